@@ -1,0 +1,7 @@
+"""The Django app `console.accounts`."""
+
+from django.apps import AppConfig
+
+
+class AccountsConfig(AppConfig):
+    name = "console.accounts"

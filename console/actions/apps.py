@@ -1,0 +1,7 @@
+"""The Django app `console.actions`."""
+
+from django.apps import AppConfig
+
+
+class ActionsConfig(AppConfig):
+    name = "console.actions"

@@ -1,0 +1,7 @@
+"""The Django app `console.alerts`."""
+
+from django.apps import AppConfig
+
+
+class AlertsConfig(AppConfig):
+    name = "console.alerts"

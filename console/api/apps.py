@@ -1,0 +1,7 @@
+"""The Django app `console.api`."""
+
+from django.apps import AppConfig
+
+
+class ApiConfig(AppConfig):
+    name = "console.api"

@@ -1,0 +1,255 @@
+"""Django's settings; every one that differs between installations comes from the environment.
+
+docs/operating.md explains each variable. Importing this module reads files (the secret key,
+the Redis password) but writes none: `manage.py up` makes them before anything needs them.
+"""
+
+import hashlib
+import os
+import secrets
+from pathlib import Path
+
+import dj_database_url
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from console.environment import Environment
+
+_env = Environment(os.environ)
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DEBUG = _env.flag("AERIE_DEBUG")
+
+# --- Where things are -------------------------------------------------------------------------
+AERIE_DATA = _env.path("AERIE_DATA", BASE_DIR / "data")
+AERIE_LOGS = AERIE_DATA / "logs"
+AERIE_PORT = _env.port("AERIE_PORT", 8000)
+# Broker N of the embedded stack: Kafka port base + N - 1, admin port 100 above it.
+BROKERD_PORT_BASE = _env.port("BROKERD_PORT_BASE", 9092, count=103)
+BROKERD_COUNT = 3
+BROKERD_ADMIN_TOKEN_FILE = AERIE_DATA / "brokerd-admin.token"
+ZOOKEEPER_PORT = _env.port("ZOOKEEPER_PORT", 2181)
+ZOOKEEPER_HEAP = _env.text("ZOOKEEPER_HEAP", "128m")
+REDIS_PORT = _env.port("REDIS_PORT", 6379)
+SPARK_CONNECT_PORT = _env.port("SPARK_CONNECT_PORT", 15002)
+
+# Each of these replaces an embedded part; the embedded part is then not started.
+ZOOKEEPER_CONNECT = _env.text("ZOOKEEPER_CONNECT")
+SPARK_REMOTE = _env.text("SPARK_REMOTE")
+SPARK_MASTER = _env.text("SPARK_MASTER", "local[2]")
+HISTORY_URL = _env.text("HISTORY_URL", f"file://{AERIE_DATA}/history")
+REDIS_URL = _env.text("REDIS_URL")
+
+AERIE_EMBEDDED_ZOOKEEPER = not ZOOKEEPER_CONNECT
+AERIE_EMBEDDED_REDIS = not REDIS_URL
+AERIE_EMBEDDED_SPARK = not SPARK_REMOTE
+ZOOKEEPER_CONNECT = ZOOKEEPER_CONNECT or f"127.0.0.1:{ZOOKEEPER_PORT}/aerie"
+REDIS_PASSWORD_FILE = AERIE_DATA / "redis.password"
+SPARK_TOKEN_FILE = AERIE_DATA / "spark.token"
+
+AERIE_TICK_SECONDS = _env.integer("AERIE_TICK_SECONDS", 5, 1, 3600)
+AERIE_DEMO_RATE = _env.integer("AERIE_DEMO_RATE", 50, 10, 2000)
+AERIE_ADMIN_PASSWORD = _env.text("AERIE_ADMIN_PASSWORD")
+AERIE_ADMIN_PASSWORD_FILE = AERIE_DATA / "admin.password"
+# Networks that outgoing URLs (webhooks …) may name although they are private.
+AERIE_EGRESS_ALLOW = _env.words("AERIE_EGRESS_ALLOW")
+
+
+def _first_line(path: Path) -> str:
+    """The first line of a secret file; empty where there is no such file."""
+    return path.read_text().split("\n", 1)[0].strip() if path.is_file() else ""
+
+
+if AERIE_EMBEDDED_REDIS:
+    _password = _first_line(REDIS_PASSWORD_FILE)
+    REDIS_URL = f"redis://:{_password}@127.0.0.1:{REDIS_PORT}/0"
+
+# --- Secrets ----------------------------------------------------------------------------------
+# One Fernet key a line, newest first (monitoring/secrets.py seals with them). Django's own key is
+# derived, so that a leaked session key opens no sealed secret.
+AERIE_SECRET_KEY_FILE = _env.path("AERIE_SECRET_KEY_FILE", AERIE_DATA / "secret.key")
+_keys = AERIE_SECRET_KEY_FILE.read_text().split() if AERIE_SECRET_KEY_FILE.is_file() else []
+_derived = [hashlib.sha256(b"aerie django " + key.encode()).hexdigest() for key in _keys]
+SECRET_KEY = _derived[0] if _derived else secrets.token_urlsafe(48)  # no stack yet: for now only
+SECRET_KEY_FALLBACKS = _derived[1:]
+
+# --- Django -----------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django_htmx",
+    "csp",
+    "channels",
+    "monitoring",
+    "console.accounts",
+    "console.audit",
+    "console.clusters",
+    "console.dashboard",
+    "console.topics",
+    "console.messages",
+    "console.segments",
+    "console.groups",
+    "console.alerts",
+    "console.reports",
+    "console.live",
+    "console.actions",
+    "console.api",
+    "console.ui",
+    "console.stack",
+    "console.demo",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "console.urls"
+ASGI_APPLICATION = "console.asgi.application"
+APPEND_SLASH = False
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+# --- Stores -----------------------------------------------------------------------------------
+_DATABASE_URL = _env.text("DATABASE_URL")
+if _DATABASE_URL:
+    DATABASES = {"default": dj_database_url.parse(_DATABASE_URL)}
+else:
+    DATABASES = {
+        "default": {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": AERIE_DATA / "db.sqlite3",
+            "OPTIONS": {
+                # Without IMMEDIATE, processes that read before they write fail with "locked".
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 20,
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+            },
+        }
+    }
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "aerie:cache",
+    }
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.core.RedisChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL], "prefix": "aerie:channels", "capacity": 100},
+    }
+}
+
+# --- Celery (monitoring/celery.py reads the CELERY_ namespace) ----------------------------------
+CELERY_BROKER_URL = REDIS_URL
+CELERY_BROKER_TRANSPORT_OPTIONS = {"global_keyprefix": "aerie:celery:"}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE_FILENAME = str(AERIE_DATA / "celerybeat-schedule")
+
+# --- Language and time --------------------------------------------------------------------------
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+# --- Static files: served from their folders, hence no collectstatic step ------------------------
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+
+# --- Security -----------------------------------------------------------------------------------
+ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *_env.words("AERIE_ALLOWED_HOSTS")]
+CSRF_TRUSTED_ORIGINS = [
+    f"https://{host.replace('.', '*.', 1) if host.startswith('.') else host}"
+    for host in _env.words("AERIE_ALLOWED_HOSTS")
+    if host != "*"
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "login"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_HTTPONLY = True
+CSRF_COOKIE_SAMESITE = "Lax"
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:", "blob:"],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+        "form-action": [SELF],
+    }
+}
+
+# --- Logs: one line each on standard output; the supervisor names, colours and stores them --------
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{levelname} {name}: {message}", "style": "{"}},
+    "handlers": {
+        "stdout": {
+            "class": "logging.StreamHandler",
+            "stream": "ext://sys.stdout",
+            "formatter": "line",
+        }
+    },
+    "root": {"handlers": ["stdout"], "level": "DEBUG" if DEBUG else "INFO"},
+    "loggers": {
+        "django.channels.server": {"level": "WARNING"},
+        "kazoo.client": {"level": "WARNING"},
+        "httpx": {"level": "WARNING"},
+    },
+}
+
+if _env.problems:
+    raise ImproperlyConfigured("; ".join(_env.problems))

@@ -1,0 +1,7 @@
+"""The Django app `console.stack`."""
+
+from django.apps import AppConfig
+
+
+class StackConfig(AppConfig):
+    name = "console.stack"
