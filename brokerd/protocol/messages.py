@@ -1,0 +1,134 @@
+"""The door to every message that is not hot: bytes to kio objects, plain dicts to bytes.
+
+Requests arrive as kio's frozen dataclasses (`request.topics[0].name`); responses leave as nested
+dicts with kio's field names (`{"error_code": 0, "topics": [...]}`), see `schema_writer` for what
+may be left out. Both directions exist, so a client (the console's hot reads, one broker calling
+another) uses the same door. Tolerant of extra bytes at the end, as Kafka is; anything missing is
+an INVALID_REQUEST.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from struct import Struct
+from typing import Any
+
+from kio.index import KioIndexError, load_request_schema, load_response_schema
+from kio.schema.index import api_key_map, schema_name_map
+from kio.serial import entity_reader
+from kio.serial.errors import DecodeError
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.schema_writer import entity_writer, shapes, write_uvarint
+
+_REQUEST_HEAD = Struct(">ihhi")
+_RESPONSE_HEAD = Struct(">ii")
+API_VERSIONS_KEY = 18
+
+
+@cache
+def request_type(api_key: int, version: int) -> type | None:
+    """kio's request class, or None where kio does not know that API or version."""
+    try:
+        return load_request_schema(api_key, version)
+    except KioIndexError:
+        return None
+
+
+@cache
+def response_type(api_key: int, version: int) -> type | None:
+    """kio's response class, or None where kio does not know that API or version."""
+    try:
+        return load_response_schema(api_key, version)
+    except KioIndexError:
+        return None
+
+
+def decode_request(api_key: int, version: int, view: memoryview | bytes) -> Any:
+    """The request whose body (after the header) starts `view`; KafkaError if it does not parse."""
+    return _decode(request_type(api_key, version), view, 0)
+
+
+def encode_response(api_key: int, version: int, fields: Mapping[str, Any]) -> bytes:
+    """The response's body; the caller puts length, correlation id and header tags before it."""
+    entity_type = response_type(api_key, version)
+    if entity_type is None:
+        raise _unsupported(api_key, version)
+    return _encode(entity_type, api_key, fields)
+
+
+def response_is_flexible(api_key: int, version: int) -> bool:
+    """Whether a response header ends in tagged fields; that of ApiVersions never does."""
+    entity_type = response_type(api_key, version)
+    flexible = entity_type is not None and entity_type.__flexible__  # type: ignore[attr-defined]
+    return bool(flexible) and api_key != API_VERSIONS_KEY
+
+
+def response_frame(api_key: int, version: int, correlation_id: int, body: bytes) -> bytes:
+    """Length, header and body, ready to be sent."""
+    if response_is_flexible(api_key, version):
+        return b"".join((_RESPONSE_HEAD.pack(len(body) + 5, correlation_id), b"\x00", body))
+    return _RESPONSE_HEAD.pack(len(body) + 4, correlation_id) + body
+
+
+def encode_request(
+    api_key: int,
+    version: int,
+    fields: Mapping[str, Any],
+    correlation_id: int,
+    client_id: str | None,
+) -> bytes:
+    """A whole request frame: length, header, body."""
+    entity_type = request_type(api_key, version)
+    if entity_type is None:
+        raise _unsupported(api_key, version)
+    head = bytearray()
+    name = None if client_id is None else client_id.encode()
+    head += (-1 if name is None else len(name)).to_bytes(2, "big", signed=True)
+    head += name or b""
+    if entity_type.__flexible__:  # type: ignore[attr-defined]
+        write_uvarint(head, 0)
+    body = _encode(entity_type, api_key, fields)
+    size = 8 + len(head) + len(body)
+    return b"".join((_REQUEST_HEAD.pack(size, api_key, version, correlation_id), head, body))
+
+
+def decode_response(api_key: int, version: int, view: memoryview | bytes) -> Any:
+    """The response in a frame without its length; its first four bytes are the correlation id."""
+    start = 5 if response_is_flexible(api_key, version) else 4
+    return _decode(response_type(api_key, version), view, start)
+
+
+def _decode(entity_type: type | None, view: memoryview | bytes, start: int) -> Any:
+    if entity_type is None:
+        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, "unknown API or version")
+    try:
+        read: Any = entity_reader(entity_type)
+        return read(view, start)[0]
+    except (DecodeError, ValueError, TypeError, OverflowError) as error:
+        raise KafkaError(
+            ErrorCode.INVALID_REQUEST, f"{entity_type.__name__} does not parse: {error}"
+        ) from error
+
+
+def _encode(entity_type: type, api_key: int, fields: Mapping[str, Any]) -> bytes:
+    unknown = fields.keys() - _names(entity_type.__name__, api_key)
+    if unknown:
+        raise ValueError(f"{entity_type.__name__} has no field {', '.join(sorted(unknown))}")
+    out = bytearray()
+    entity_writer(entity_type)(out, fields)
+    return bytes(out)
+
+
+@cache
+def _names(class_name: str, api_key: int) -> frozenset[str]:
+    """Every field name that any version of this message has at its top level."""
+    names: set[str] = set()
+    for version in schema_name_map[api_key_map[api_key]]:
+        for entity_type in (request_type(api_key, version), response_type(api_key, version)):
+            if entity_type is not None and entity_type.__name__ == class_name:
+                names.update(shape.name for shape in shapes(entity_type))
+    return frozenset(names)
+
+
+def _unsupported(api_key: int, version: int) -> KafkaError:
+    return KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"API {api_key} has no version {version}")

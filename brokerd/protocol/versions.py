@@ -1,0 +1,63 @@
+"""Which versions of which API brokerd offers, and which it really serves.
+
+Offered ranges are wide and contiguous, because clients pin versions. Produce is *offered* from 0
+although 0-2 are refused: older librdkafka takes a missing v0 for a broker without compression and
+silently sends uncompressed (KAFKA-18659). Fetch stops at 12 because 13 and later address topics by
+id only. An API stands here exactly when a handler for it exists.
+"""
+
+from brokerd.protocol.api_keys import ApiKey
+
+ADVERTISED: dict[ApiKey, tuple[int, int]] = {
+    ApiKey.PRODUCE: (0, 11),
+    ApiKey.FETCH: (4, 12),
+    ApiKey.LIST_OFFSETS: (1, 8),
+    ApiKey.METADATA: (0, 12),
+    ApiKey.OFFSET_COMMIT: (2, 8),
+    ApiKey.OFFSET_FETCH: (1, 8),
+    ApiKey.FIND_COORDINATOR: (0, 4),
+    ApiKey.JOIN_GROUP: (0, 9),
+    ApiKey.HEARTBEAT: (0, 4),
+    ApiKey.LEAVE_GROUP: (0, 5),
+    ApiKey.SYNC_GROUP: (0, 5),
+    ApiKey.DESCRIBE_GROUPS: (0, 5),
+    ApiKey.LIST_GROUPS: (0, 4),
+    ApiKey.API_VERSIONS: (0, 4),
+    ApiKey.CREATE_TOPICS: (2, 7),
+    ApiKey.DELETE_TOPICS: (1, 6),
+    ApiKey.INIT_PRODUCER_ID: (0, 4),
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: (2, 4),
+    ApiKey.DESCRIBE_CONFIGS: (1, 4),
+    ApiKey.ALTER_CONFIGS: (0, 2),
+    ApiKey.DESCRIBE_LOG_DIRS: (1, 4),
+    ApiKey.CREATE_PARTITIONS: (0, 3),
+    ApiKey.DELETE_GROUPS: (0, 2),
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: (0, 1),
+    ApiKey.OFFSET_DELETE: (0, 0),
+    ApiKey.DESCRIBE_CLUSTER: (0, 1),
+}
+
+PRODUCE_VERSION_MIN = 3
+"""The first Produce version that carries record batches of format v2."""
+
+_FLEXIBLE_FROM: dict[int, int] = {
+    ApiKey.PRODUCE: 9,
+    ApiKey.FETCH: 12,
+    ApiKey.LIST_OFFSETS: 6,
+    ApiKey.METADATA: 9,
+    ApiKey.API_VERSIONS: 3,
+}
+"""First version with compact lengths and tagged fields, for the codecs written by hand."""
+
+
+def is_served(api_key: int, version: int) -> bool:
+    """Whether a request may reach its handler; Produce below 3 is offered but not served."""
+    low, high = ADVERTISED.get(api_key, (1, 0))  # type: ignore[call-overload]
+    if api_key == ApiKey.PRODUCE:
+        low = PRODUCE_VERSION_MIN
+    return bool(low <= version <= high)
+
+
+def is_flexible(api_key: int, version: int) -> bool:
+    """Whether a hand-written codec's message uses compact lengths and tagged fields."""
+    return version >= _FLEXIBLE_FROM[api_key]

@@ -1,0 +1,32 @@
+"""What a handler is told about the request it serves, and what a handler is."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from brokerd.server.broker import Broker
+
+
+@dataclass(frozen=True, slots=True)
+class RequestContext:
+    """One request's header and where it came in. `listener` is the listener's name."""
+
+    api_key: int
+    api_version: int
+    correlation_id: int
+    client_id: str | None
+    listener: str
+    peer_host: str
+
+
+Fields = dict[str, Any]
+ColdHandler = Callable[["Broker", RequestContext, Any], Fields | Awaitable[Fields]]
+"""`(broker, context, kio request) -> response fields`, plain function or coroutine function.
+
+A plain function answers within the receive that brought the request; a coroutine becomes a task and
+may wait (JoinGroup). Replies keep their order on the connection either way. A KafkaError becomes
+the API's own error; any other exception is logged and answered as UNKNOWN_SERVER_ERROR.
+"""

@@ -1,0 +1,61 @@
+"""From an API key to its handler, and from whatever happens to a reply of that API.
+
+Every handler module ends in `HANDLERS: dict[ApiKey, ColdHandler]`; they are joined here. Produce
+and Fetch are not in this table: the connection hands them their bytes directly.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol import messages
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.error_responses import error_fields
+
+if TYPE_CHECKING:
+    from brokerd.server.context import ColdHandler, Fields, RequestContext
+
+logger = logging.getLogger(__name__)
+
+
+def join_tables(*tables: dict[ApiKey, ColdHandler]) -> dict[int, ColdHandler]:
+    """One table out of the modules' tables; two handlers for one API are a mistake."""
+    joined: dict[int, ColdHandler] = {}
+    for table in tables:
+        for api_key, handler in table.items():
+            if api_key in joined:
+                raise ValueError(f"two handlers for {api_key.name}")
+            joined[int(api_key)] = handler
+    return joined
+
+
+def as_kafka_error(error: BaseException, context: RequestContext) -> KafkaError:
+    """What the client is told. Only a KafkaError is the client's business; the rest is ours."""
+    if isinstance(error, KafkaError):
+        return error
+    logger.error("API %s v%s failed", context.api_key, context.api_version, exc_info=error)
+    return KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "unexpected error in the broker, see its log")
+
+
+def reply_frame(context: RequestContext, fields: Fields) -> bytes:
+    """A handler's answer as a frame."""
+    body = messages.encode_response(context.api_key, context.api_version, fields)
+    return messages.response_frame(
+        context.api_key, context.api_version, context.correlation_id, body
+    )
+
+
+def error_frame(context: RequestContext, request: Any, error: KafkaError) -> bytes:
+    """The API's own error as a frame.
+
+    For an API or version that no codec knows there is no form to answer in; then the code alone,
+    which is where nearly every response begins, followed by an empty array.
+    """
+    if messages.response_type(context.api_key, context.api_version) is None:
+        body = int(error.code).to_bytes(2, "big", signed=True) + bytes(4)
+        return messages.response_frame(
+            context.api_key, context.api_version, context.correlation_id, body
+        )
+    return reply_frame(context, error_fields(context.api_key, context.api_version, request, error))
