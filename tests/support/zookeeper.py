@@ -1,4 +1,4 @@
-"""A real ZooKeeper for tests: the one in pyspark's jars, on a free port of 127.0.0.1, always stopped.
+"""A real ZooKeeper for tests: that of pyspark's jars, on a free port of 127.0.0.1, always stopped.
 
     with ZooKeeper.started(directory) as zookeeper:
         KazooClient(zookeeper.connect("/chroot"))
@@ -49,7 +49,8 @@ def java() -> str:
 
 def _classpath() -> str:
     spec = importlib.util.find_spec("pyspark")
-    assert spec is not None and spec.origin is not None, "pyspark is not installed"
+    assert spec is not None, "pyspark is not installed"
+    assert spec.origin is not None
     jars = sorted((Path(spec.origin).parent / "jars").glob("*.jar"))
     return os.pathsep.join(str(jar) for jar in jars if jar.name.startswith(_JARS))
 
@@ -81,7 +82,7 @@ class ZooKeeper:
         return self.address + chroot
 
     def start(self) -> None:
-        """Starts the server and returns once it answers; raises with its log's tail if it does not."""
+        """Starts the server and returns once it answers; raises with the tail of its log."""
         assert self._process is None, "already started"
         self.directory.mkdir(parents=True, exist_ok=True)
         config = self.directory / "zoo.cfg"

@@ -1,0 +1,156 @@
+"""What this broker knows of the cluster: brokers, topics, partitions, configs, controller.
+
+One MetadataImage lives as long as its ClusterClient and is changed in place, on the event loop only, by
+the client alone; everyone else reads. Each change bumps `version`, so a cache built from the image is
+valid while the version is the one it was built at. What changed is told as an ImageDelta.
+"""
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from brokerd.replication.state import PartitionState
+
+NO_CONTROLLER = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerInfo:
+    """A registered broker. `epoch` is the czxid of its id node: a new one is a new incarnation."""
+
+    id: int
+    endpoints: dict[str, tuple[str, int]]
+    rack: str | None = None
+    epoch: int = -1
+
+
+@dataclass(slots=True, kw_only=True)
+class TopicInfo:
+    """A topic with the states of its partitions and its own (dynamic) config."""
+
+    name: str
+    topic_id: UUID
+    partitions: dict[int, PartitionState] = field(default_factory=dict)
+    config: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageDelta:
+    """What one change touched. `partitions` are states newly applied to the image, `deleted` the
+    (topic, partition) pairs that are no more: stop and delete them. `topics_configs` names the topics
+    whose config may differ from before (new topics included)."""
+
+    partitions: list[PartitionState] = field(default_factory=list)
+    deleted: list[tuple[str, int]] = field(default_factory=list)
+    topics_configs: set[str] = field(default_factory=set)
+    brokers_changed: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.partitions or self.deleted or self.topics_configs or self.brokers_changed)
+
+
+class MetadataImage:
+    """The cluster as last heard of; see the module's docstring for who changes it."""
+
+    __slots__ = (
+        "broker_configs",
+        "brokers",
+        "cluster_id",
+        "controller_epoch",
+        "controller_id",
+        "topic_ids",
+        "topics",
+        "version",
+    )
+
+    def __init__(self) -> None:
+        self.brokers: dict[int, BrokerInfo] = {}
+        self.topics: dict[str, TopicInfo] = {}
+        self.topic_ids: dict[UUID, str] = {}
+        self.broker_configs: dict[str, dict[str, str]] = {}
+        self.controller_id = NO_CONTROLLER
+        self.controller_epoch = 0
+        self.cluster_id = ""
+        self.version = 0
+
+    def partition(self, topic: str, index: int) -> PartitionState | None:
+        """The state of one partition, or None where topic or partition is unknown."""
+        info = self.topics.get(topic)
+        return info.partitions.get(index) if info else None
+
+    def endpoint(self, broker_id: int, listener: str) -> tuple[str, int] | None:
+        """Host and port of a live broker on the named listener, or None."""
+        broker = self.brokers.get(broker_id)
+        return broker.endpoints.get(listener) if broker else None
+
+    def replace_brokers(self, brokers: dict[int, BrokerInfo]) -> ImageDelta:
+        """Takes over the set of live brokers."""
+        changed = brokers != self.brokers
+        if changed:
+            self.brokers = brokers
+            self.version += 1
+        return ImageDelta(brokers_changed=changed)
+
+    def replace_controller(self, controller_id: int, controller_epoch: int) -> ImageDelta:
+        """Takes over who is controller (NO_CONTROLLER: nobody)."""
+        changed = controller_id != self.controller_id
+        self.controller_id = controller_id
+        self.controller_epoch = max(controller_epoch, self.controller_epoch)
+        if changed:
+            self.version += 1
+        return ImageDelta(brokers_changed=changed)
+
+    def apply_states(
+        self, states: list[PartitionState], configs: dict[str, dict[str, str]]
+    ) -> ImageDelta:
+        """Applies states that are newer (by znode version) than what is known of the same topic id.
+
+        `configs` holds the config of each topic that may be new to the image. A state of another
+        topic id takes the name over: the topic was deleted and created anew.
+        """
+        applied: list[PartitionState] = []
+        deleted: list[tuple[str, int]] = []
+        touched: set[str] = set()
+        for state in states:
+            info = self.topics.get(state.topic)
+            if info is None or info.topic_id != state.topic_id:
+                if info is not None:
+                    deleted += self._remove(state.topic)
+                info = self._add(state, configs.get(state.topic, {}))
+                touched.add(state.topic)
+            known = info.partitions.get(state.partition)
+            if known is None or state.version > known.version:
+                info.partitions[state.partition] = state
+                applied.append(state)
+        if applied or deleted:
+            self.version += 1
+        return ImageDelta(partitions=applied, deleted=deleted, topics_configs=touched)
+
+    def remove_topics(self, names: set[str]) -> ImageDelta:
+        """Forgets topics; names that are unknown are passed over."""
+        deleted = [pair for name in sorted(names) for pair in self._remove(name)]
+        if deleted:
+            self.version += 1
+        return ImageDelta(deleted=deleted)
+
+    def replace_config(self, topic: str, config: dict[str, str]) -> ImageDelta:
+        """Takes over a topic's config; an unknown topic's is passed over (it comes with its states)."""
+        info = self.topics.get(topic)
+        if info is None or info.config == config:
+            return ImageDelta()
+        info.config = config
+        self.version += 1
+        return ImageDelta(topics_configs={topic})
+
+    def _add(self, state: PartitionState, config: dict[str, str]) -> TopicInfo:
+        info = TopicInfo(name=state.topic, topic_id=state.topic_id, config=config)
+        self.topics[state.topic] = info
+        self.topic_ids[state.topic_id] = state.topic
+        return info
+
+    def _remove(self, name: str) -> list[tuple[str, int]]:
+        info = self.topics.pop(name, None)
+        if info is None:
+            return []
+        self.topic_ids.pop(info.topic_id, None)
+        return [(name, index) for index in info.partitions]

@@ -1,0 +1,90 @@
+"""What callers ask of the cluster and what they get back: plain values between handlers and ClusterClient."""
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from pathlib import Path
+from uuid import UUID
+
+DEFAULT = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """An advertised listener: its name, its security protocol and where clients reach it."""
+
+    listener: str
+    security_protocol: str
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterSettings:
+    """What the cluster layer needs of a broker's config, with ports as they were really bound.
+
+    `zookeeper_connect` is hosts with an optional chroot (`a:2181,b:2181/aerie`); `session_file` lies in
+    a log directory that this process has locked.
+    """
+
+    broker_id: int
+    endpoints: tuple[Endpoint, ...]
+    zookeeper_connect: str
+    session_file: Path
+    session_timeout_ms: int = 18_000
+    rack: str | None = None
+    default_partitions: int = 1
+    default_replication_factor: int = 1
+    offsets_partitions: int = 50
+    offsets_segment_bytes: int = 104_857_600
+    delete_topics: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTopic:
+    """A topic to create. With `assignment` (partition → replicas) partitions and replication_factor
+    stay DEFAULT; without it DEFAULT means the broker's default."""
+
+    name: str
+    partitions: int = DEFAULT
+    replication_factor: int = DEFAULT
+    assignment: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    config: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreatedTopic:
+    """A topic that was created (or, with validate only, would have been)."""
+
+    name: str
+    topic_id: UUID
+    partitions: int
+    replication_factor: int
+    config: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewPartitions:
+    """Growth of a topic to `total` partitions; `assignment` holds the replicas of each added one, in
+    order, or is empty for the automatic placement."""
+
+    topic: str
+    total: int
+    assignment: tuple[tuple[int, ...], ...] = ()
+
+
+class ConfigOperation(IntEnum):
+    """What IncrementalAlterConfigs does to one setting; numbers as on the wire."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigChange:
+    """One change of one setting. DELETE takes no value."""
+
+    name: str
+    operation: ConfigOperation
+    value: str | None = None
