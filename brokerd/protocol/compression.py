@@ -1,0 +1,158 @@
+"""The five codecs of a record batch, and decompression that cannot be made to fill the memory.
+
+Codec numbers are bits 0-2 of a batch's attributes. Framing, as Kafka's Java client has it:
+- gzip: a plain gzip member;
+- snappy: xerial framing (magic, two int32 versions, then chunks of int32 length + raw snappy); a
+  payload without the magic is one raw snappy block, which is what librdkafka sends;
+- lz4: an LZ4 frame with independent blocks (Kafka's Java reader refuses linked ones);
+- zstd: a zstd frame.
+
+A decompressed size is not known beforehand for three of the four, so the output starts at a
+multiple of the input and doubles up to the caller's limit; beyond that the batch is refused.
+"""
+
+import struct
+from collections.abc import Callable
+from enum import IntEnum
+
+import cramjam
+
+from brokerd.errors import ErrorCode, KafkaError
+
+
+class Codec(IntEnum):
+    """The number in a batch's attributes."""
+
+    NONE = 0
+    GZIP = 1
+    SNAPPY = 2
+    LZ4 = 3
+    ZSTD = 4
+
+
+DECOMPRESSED_BYTES_MAX = 64 << 20
+
+_XERIAL_MAGIC = b"\x82SNAPPY\x00"
+_XERIAL_HEADER = _XERIAL_MAGIC + struct.pack(">ii", 1, 1)
+_XERIAL_CHUNK_BYTES = 32 << 10
+_INT32 = struct.Struct(">i")
+_OUTPUT_BYTES_MIN = 16 << 10
+_OUTPUT_FULL = "failed to write whole buffer"
+
+
+def compress(codec: int, data: bytes | bytearray | memoryview) -> bytes:
+    """`data` as `codec` frames it. Codec.NONE gives a copy."""
+    if codec == Codec.NONE:
+        return bytes(data)
+    if codec == Codec.GZIP:
+        return bytes(cramjam.gzip.compress(data))
+    if codec == Codec.SNAPPY:
+        return _compress_xerial(memoryview(data))
+    if codec == Codec.LZ4:
+        compressor = cramjam.lz4.Compressor(level=4, content_checksum=False, block_linked=False)
+        compressor.compress(bytes(data))
+        return bytes(compressor.finish())
+    if codec == Codec.ZSTD:
+        return bytes(cramjam.zstd.compress(data))
+    raise _unknown(codec)
+
+
+def decompress(
+    codec: int, data: memoryview, max_bytes: int = DECOMPRESSED_BYTES_MAX
+) -> memoryview:
+    """The records behind `data`, at most `max_bytes` of them.
+
+    Raises KafkaError: INVALID_RECORD when the data is damaged or would grow over `max_bytes`,
+    UNSUPPORTED_COMPRESSION_TYPE for a number that is no codec.
+    """
+    if codec == Codec.NONE:
+        return data
+    if codec not in _DECOMPRESSORS:
+        raise _unknown(codec)
+    try:
+        return _DECOMPRESSORS[codec](data, max_bytes)
+    except cramjam.DecompressionError as error:
+        raise _damaged(codec, str(error)) from None
+
+
+def _compress_xerial(data: memoryview) -> bytes:
+    out = bytearray(_XERIAL_HEADER)
+    for start in range(0, len(data), _XERIAL_CHUNK_BYTES):
+        chunk = bytes(cramjam.snappy.compress_raw(data[start : start + _XERIAL_CHUNK_BYTES]))
+        out += _INT32.pack(len(chunk))
+        out += chunk
+    return bytes(out)
+
+
+def _decompress_snappy(data: memoryview, max_bytes: int) -> memoryview:
+    if bytes(data[: len(_XERIAL_MAGIC)]) != _XERIAL_MAGIC:
+        return memoryview(_snappy_block(data, max_bytes))
+    out = bytearray()
+    position = len(_XERIAL_HEADER)
+    while position < len(data):
+        if position + 4 > len(data):
+            raise _damaged(Codec.SNAPPY, "it ends inside a chunk length")
+        (size,) = _INT32.unpack_from(data, position)
+        position += 4
+        if size < 0 or position + size > len(data):
+            raise _damaged(Codec.SNAPPY, f"a chunk of {size} bytes does not fit")
+        out += _snappy_block(data[position : position + size], max_bytes - len(out))
+        position += size
+    return memoryview(out)
+
+
+def _snappy_block(data: memoryview, max_bytes: int) -> bytearray:
+    size = cramjam.snappy.decompress_raw_len(data)
+    if size > max_bytes:
+        raise _too_large(Codec.SNAPPY, max_bytes)
+    out = bytearray(size)
+    written = cramjam.snappy.decompress_raw_into(data, out)
+    if written != size:
+        raise _damaged(Codec.SNAPPY, f"{written} bytes came out instead of {size}")
+    return out
+
+
+def _growing(
+    codec: Codec, into: Callable[[memoryview, bytearray], int]
+) -> Callable[[memoryview, int], memoryview]:
+    def run(data: memoryview, max_bytes: int) -> memoryview:
+        size = min(max(4 * len(data), _OUTPUT_BYTES_MIN), max_bytes)
+        while True:
+            out = bytearray(size)
+            try:
+                return memoryview(out)[: into(data, out)]
+            except cramjam.DecompressionError as error:
+                if str(error) != _OUTPUT_FULL:
+                    raise
+            if size >= max_bytes:
+                raise _too_large(codec, max_bytes)
+            size = min(4 * size, max_bytes)
+
+    return run
+
+
+_DECOMPRESSORS: dict[int, Callable[[memoryview, int], memoryview]] = {
+    Codec.GZIP: _growing(Codec.GZIP, cramjam.gzip.decompress_into),
+    Codec.SNAPPY: _decompress_snappy,
+    Codec.LZ4: _growing(Codec.LZ4, cramjam.lz4.decompress_into),
+    Codec.ZSTD: _growing(Codec.ZSTD, cramjam.zstd.decompress_into),
+}
+
+
+def _unknown(codec: int) -> KafkaError:
+    return KafkaError(
+        ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"{codec} is not the number of a codec"
+    )
+
+
+def _damaged(codec: int, what: str) -> KafkaError:
+    return KafkaError(
+        ErrorCode.INVALID_RECORD, f"the {Codec(codec).name.lower()} data is damaged: {what}"
+    )
+
+
+def _too_large(codec: Codec, max_bytes: int) -> KafkaError:
+    return KafkaError(
+        ErrorCode.INVALID_RECORD,
+        f"the {codec.name.lower()} data holds more than the {max_bytes} bytes allowed",
+    )

@@ -1,0 +1,45 @@
+"""Zig-zag varints, as records use them: 7 bits a byte, least significant first, sign in bit 0.
+
+Kafka has 32-bit varints for lengths and 64-bit ones for timestamps; the bytes are the same, so one
+reader serves both and callers check ranges. More than ten bytes are refused.
+"""
+
+from brokerd.errors import ErrorCode, KafkaError
+
+_BITS_MAX = 63
+
+
+def write_varint(out: bytearray, value: int) -> None:
+    """Append `value` (a signed 64-bit integer) to `out`."""
+    value = (value << 1) ^ (value >> 63)
+    while value > 0x7F:
+        out.append((value & 0x7F) | 0x80)
+        value >>= 7
+    out.append(value)
+
+
+def read_varint(data: bytes | memoryview, position: int) -> tuple[int, int]:
+    """The signed integer at `position` and the position after it.
+
+    Raises KafkaError(INVALID_RECORD) when the data ends inside it or it is longer than 64 bits.
+    """
+    try:
+        byte = data[position]
+        position += 1
+        if byte < 0x80:
+            return (byte >> 1) ^ -(byte & 1), position
+        value = byte & 0x7F
+        shift = 7
+        while True:
+            byte = data[position]
+            position += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                break
+            shift += 7
+            if shift > _BITS_MAX:
+                raise KafkaError(ErrorCode.INVALID_RECORD, "a varint is longer than 64 bits")
+    except IndexError:
+        raise KafkaError(ErrorCode.INVALID_RECORD, "the data ends inside a varint") from None
+    value &= 0xFFFF_FFFF_FFFF_FFFF
+    return (value >> 1) ^ -(value & 1), position
