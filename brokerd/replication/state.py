@@ -1,9 +1,7 @@
-"""The state of one partition as the controller decided it: who leads, who follows, who is in sync.
+"""What the cluster has decided about one partition: a line of the change feed, a `state` znode.
 
-It is what `/brokers/topics/T` (replicas) and `/brokers/topics/T/partitions/N/state` (leader, ISR) say
-together. Two states of one partition are ordered by `version`, the version of the `state` znode, because
-an ISR change does not raise `leader_epoch`. A state of another `topic_id` belongs to another topic of the
-same name and has no order with this one.
+The order of states is the version of the `state` znode, not the leader epoch: a change of the
+in-sync set keeps the leader epoch and still raises the version.
 """
 
 from dataclasses import dataclass
@@ -12,24 +10,23 @@ from uuid import UUID
 NO_LEADER = -1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PartitionState:
-    """One partition's replicas, leader and in-sync replicas, all by broker id."""
+    """Replicas in order of preference, the leader (NO_LEADER: none) and the in-sync replicas.
+
+    `adding` and `removing` are the replicas on their way in and out of a reassignment; `is_new`
+    says that no replica has held a record yet, so an empty log may lead.
+    """
 
     topic: str
     partition: int
     topic_id: UUID
     replicas: tuple[int, ...]
-    adding: tuple[int, ...] = ()
-    removing: tuple[int, ...] = ()
     leader: int
     leader_epoch: int
     isr: tuple[int, ...]
     controller_epoch: int
     version: int
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
     is_new: bool = False
-
-    @property
-    def is_offline(self) -> bool:
-        """Whether no live replica leads the partition."""
-        return self.leader == NO_LEADER
