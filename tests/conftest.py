@@ -1,0 +1,15 @@
+"""Fixtures that several parts of the suite share; each is real and started only when asked for."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.redis import _redis_process, redis_server  # noqa: F401  (fixtures)
+from tests.support.zookeeper import ZooKeeper
+
+
+@pytest.fixture(scope="session")
+def zookeeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZooKeeper]:
+    """One ZooKeeper for the whole run; every test takes a chroot of its own."""
+    with ZooKeeper.started(tmp_path_factory.mktemp("zookeeper")) as server:
+        yield server
