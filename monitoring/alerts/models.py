@@ -1,0 +1,137 @@
+"""Alert rules, the alerts they raised, and every attempt to tell someone.
+
+Nothing here is written per tick: a row changes only when an alert changes its state. The state
+*pending* is not stored here but in Redis (monitoring/alerts/pending.py), since it may come and go
+with every tick.
+"""
+
+from urllib.parse import urlsplit
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from monitoring.secrets import SecretUnreadable, seal, unseal
+
+
+class AlertRule(models.Model):
+    """One condition on a cluster, and where to report it."""
+
+    class Kind(models.TextChoices):
+        CONSUMER_LAG = "consumer_lag", _("Consumer lag")
+
+    cluster = models.ForeignKey("monitoring.Cluster", models.CASCADE, related_name="alert_rules")
+    name = models.CharField(max_length=120)
+    kind = models.CharField(max_length=32, choices=Kind.choices, default=Kind.CONSUMER_LAG)
+    # Shell-style patterns: `*` and `?`. An empty topic pattern means the group's total lag.
+    group_pattern = models.CharField(max_length=255)
+    topic_pattern = models.CharField(max_length=255, blank=True, default="")
+    lag_max = models.BigIntegerField(validators=[MinValueValidator(0)])
+    for_seconds = models.PositiveIntegerField(default=60, validators=[MaxValueValidator(86400)])
+    enabled = models.BooleanField(default=True)
+    webhook_url = models.TextField(blank=True, default="", editable=False)  # sealed
+    webhook_secret = models.TextField(blank=True, default="", editable=False)  # sealed
+    created_by = models.CharField(max_length=150, blank=True, default="")
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["name", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "name"], name="alert_rule_name_per_cluster")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def set_webhook(self, url: str, secret: str) -> None:
+        """Where transitions are posted, and the key they are signed with; both are secrets."""
+        self.webhook_url, self.webhook_secret = seal(url), seal(secret)
+
+    def open_webhook(self) -> tuple[str, str]:
+        """(url, secret) in clear, for delivery alone. Raises SecretUnreadable."""
+        return unseal(self.webhook_url), unseal(self.webhook_secret)
+
+    @property
+    def webhook_host(self) -> str:
+        """What may be shown of the URL: its host. Empty without a webhook."""
+        try:
+            return urlsplit(unseal(self.webhook_url)).hostname or ""
+        except (SecretUnreadable, ValueError):
+            return "?"
+
+
+class Alert(models.Model):
+    """One firing of a rule on one subject, from `fired_at_ms` until `resolved_at_ms`."""
+
+    class State(models.TextChoices):
+        FIRING = "firing", _("Firing")
+        RESOLVED = "resolved", _("Resolved")
+
+    cluster = models.ForeignKey("monitoring.Cluster", models.CASCADE, related_name="alerts")
+    rule = models.ForeignKey(AlertRule, models.CASCADE, related_name="alerts")
+    group = models.CharField(max_length=255)
+    topic = models.CharField(max_length=255, blank=True, default="")  # empty = all its topics
+    state = models.CharField(max_length=16, choices=State.choices, default=State.FIRING)
+    since_ms = models.BigIntegerField()  # when the condition began to hold
+    fired_at_ms = models.BigIntegerField()
+    fired_tick = models.BigIntegerField()
+    resolved_at_ms = models.BigIntegerField(null=True)
+    resolved_reason = models.CharField(max_length=200, blank=True, default="")
+    lag = models.BigIntegerField()  # when it fired
+    lag_max = models.BigIntegerField()  # the rule's limit when it fired
+
+    class Meta:
+        ordering = ["-fired_at_ms", "-id"]
+        indexes = [models.Index(fields=["cluster", "state", "-fired_at_ms"])]
+        constraints = [
+            # Two evaluations at once, or one repeated after a restart, cannot fire twice.
+            models.UniqueConstraint(
+                fields=["rule", "group", "topic"],
+                condition=Q(state="firing"),
+                name="alert_fires_once_per_subject",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.subject}"
+
+    @property
+    def subject(self) -> str:
+        return f"{self.group} · {self.topic}" if self.topic else self.group
+
+
+class AlertDelivery(models.Model):
+    """One message to one webhook: what came of it, and when it is tried again."""
+
+    class Event(models.TextChoices):
+        FIRED = "fired", _("Fired")
+        RESOLVED = "resolved", _("Resolved")
+        TEST = "test", _("Test")
+
+    class State(models.TextChoices):
+        PENDING = "pending", _("Pending")
+        DELIVERED = "delivered", _("Delivered")
+        FAILED = "failed", _("Failed")
+
+    rule = models.ForeignKey(AlertRule, models.CASCADE, related_name="deliveries")
+    alert = models.ForeignKey(Alert, models.CASCADE, null=True, related_name="deliveries")
+    event = models.CharField(max_length=16, choices=Event.choices)
+    payload = models.JSONField()
+    state = models.CharField(max_length=16, choices=State.choices, default=State.PENDING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    status_code = models.PositiveSmallIntegerField(null=True)  # of the last answer
+    error = models.CharField(max_length=500, blank=True, default="")
+    took_ms = models.PositiveIntegerField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    next_attempt_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [models.Index(fields=["state", "next_attempt_at"])]
+
+    def __str__(self) -> str:
+        return f"{self.event} · {self.rule}"

@@ -1,0 +1,83 @@
+"""Configuration and results that outlive a tick. Samples are not here: Redis and Parquet hold them.
+
+Every model of the app `monitoring` is reachable from this module, as Django expects.
+"""
+
+import re
+
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
+from monitoring.secrets import seal, unseal
+
+__all__ = ["Alert", "AlertDelivery", "AlertRule", "Cluster"]
+
+_ADDRESS = re.compile(r"^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})$")
+
+
+def parse_addresses(text: str) -> list[tuple[str, int]]:
+    """`host:port,host:port` as pairs. Raises ValueError that names the wrong part."""
+    addresses = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        match = _ADDRESS.match(part)
+        if match is None or not 0 < int(match[2]) < 65536:
+            raise ValueError(f"{part!r} is not host:port")
+        addresses.append((match[1].strip("[]"), int(match[2])))
+    return addresses
+
+
+def _check_bootstrap(text: str) -> None:
+    try:
+        if not parse_addresses(text):
+            raise ValidationError(_("Name at least one broker as host:port."))
+    except ValueError as error:
+        raise ValidationError(str(error)) from error
+
+
+def _check_zookeeper(text: str) -> None:
+    try:
+        parse_addresses(text.partition("/")[0])
+    except ValueError as error:
+        raise ValidationError(str(error)) from error
+
+
+def _check_admin_urls(urls: object) -> None:
+    valid = isinstance(urls, dict) and all(
+        key.isdigit() and isinstance(url, str) and re.match(r"^https?://[^/\s]+/?$", url)
+        for key, url in urls.items()
+    )
+    if not valid:
+        raise ValidationError(_('Give broker ids and URLs, like {"1": "http://10.0.0.1:9192"}.'))
+
+
+class Cluster(models.Model):
+    """One Kafka-compatible cluster that the console shows and the sampler reads."""
+
+    slug = models.SlugField(max_length=40, unique=True)
+    name = models.CharField(max_length=80)
+    bootstrap_servers = models.CharField(max_length=1000, validators=[_check_bootstrap])
+    # Empty = the console shows nothing of ZooKeeper.
+    zookeeper_connect = models.CharField(
+        max_length=1000, blank=True, default="", validators=[_check_zookeeper]
+    )
+    # Broker id → base URL of brokerd's admin port; empty for every other broker.
+    admin_urls = models.JSONField(blank=True, default=dict, validators=[_check_admin_urls])
+    admin_token = models.TextField(blank=True, default="", editable=False)  # sealed
+    read_only = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["slug"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def set_admin_token(self, token: str) -> None:
+        """Keep the token that brokerd's admin port demands; write-only for people."""
+        self.admin_token = seal(token)
+
+    def open_admin_token(self) -> str:
+        """The token in clear, for the gateway alone. Raises SecretUnreadable."""
+        return unseal(self.admin_token)

@@ -1,0 +1,92 @@
+"""Ticks into Redis: one stream per cluster, each entry at the start of its tick.
+
+The entry id is `<start_ms>-0`, so Redis itself refuses a tick that is older than, or the same as,
+one already there: a late or doubled sampler cannot rewrite history. Ticks that nobody sampled
+become gap entries when the next one is written, with the reason that was noted for them.
+"""
+
+import json
+
+import redis
+
+from monitoring import store
+from monitoring.sampling.tick import Tick, encode
+
+LIVE_MS = 15 * 60 * 1000
+_SKIPPED_KEPT_S = 3600
+NOT_RUN = "no worker ran this tick in time"
+
+
+def stream_key(slug: str) -> str:
+    return f"aerie:{slug}:ticks"
+
+
+def last_ok_key(slug: str) -> str:
+    return f"aerie:{slug}:last_ok"
+
+
+def _skipped_key(slug: str) -> str:
+    return f"aerie:{slug}:skipped"
+
+
+def note_skipped(slug: str, tick: int, reason: str) -> None:
+    """Remember why `tick` is not sampled, for the gap entry that takes its place."""
+    with store.guarded() as client:
+        pipe = client.pipeline(transaction=False)
+        pipe.hset(_skipped_key(slug), str(tick), reason)
+        pipe.expire(_skipped_key(slug), _SKIPPED_KEPT_S)
+        pipe.execute()
+
+
+def put_tick(tick: Tick) -> bool:
+    """Write `tick`, and gaps for what is missing since the one before; trim to 15 minutes.
+
+    False = a tick as new or newer is there already, nothing was written. Raises StoreDown.
+    """
+    with store.guarded() as client:
+        for gap in _missing_before(client, tick):
+            _add(client, gap)
+        written = _add(client, tick)
+        pipe = client.pipeline(transaction=False)
+        if written and tick.ok:
+            pipe.set(last_ok_key(tick.cluster), f"{tick.start_ms}-0")
+        oldest_ms = max(tick.start_ms - LIVE_MS, 0)
+        pipe.xtrim(stream_key(tick.cluster), minid=oldest_ms, approximate=False)
+        pipe.execute()
+        return written
+
+
+def _add(client: redis.Redis, tick: Tick) -> bool:
+    try:
+        client.xadd(stream_key(tick.cluster), encode(tick), id=f"{tick.start_ms}-0")
+    except redis.ResponseError as error:
+        if "equal or smaller" in str(error):
+            return False
+        raise
+    return True
+
+
+def _missing_before(client: redis.Redis, tick: Tick) -> list[Tick]:
+    """Gap ticks between the newest entry and `tick`, none older than the live window."""
+    newest = client.xrevrange(stream_key(tick.cluster), count=1)
+    if not newest:
+        return []
+    meta = json.loads(newest[0][1][b"meta"])
+    if meta["interval_ms"] != tick.interval_ms:
+        return []  # the interval was changed: the numbers do not continue
+    first = max(meta["tick"] + 1, tick.tick - LIVE_MS // tick.interval_ms)
+    if first >= tick.tick:
+        return []
+    numbers = range(first, tick.tick)
+    reasons = client.hmget(_skipped_key(tick.cluster), [str(n) for n in numbers])
+    return [
+        Tick(
+            cluster=tick.cluster,
+            tick=number,
+            at_ms=number * tick.interval_ms,
+            interval_ms=tick.interval_ms,
+            status="gap",
+            reason=reason.decode() if reason else NOT_RUN,
+        )
+        for number, reason in zip(numbers, reasons, strict=True)
+    ]

@@ -1,0 +1,48 @@
+"""Readers of the live window: the ticks of the last 15 minutes, from Redis.
+
+Each returns whole ticks (`Tick.partitions` and `.groups` are Arrow tables, see schema.py).
+Each raises StoreDown when Redis does not answer; a caller shows that, and tries again.
+"""
+
+from django.conf import settings
+
+from monitoring import store
+from monitoring.sampling.encode import last_ok_key, stream_key
+from monitoring.sampling.tick import Tick, decode
+
+
+def interval_ms() -> int:
+    """The length of a tick."""
+    return int(settings.AERIE_TICK_SECONDS) * 1000
+
+
+def latest_tick(slug: str) -> Tick | None:
+    """The newest tick of the cluster, be it a gap; None when nothing was sampled lately."""
+    with store.guarded() as client:
+        entries = client.xrevrange(stream_key(slug), count=1)
+    return decode(entries[0][1]) if entries else None
+
+
+def last_ok_tick(slug: str) -> Tick | None:
+    """The newest tick that is not a gap: what a page shows, with its age, while sampling fails."""
+    with store.guarded() as client:
+        entry_id = client.get(last_ok_key(slug))
+        if entry_id is None:
+            return None
+        entries = client.xrange(stream_key(slug), min=entry_id, max=entry_id)
+    return decode(entries[0][1]) if entries else None
+
+
+def read_tick(slug: str, tick_id: int) -> Tick | None:
+    """One tick by its number; None when it was never written or has left the window."""
+    entry_id = f"{tick_id * interval_ms()}-0"
+    with store.guarded() as client:
+        entries = client.xrange(stream_key(slug), min=entry_id, max=entry_id)
+    return decode(entries[0][1]) if entries else None
+
+
+def recent_ticks(slug: str, since_ms: int) -> list[Tick]:
+    """Ticks that began at or after `since_ms`, oldest first, gaps included."""
+    with store.guarded() as client:
+        entries = client.xrange(stream_key(slug), min=max(since_ms, 0))
+    return [decode(fields) for _, fields in entries]

@@ -1,0 +1,81 @@
+"""A tick: everything that one sampling pass learned of one cluster (schema.py says what).
+
+Pure data. `encode` and `decode` are the only places that know its bytes.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from monitoring.sampling.schema import GROUPS, PARTITIONS
+
+_VERSION = 1
+_IPC = pa.ipc.IpcWriteOptions(compression="lz4")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tick:
+    """One sample of one cluster, or the gap in its place (then both tables are empty)."""
+
+    cluster: str
+    tick: int
+    at_ms: int  # when the end offsets were asked for
+    interval_ms: int
+    status: Literal["ok", "gap"] = "ok"
+    reason: str = ""  # of a gap; of an ok tick: what could not be read, if anything
+    took_ms: int = 0
+    controller_id: int | None = None
+    cluster_id: str = ""
+    # False = a coordinator did not answer: a group that is absent may exist all the same.
+    groups_complete: bool = True
+    brokers: list[dict[str, Any]] = field(default_factory=list)
+    partitions: pa.Table = field(default_factory=PARTITIONS.empty_table)
+    groups: pa.Table = field(default_factory=GROUPS.empty_table)
+
+    @property
+    def start_ms(self) -> int:
+        """The wall-clock time at which the tick's interval began."""
+        return self.tick * self.interval_ms
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"
+
+
+_META = (
+    "cluster", "tick", "at_ms", "interval_ms", "status", "reason", "took_ms", "controller_id",
+    "cluster_id", "groups_complete", "brokers",
+)  # fmt: skip
+
+
+def _ipc(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=_IPC) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def encode(tick: Tick) -> dict[str, bytes | int]:
+    """The fields of the stream entry that holds `tick`."""
+    meta = {"version": _VERSION} | {name: getattr(tick, name) for name in _META}
+    return {
+        "tick": tick.tick,
+        "meta": json.dumps(meta, separators=(",", ":")).encode(),
+        "partitions": _ipc(tick.partitions.cast(PARTITIONS)),
+        "groups": _ipc(tick.groups.cast(GROUPS)),
+    }
+
+
+def decode(fields: Mapping[bytes, bytes]) -> Tick:
+    """The tick that `encode` wrote. Raises ValueError on a version that is not known."""
+    meta = json.loads(fields[b"meta"])
+    if meta.pop("version") != _VERSION:
+        raise ValueError("a sample in Redis was written by another version of Aerie")
+    return Tick(
+        partitions=pa.ipc.open_stream(fields[b"partitions"]).read_all(),
+        groups=pa.ipc.open_stream(fields[b"groups"]).read_all(),
+        **{name: meta[name] for name in _META},
+    )

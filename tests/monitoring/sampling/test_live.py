@@ -1,0 +1,82 @@
+import pytest
+
+from monitoring import store
+from monitoring.sampling import live
+from monitoring.sampling.encode import LIVE_MS, NOT_RUN, note_skipped, put_tick
+from tests.monitoring.ticks import INTERVAL_MS, make_tick
+
+
+def test_nothing_sampled_is_none(redis_server):
+    assert live.latest_tick("local") is None
+    assert live.last_ok_tick("local") is None
+    assert live.read_tick("local", 5) is None
+    assert live.recent_ticks("local", 0) == []
+
+
+def test_the_latest_tick_is_what_was_put(redis_server):
+    tick = make_tick(10, partitions=[{"topic": "a", "partition": 0}])
+    assert put_tick(tick)
+    assert live.latest_tick("local") == tick
+    assert live.read_tick("local", 10) == tick
+
+
+def test_the_same_tick_twice_is_kept_once(redis_server):
+    assert put_tick(make_tick(10))
+    assert not put_tick(make_tick(10))
+    assert len(live.recent_ticks("local", 0)) == 1
+
+
+def test_a_late_tick_cannot_overtake_a_newer_one(redis_server):
+    assert put_tick(make_tick(11))
+    assert not put_tick(make_tick(10))
+    assert [tick.tick for tick in live.recent_ticks("local", 0)] == [11]
+
+
+def test_ticks_that_did_not_run_become_gaps_with_their_reason(redis_server):
+    put_tick(make_tick(10))
+    note_skipped("local", 12, "the tick before was still running")
+    put_tick(make_tick(13))
+    ticks = live.recent_ticks("local", 0)
+    assert [(tick.tick, tick.status, tick.reason) for tick in ticks] == [
+        (10, "ok", ""),
+        (11, "gap", NOT_RUN),
+        (12, "gap", "the tick before was still running"),
+        (13, "ok", ""),
+    ]
+
+
+def test_a_gap_does_not_hide_the_last_good_tick(redis_server):
+    put_tick(make_tick(10))
+    put_tick(make_tick(11, status="gap", reason="no broker answered"))
+    assert live.latest_tick("local").reason == "no broker answered"
+    assert live.last_ok_tick("local").tick == 10
+
+
+def test_the_stream_holds_fifteen_minutes_and_gaps_are_bounded_by_it(redis_server):
+    put_tick(make_tick(10))
+    window = LIVE_MS // INTERVAL_MS
+    put_tick(make_tick(10 + 5 * window))
+    ticks = live.recent_ticks("local", 0)
+    assert len(ticks) == window + 1
+    assert ticks[0].tick == 10 + 4 * window
+
+
+def test_clusters_do_not_see_each_other(redis_server):
+    put_tick(make_tick(10, cluster="one"))
+    assert live.latest_tick("two") is None
+
+
+def test_recent_ticks_start_at_the_time_asked_for(redis_server):
+    for number in (10, 11, 12):
+        put_tick(make_tick(number))
+    ticks = live.recent_ticks("local", since_ms=11 * INTERVAL_MS)
+    assert [tick.tick for tick in ticks] == [11, 12]
+
+
+def test_a_redis_that_is_gone_is_said_and_comes_back(redis_server):
+    put_tick(make_tick(10))
+    redis_server.kill()
+    with pytest.raises(store.StoreDown, match="Redis cannot be reached"):
+        live.latest_tick("local")
+    redis_server.start()
+    assert live.latest_tick("local").tick == 10

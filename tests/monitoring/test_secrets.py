@@ -1,0 +1,47 @@
+import stat
+
+import pytest
+from cryptography.fernet import Fernet
+
+from monitoring.secrets import SecretUnreadable, ensure_key_file, seal, unseal
+
+
+@pytest.fixture
+def key_file(tmp_path, settings):
+    settings.AERIE_SECRET_KEY_FILE = tmp_path / "keys" / "secret.key"
+    return settings.AERIE_SECRET_KEY_FILE
+
+
+def test_the_key_is_made_at_first_use_for_the_owner_only(key_file):
+    assert unseal(seal("hush")) == "hush"
+    assert stat.S_IMODE(key_file.stat().st_mode) == 0o600
+
+
+def test_an_existing_key_is_never_replaced(key_file):
+    sealed = seal("hush")
+    ensure_key_file(key_file)
+    assert unseal(sealed) == "hush"
+
+
+def test_sealed_text_does_not_contain_the_secret(key_file):
+    assert "hush" not in seal("hush")
+
+
+def test_the_empty_secret_stays_empty(key_file):
+    assert seal("") == ""
+    assert unseal("") == ""
+
+
+def test_after_rotation_old_secrets_open_and_new_ones_use_the_new_key(key_file):
+    old = seal("old")
+    new_key = Fernet.generate_key()
+    key_file.write_bytes(new_key + b"\n" + key_file.read_bytes())
+    assert unseal(old) == "old"
+    assert Fernet(new_key).decrypt(seal("new").encode()) == b"new"
+
+
+def test_a_lost_key_is_said_with_what_to_do(key_file):
+    sealed = seal("hush")
+    key_file.write_bytes(Fernet.generate_key())
+    with pytest.raises(SecretUnreadable, match="AERIE_SECRET_KEY_FILE"):
+        unseal(sealed)
