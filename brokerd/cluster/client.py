@@ -1,4 +1,5 @@
-"""The broker's door to the cluster: registration, metadata image, controller, topic administration."""
+"""The broker's door to the cluster: registration, metadata image, controller, topic
+administration."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -18,8 +19,8 @@ class ClusterClient:
     """One broker's membership of the cluster. All methods run on the event loop.
 
     `on_change` is called with each change of the image, after the image took it, before it is
-    acknowledged to the controller. `on_fatal` is called once when the membership cannot go on (another
-    live broker owns our id): the process must end.
+    acknowledged to the controller. `on_fatal` is called once when the membership cannot go on
+    (another live broker owns our id): the process must end.
     """
 
     def __init__(
@@ -55,7 +56,8 @@ class ClusterClient:
     async def create_topics(
         self, topics: Sequence[NewTopic], *, timeout_ms: int, validate_only: bool = False
     ) -> dict[str, CreatedTopic | KafkaError]:
-        """Creates topics; the answer per name. Only on the controller (NOT_CONTROLLER elsewhere)."""
+        """Creates topics; the answer per name. Only on the controller (NOT_CONTROLLER
+        elsewhere)."""
         raise NotImplementedError
 
     async def delete_topics(
@@ -84,8 +86,8 @@ class ClusterClient:
 
     async def auto_create(self, name: str) -> None:
         """Creates a topic with the broker's defaults if it does not exist, and waits until it has
-        leaders. `__consumer_offsets` gets its own partition count and compact policy. On any broker.
-        Raises KafkaError (bad name, no live broker, REQUEST_TIMED_OUT)."""
+        leaders. `__consumer_offsets` gets its own partition count and compact policy. On any
+        broker. Raises KafkaError (bad name, no live broker, REQUEST_TIMED_OUT)."""
         raise NotImplementedError
 
     async def next_producer_id_block(self) -> tuple[int, int]:

@@ -1,8 +1,9 @@
 """What this broker knows of the cluster: brokers, topics, partitions, configs, controller.
 
-One MetadataImage lives as long as its ClusterClient and is changed in place, on the event loop only, by
-the client alone; everyone else reads. Each change bumps `version`, so a cache built from the image is
-valid while the version is the one it was built at. What changed is told as an ImageDelta.
+One MetadataImage lives as long as its ClusterClient and is changed in place, on the event loop
+only, by the client alone; everyone else reads. Each change bumps `version`, so a cache built from
+the image is valid while the version is the one it was built at. What changed is told as an
+ImageDelta.
 """
 
 from dataclasses import dataclass, field
@@ -36,8 +37,8 @@ class TopicInfo:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageDelta:
     """What one change touched. `partitions` are states newly applied to the image, `deleted` the
-    (topic, partition) pairs that are no more: stop and delete them. `topics_configs` names the topics
-    whose config may differ from before (new topics included)."""
+    (topic, partition) pairs that are no more: stop and delete them. `topics_configs` names the
+    topics whose config may differ from before (new topics included)."""
 
     partitions: list[PartitionState] = field(default_factory=list)
     deleted: list[tuple[str, int]] = field(default_factory=list)
@@ -134,7 +135,8 @@ class MetadataImage:
         return ImageDelta(deleted=deleted)
 
     def replace_config(self, topic: str, config: dict[str, str]) -> ImageDelta:
-        """Takes over a topic's config; an unknown topic's is passed over (it comes with its states)."""
+        """Takes over a topic's config; an unknown topic's is passed over (it comes with its
+        states)."""
         info = self.topics.get(topic)
         if info is None or info.config == config:
             return ImageDelta()

@@ -1,4 +1,5 @@
-"""What callers ask of the cluster and what they get back: plain values between handlers and ClusterClient."""
+"""What callers ask of the cluster and what they get back: plain values between handlers and
+ClusterClient."""
 
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -22,8 +23,8 @@ class Endpoint:
 class ClusterSettings:
     """What the cluster layer needs of a broker's config, with ports as they were really bound.
 
-    `zookeeper_connect` is hosts with an optional chroot (`a:2181,b:2181/aerie`); `session_file` lies in
-    a log directory that this process has locked.
+    `zookeeper_connect` is hosts with an optional chroot (`a:2181,b:2181/aerie`); `session_file`
+    lies in a log directory that this process has locked.
     """
 
     broker_id: int
@@ -64,8 +65,8 @@ class CreatedTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPartitions:
-    """Growth of a topic to `total` partitions; `assignment` holds the replicas of each added one, in
-    order, or is empty for the automatic placement."""
+    """Growth of a topic to `total` partitions; `assignment` holds the replicas of each added one,
+    in order, or is empty for the automatic placement."""
 
     topic: str
     total: int

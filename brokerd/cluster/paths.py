@@ -1,0 +1,87 @@
+"""Where everything lies in ZooKeeper: Kafka's paths, and our own under /brokerd.
+
+All paths are relative to the chroot of `zookeeper.connect`. Numbers of sequential nodes have ten
+digits.
+"""
+
+CLUSTER_ID = "/cluster/id"
+BROKER_IDS = "/brokers/ids"
+BROKER_SEQUENCE = "/brokers/seqid"
+TOPICS = "/brokers/topics"
+CONTROLLER = "/controller"
+CONTROLLER_EPOCH = "/controller_epoch"
+CONFIG_CHANGES = "/config/changes"
+CONFIG_CHANGE_PREFIX = "/config/changes/config_change_"
+DELETE_TOPICS = "/admin/delete_topics"
+PRODUCER_ID_BLOCK = "/latest_producer_id_block"
+FEATURE = "/feature"
+
+CHANGES = "/brokerd/changes"
+CHANGE_PREFIX = "/brokerd/changes/change_"
+APPLIED = "/brokerd/applied"
+
+_CONFIG_ENTITIES = ("topics", "clients", "users", "brokers", "ips")
+
+PERSISTENT = (
+    "/consumers",
+    BROKER_IDS,
+    TOPICS,
+    CONFIG_CHANGES,
+    DELETE_TOPICS,
+    BROKER_SEQUENCE,
+    "/isr_change_notification",
+    PRODUCER_ID_BLOCK,
+    "/log_dir_event_notification",
+    *(f"/config/{entity}" for entity in _CONFIG_ENTITIES),
+    CHANGES,
+    APPLIED,
+)
+"""What every broker makes sure of when it starts, as Kafka's does."""
+
+
+def broker(broker_id: int) -> str:
+    return f"{BROKER_IDS}/{broker_id}"
+
+
+def topic(name: str) -> str:
+    return f"{TOPICS}/{name}"
+
+
+def partitions(topic_name: str) -> str:
+    return f"{TOPICS}/{topic_name}/partitions"
+
+
+def partition(topic_name: str, index: int) -> str:
+    return f"{TOPICS}/{topic_name}/partitions/{index}"
+
+
+def partition_state(topic_name: str, index: int) -> str:
+    return f"{TOPICS}/{topic_name}/partitions/{index}/state"
+
+
+def topic_config(name: str) -> str:
+    return f"/config/topics/{name}"
+
+
+def broker_config(name: str) -> str:
+    """`name` is a broker id or `<default>`."""
+    return f"/config/brokers/{name}"
+
+
+def delete_topic(name: str) -> str:
+    return f"{DELETE_TOPICS}/{name}"
+
+
+def change(number: int) -> str:
+    return f"{CHANGE_PREFIX}{number:010d}"
+
+
+def applied(broker_id: int) -> str:
+    return f"{APPLIED}/{broker_id}"
+
+
+def sequence_number(node_name: str) -> int | None:
+    """The number at the end of a sequential node's name (`config_change_0000000007` → 7), or None
+    where somebody else's node has no such end."""
+    digits = node_name.rpartition("_")[2]
+    return int(digits) if len(digits) == 10 and digits.isdigit() else None
