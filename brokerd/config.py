@@ -1,0 +1,242 @@
+"""A broker's settings: Kafka's names, parsed once into one frozen object.
+
+Every problem is collected, so that a file with five mistakes is reported with five messages and
+nothing starts. Unknown keys only warn, because a server.properties written for Kafka should start.
+A field's Kafka name is its own with dots for underscores.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import Any
+
+from brokerd import config_values as v
+from brokerd.config_listeners import Listener, advertise, parse_listeners, parse_protocol_map
+
+DEFAULT_PROTOCOL_MAP = "PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL"
+MS_PER_HOUR = 3_600_000
+MS_PER_MINUTE = 60_000
+
+
+class ConfigError(Exception):
+    """Everything wrong with a configuration; `problems` has one sentence for each mistake."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
+def _setting(parser: v.Parser, default: Any = MISSING) -> Any:
+    if default is MISSING:
+        return field(metadata={"parser": parser})
+    return field(default=default, metadata={"parser": parser})
+
+
+_positive = v.integer(1)
+_count = v.integer(1, v.INT_MAX)
+_not_negative = v.integer(0)
+_unlimited = v.integer(-1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerConfig:
+    """One broker's settings. Times, sizes and counts have Kafka's units, named in the key."""
+
+    broker_id: int = _setting(v.integer(0, v.INT_MAX))
+    broker_rack: str = _setting(v.string, "")
+    zookeeper_connect: str = _setting(v.required)
+    zookeeper_session_timeout_ms: int = _setting(_count, 18_000)
+    zookeeper_connection_timeout_ms: int = _setting(_count, 18_000)
+    log_dirs: tuple[str, ...] = _setting(v.words)
+
+    listeners: tuple[Listener, ...] = ()
+    advertised_listeners: Mapping[str, Listener] = field(default_factory=dict)
+    inter_broker_listener_name: str = "PLAINTEXT"
+
+    num_partitions: int = _setting(_count, 1)
+    default_replication_factor: int = _setting(v.integer(1, 32767), 1)
+    auto_create_topics_enable: bool = _setting(v.boolean, True)
+    delete_topic_enable: bool = _setting(v.boolean, True)
+    min_insync_replicas: int = _setting(_count, 1)
+    unclean_leader_election_enable: bool = _setting(v.boolean, False)
+    replica_lag_time_max_ms: int = _setting(_positive, 30_000)
+    replica_high_watermark_checkpoint_interval_ms: int = _setting(_positive, 5_000)
+
+    message_max_bytes: int = _setting(v.integer(0, v.INT_MAX), 1_048_588)
+    compression_type: str = _setting(
+        v.one_of("producer", "uncompressed", "gzip", "snappy", "lz4", "zstd"), "producer"
+    )
+    log_segment_bytes: int = _setting(v.integer(14, v.INT_MAX), 1_073_741_824)
+    log_roll_ms: int = _setting(_positive, 168 * MS_PER_HOUR)
+    log_roll_jitter_ms: int = _setting(_not_negative, 0)
+    log_retention_ms: int = _setting(_unlimited, 168 * MS_PER_HOUR)
+    log_retention_bytes: int = _setting(_unlimited, -1)
+    log_retention_check_interval_ms: int = _setting(_positive, 300_000)
+    log_cleanup_policy: tuple[str, ...] = _setting(v.words_of("delete", "compact"), ("delete",))
+    log_cleaner_delete_retention_ms: int = _setting(_not_negative, 86_400_000)
+    log_cleaner_min_cleanable_ratio: float = _setting(v.ratio, 0.5)
+    log_cleaner_min_compaction_lag_ms: int = _setting(_not_negative, 0)
+    log_cleaner_max_compaction_lag_ms: int = _setting(_positive, v.LONG_MAX)
+    log_index_interval_bytes: int = _setting(v.integer(0, v.INT_MAX), 4096)
+    log_index_size_max_bytes: int = _setting(v.integer(4, v.INT_MAX), 10_485_760)
+    log_flush_interval_messages: int = _setting(_positive, v.LONG_MAX)
+    log_flush_interval_ms: int = _setting(_positive, v.LONG_MAX)
+    log_flush_scheduler_interval_ms: int = _setting(_positive, v.LONG_MAX)
+    log_flush_offset_checkpoint_interval_ms: int = _setting(_positive, 60_000)
+    log_segment_delete_delay_ms: int = _setting(_not_negative, 60_000)
+    log_preallocate: bool = _setting(v.boolean, False)
+    log_message_timestamp_type: str = _setting(
+        v.one_of("CreateTime", "LogAppendTime"), "CreateTime"
+    )
+    log_message_timestamp_before_max_ms: int = _setting(_not_negative, v.LONG_MAX)
+    log_message_timestamp_after_max_ms: int = _setting(_not_negative, v.LONG_MAX)
+    producer_id_expiration_ms: int = _setting(_positive, 86_400_000)
+
+    offsets_topic_num_partitions: int = _setting(_count, 50)
+    offsets_topic_replication_factor: int = _setting(v.integer(1, 32767), 1)
+    offsets_topic_segment_bytes: int = _setting(_count, 104_857_600)
+    offsets_retention_minutes: int = _setting(_count, 10_080)
+    offsets_retention_check_interval_ms: int = _setting(_positive, 600_000)
+    offsets_commit_timeout_ms: int = _setting(_count, 5_000)
+    offset_metadata_max_bytes: int = _setting(v.integer(0, v.INT_MAX), 4096)
+    group_min_session_timeout_ms: int = _setting(_count, 6_000)
+    group_max_session_timeout_ms: int = _setting(_count, 1_800_000)
+    group_initial_rebalance_delay_ms: int = _setting(v.integer(0, v.INT_MAX), 3_000)
+    group_max_size: int = _setting(_count, v.INT_MAX)
+
+    socket_request_max_bytes: int = _setting(_count, 104_857_600)
+    queued_max_request_bytes: int = _setting(_positive, 268_435_456)
+    fetch_max_bytes: int = _setting(v.integer(1024, v.INT_MAX), 57_671_680)
+    max_connections: int = _setting(_count, v.INT_MAX)
+    max_connections_per_ip: int = _setting(_count, v.INT_MAX)
+    connections_max_idle_ms: int = _setting(_unlimited, 600_000)
+
+    brokerd_admin_port: int = _setting(v.integer(0, 65535), 9192)
+    brokerd_admin_token_file: str = _setting(v.string, "")
+    brokerd_validate_records: str = _setting(v.one_of("header", "all"), "header")
+
+    explicit: Mapping[str, str] = field(default_factory=dict)
+    """The known keys that were set, as written; the rest are defaults."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def inter_broker_listener(self) -> Listener:
+        """Where other brokers reach this one."""
+        return self.advertised_listeners[self.inter_broker_listener_name]
+
+    def with_bound_ports(self, ports: Mapping[str, int]) -> "BrokerConfig":
+        """The same settings with the ports that the system chose for port 0, by listener name."""
+        bound = tuple(replace(each, port=ports[each.name]) for each in self.listeners)
+        told = {
+            name: replace(each, port=each.port or ports[name])
+            for name, each in self.advertised_listeners.items()
+        }
+        return replace(self, listeners=bound, advertised_listeners=told)
+
+
+_FIELDS = {
+    each.name.replace("_", "."): each for each in fields(BrokerConfig) if "parser" in each.metadata
+}
+_COMPUTED = {"listeners", "advertised.listeners", "listener.security.protocol.map",
+             "inter.broker.listener.name", "log.dir"}  # fmt: skip
+_UNITS = {
+    "log.retention.minutes": ("log.retention.ms", MS_PER_MINUTE),
+    "log.retention.hours": ("log.retention.ms", MS_PER_HOUR),
+    "log.roll.hours": ("log.roll.ms", MS_PER_HOUR),
+    "log.roll.jitter.hours": ("log.roll.jitter.ms", MS_PER_HOUR),
+}
+"""Coarser names of a time; the finer name wins, as in Kafka."""
+
+
+def known_keys() -> dict[str, Any]:
+    """Every plain key with its default (None where it must be set), for documentation and tools."""
+    return {
+        name: None if each.default is MISSING else each.default for name, each in _FIELDS.items()
+    }
+
+
+def parse(properties_text: str, overrides: Mapping[str, str] | None = None) -> BrokerConfig:
+    """The configuration in a properties file, with overrides on top; ConfigError if any is bad."""
+    raw = {**v.read_properties(properties_text), **(overrides or {})}
+    problems: list[str] = []
+    texts = _with_units(raw, problems)
+    if "log.dirs" not in texts and "log.dir" in texts:
+        texts["log.dirs"] = texts["log.dir"]
+    values = _plain_values(texts, problems)
+    values.update(_listener_values(texts, problems))
+    problems += _contradictions(values)
+    if problems:
+        raise ConfigError(problems)
+    known = _FIELDS.keys() | _COMPUTED | _UNITS.keys()
+    return BrokerConfig(
+        **values,
+        explicit={name: text for name, text in raw.items() if name in known},
+        warnings=tuple(f"unknown setting {name} is ignored" for name in raw if name not in known),
+    )
+
+
+def _with_units(raw: dict[str, str], problems: list[str]) -> dict[str, str]:
+    texts = dict(raw)
+    for name, (finer, factor) in _UNITS.items():
+        if name not in raw:
+            continue
+        try:
+            amount = v.integer(-1)(raw[name])
+        except ValueError as error:
+            problems.append(f"{name}: {error}")
+            continue
+        if finer not in texts:
+            texts[finer] = str(-1 if amount < 0 else amount * factor)
+    return texts
+
+
+def _plain_values(texts: dict[str, str], problems: list[str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, each in _FIELDS.items():
+        if name not in texts:
+            if each.default is MISSING:
+                problems.append(f"{name}: it must be set")
+            continue
+        try:
+            values[each.name] = each.metadata["parser"](texts[name])
+        except ValueError as error:
+            problems.append(f"{name}: {error}")
+    return values
+
+
+def _listener_values(texts: dict[str, str], problems: list[str]) -> dict[str, Any]:
+    key = "listener.security.protocol.map"
+    try:
+        protocols = parse_protocol_map(texts.get(key, DEFAULT_PROTOCOL_MAP))
+        key = "listeners"
+        bound = parse_listeners(texts.get(key, "PLAINTEXT://127.0.0.1:9092"), protocols)
+        if not bound:
+            raise ValueError("it names no listener")
+        key = "advertised.listeners"
+        told = advertise(bound, parse_listeners(texts.get(key, ""), protocols))
+        key = "inter.broker.listener.name"
+        inner = texts.get(key, "PLAINTEXT" if "PLAINTEXT" in told else bound[0].name).upper()
+        if inner not in told:
+            raise ValueError(f"{inner} is not an advertised listener")
+    except ValueError as error:
+        problems.append(f"{key}: {error}")
+        return {}
+    return {
+        "listeners": bound,
+        "advertised_listeners": told,
+        "inter_broker_listener_name": inner,
+    }
+
+
+def _contradictions(values: dict[str, Any]) -> list[str]:
+    problems = []
+    if values.get("log_dirs") == ():
+        problems.append("log.dirs: it names no directory")
+    ports = [each.port for each in values.get("listeners", ()) if each.port]
+    if len(set(ports)) != len(ports):
+        problems.append("listeners: two of them have the same port")
+    if values.get("brokerd_admin_port", 9192) in ports:
+        problems.append("brokerd.admin.port: it is also the port of a listener")
+    low = values.get("group_min_session_timeout_ms", 0)
+    if low > values.get("group_max_session_timeout_ms", v.INT_MAX):
+        problems.append("group.min.session.timeout.ms: it is above group.max.session.timeout.ms")
+    return problems

@@ -1,0 +1,75 @@
+"""Listeners: what a broker binds, what it tells clients to connect to, and which one brokers use.
+
+`listeners=INSIDE://127.0.0.1:9092,OUTSIDE://0.0.0.0:9093` names each address; the security protocol
+of a name comes from `listener.security.protocol.map`. A client that asked one listener is answered
+with the addresses of that same listener, so `advertised.listeners` must say an address that clients
+can reach wherever the bound one (0.0.0.0, ::, or none) is not one.
+"""
+
+import re
+from dataclasses import dataclass
+
+WILDCARDS = ("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0")
+SERVED_PROTOCOLS = ("PLAINTEXT",)
+_ENTRY = re.compile(r"([A-Za-z0-9_.-]+)://(\[[0-9a-fA-F:.%]*\]|[^:/\s\[\]]*):(\d{1,5})")
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """One named address; port 0 means any free one, known once it is bound."""
+
+    name: str
+    protocol: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.name}://{host}:{self.port}"
+
+
+def parse_protocol_map(text: str) -> dict[str, str]:
+    """`NAME:PROTOCOL,…` as a dict; ValueError for an entry of another form."""
+    protocols: dict[str, str] = {}
+    for entry in filter(None, (each.strip() for each in text.split(","))):
+        name, separator, protocol = entry.partition(":")
+        if not separator or not name or not protocol:
+            raise ValueError(f"{entry!r} is not NAME:PROTOCOL")
+        protocols[name.upper()] = protocol.upper()
+    return protocols
+
+
+def parse_listeners(text: str, protocols: dict[str, str]) -> tuple[Listener, ...]:
+    """The listeners in `text`; ValueError for a bad entry, a name twice or an unknown protocol."""
+    found: list[Listener] = []
+    for entry in filter(None, (each.strip() for each in text.split(","))):
+        match = _ENTRY.fullmatch(entry)
+        if match is None or int(match.group(3)) > 65535:
+            raise ValueError(f"{entry!r} is not NAME://host:port")
+        name = match.group(1).upper()
+        protocol = protocols.get(name)
+        if protocol is None:
+            raise ValueError(f"{name} has no entry in listener.security.protocol.map")
+        if protocol not in SERVED_PROTOCOLS:
+            raise ValueError(
+                f"{name} asks for {protocol}; served are {', '.join(SERVED_PROTOCOLS)}"
+            )
+        found.append(Listener(name, protocol, match.group(2).strip("[]"), int(match.group(3))))
+    names = [listener.name for listener in found]
+    if len(set(names)) != len(names):
+        raise ValueError(f"{text!r} names a listener twice")
+    return tuple(found)
+
+
+def advertise(bound: tuple[Listener, ...], advertised: tuple[Listener, ...]) -> dict[str, Listener]:
+    """What clients are told, by listener name; ValueError where that would be no address."""
+    told = {listener.name: listener for listener in (advertised or bound)}
+    for name, listener in told.items():
+        if name not in {each.name for each in bound}:
+            raise ValueError(f"{name} is advertised but is not in listeners")
+        if listener.host in WILDCARDS:
+            raise ValueError(
+                f"{listener} cannot be told to clients: set advertised.listeners to an address"
+                " that they can reach"
+            )
+    return told

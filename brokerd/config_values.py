@@ -1,0 +1,118 @@
+"""How one value of a properties file is read: text in, typed value out, or a ValueError that says
+what would have been right. Also the properties format itself, as Java reads it."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+Parser = Callable[[str], Any]
+INT_MAX = 2**31 - 1
+LONG_MAX = 2**63 - 1
+
+
+def integer(low: int, high: int = LONG_MAX) -> Parser:
+    """A whole number between `low` and `high`, both included."""
+
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise ValueError(f"{text!r} is not a whole number") from None
+        if not low <= value <= high:
+            limit = f"at least {low}" if value < low else f"at most {high}"
+            raise ValueError(f"{value} is out of range, it must be {limit}")
+        return value
+
+    return parse
+
+
+def ratio(text: str) -> float:
+    """A number between 0 and 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a number") from None
+    if not 0 <= value <= 1:
+        raise ValueError(f"{value} is out of range, it must lie between 0 and 1")
+    return value
+
+
+def boolean(text: str) -> bool:
+    """`true` or `false`, in any case."""
+    if text.lower() not in ("true", "false"):
+        raise ValueError(f"{text!r} is neither true nor false")
+    return text.lower() == "true"
+
+
+def string(text: str) -> str:
+    """Any text."""
+    return text
+
+
+def required(text: str) -> str:
+    """Any text but none."""
+    if not text:
+        raise ValueError("it must not be empty")
+    return text
+
+
+def one_of(*choices: str) -> Parser:
+    """One of these words."""
+
+    def parse(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"{text!r} is not one of {', '.join(choices)}")
+        return text
+
+    return parse
+
+
+def words(text: str) -> tuple[str, ...]:
+    """A comma-separated list; empty items are dropped."""
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def words_of(*choices: str) -> Parser:
+    """A comma-separated list of these words, at least one."""
+
+    def parse(text: str) -> tuple[str, ...]:
+        found = words(text)
+        wrong = [word for word in found if word not in choices]
+        if wrong or not found:
+            raise ValueError(f"{text!r} is not a list of {', '.join(choices)}")
+        return found
+
+    return parse
+
+
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_KEY = re.compile(r"((?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
+
+
+def _unescape(text: str) -> str:
+    def one(match: re.Match[str]) -> str:
+        code = match.group(1)
+        return chr(int(code[1:], 16)) if len(code) == 5 else _ESCAPES.get(code, code)
+
+    return re.sub(r"\\(u[0-9a-fA-F]{4}|.)", one, text)
+
+
+def read_properties(text: str) -> dict[str, str]:
+    """Java's properties format: comments by # or !, key=value, key:value or key value, lines
+    continued by a backslash, \\uXXXX escapes. The last of two equal keys wins."""
+    values: dict[str, str] = {}
+    pending = ""
+    for raw in text.splitlines():
+        line = raw.lstrip(" \t\f")
+        if not pending and (not line or line[0] in "#!"):
+            continue
+        line = pending + line
+        trailing = len(line) - len(line.rstrip("\\"))
+        if trailing % 2:
+            pending = line[:-1]
+            continue
+        pending = ""
+        match = _KEY.fullmatch(line)
+        assert match is not None
+        values[_unescape(match.group(1))] = _unescape(match.group(2)).strip()
+    return values
