@@ -114,7 +114,7 @@ class BrokerConfig:
     brokerd_admin_token_file: str = _setting(v.string, "")
     brokerd_validate_records: str = _setting(v.one_of("header", "all"), "header")
 
-    explicit: Mapping[str, str] = field(default_factory=dict)
+    raw: Mapping[str, str] = field(default_factory=dict)
     """The known keys that were set, as written; the rest are defaults."""
     warnings: tuple[str, ...] = ()
 
@@ -169,7 +169,7 @@ def parse(properties_text: str, overrides: Mapping[str, str] | None = None) -> B
     known = _FIELDS.keys() | _COMPUTED | _UNITS.keys()
     return BrokerConfig(
         **values,
-        explicit={name: text for name, text in raw.items() if name in known},
+        raw={name: text for name, text in raw.items() if name in known},
         warnings=tuple(f"unknown setting {name} is ignored" for name in raw if name not in known),
     )
 

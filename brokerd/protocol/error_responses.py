@@ -67,7 +67,8 @@ def _request_items(source: Any, shape: FieldShape) -> tuple[Any, ...]:
         return named
     if not hasattr(source, "__dataclass_fields__"):
         return ()
-    for each in shapes(type(source)):
+    source_type: Any = type(source)
+    for each in shapes(source_type):
         value = getattr(source, each.name)
         if each.is_array and value:
             return tuple(value)

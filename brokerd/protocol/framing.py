@@ -1,0 +1,145 @@
+"""Frames and request headers.
+
+A frame is `size i32` and then `size` bytes. A request begins with `api key i16, api version i16,
+correlation id i32, client id (i16 length, -1 = null)`; flexible versions add tagged fields. The
+length of the client id is an int16 even there. Also the readers that the hand-written codecs share.
+"""
+
+from struct import Struct
+from struct import error as struct_error
+from typing import NamedTuple
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.messages import request_type
+
+FRAME_SIZE = Struct(">i")
+REQUEST_HEAD = Struct(">hhih")
+SMALLEST_REQUEST_BYTES = 8
+
+
+class RequestHeader(NamedTuple):
+    """What leads every request; `body_position` is where the body starts in the frame."""
+
+    api_key: int
+    api_version: int
+    correlation_id: int
+    client_id: str | None
+    body_position: int
+
+
+def malformed(what: str) -> KafkaError:
+    """The error for bytes that do not parse."""
+    return KafkaError(ErrorCode.INVALID_REQUEST, f"malformed request: {what}")
+
+
+def parse_header(frame: memoryview) -> RequestHeader:
+    """The header of a frame given without its size; KafkaError INVALID_REQUEST if it is cut off."""
+    try:
+        api_key, api_version, correlation_id, length = REQUEST_HEAD.unpack_from(frame, 0)
+    except struct_error:
+        raise malformed("the header is cut off") from None
+    position = 10
+    client_id = None
+    if length >= 0:
+        position += length
+        if position > len(frame):
+            raise malformed("the client id is cut off")
+        client_id = bytes(frame[10:position]).decode(errors="replace")
+    entity_type = request_type(api_key, api_version)
+    if entity_type is not None and entity_type.__flexible__:  # type: ignore[attr-defined]
+        position = skip_tags(frame, position)
+    return RequestHeader(api_key, api_version, correlation_id, client_id, position)
+
+
+def read_uvarint(view: memoryview, position: int) -> tuple[int, int]:
+    """An unsigned LEB128 integer of at most 32 bits, and the position behind it."""
+    value = shift = 0
+    while True:
+        if position >= len(view) or shift > 28:
+            raise malformed("a length is cut off or too long")
+        byte = view[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position
+        shift += 7
+
+
+def skip_tags(view: memoryview, position: int) -> int:
+    """The position behind a run of tagged fields."""
+    if position < len(view) and view[position] == 0:
+        return position + 1
+    count, position = read_uvarint(view, position)
+    for _ in range(count):
+        _, position = read_uvarint(view, position)
+        size, position = read_uvarint(view, position)
+        position += size
+        if position > len(view):
+            raise malformed("a tagged field is cut off")
+    return position
+
+
+class Reader:
+    """A cursor over one request body that knows whether lengths are compact.
+
+    Every length is checked against what is left, so an array cannot claim more items than bytes.
+    """
+
+    __slots__ = ("flexible", "position", "view")
+
+    def __init__(self, view: memoryview, position: int, flexible: bool) -> None:
+        self.view = view
+        self.position = position
+        self.flexible = flexible
+
+    def struct(self, layout: Struct) -> tuple[int, ...]:
+        try:
+            values = layout.unpack_from(self.view, self.position)
+        except struct_error:
+            raise malformed("it ends too early") from None
+        self.position += layout.size
+        return values
+
+    def _length(self, legacy: Struct) -> int:
+        """A length or count; -1 is null."""
+        if self.flexible:
+            value, self.position = read_uvarint(self.view, self.position)
+            return value - 1
+        return self.struct(legacy)[0]
+
+    def count(self) -> int:
+        """An array's number of items; a null array counts as empty."""
+        number = self._length(FRAME_SIZE)
+        if number > len(self.view) - self.position:
+            raise malformed("an array is longer than the request")
+        return max(number, 0)
+
+    def chunk(self, legacy: Struct) -> memoryview | None:
+        """A nullable run of bytes, not copied."""
+        size = self._length(legacy)
+        if size < 0:
+            return None
+        start = self.position
+        self.position = end = start + size
+        if end > len(self.view):
+            raise malformed("a field is cut off")
+        return self.view[start:end]
+
+    def text(self) -> str | None:
+        """A nullable string."""
+        data = self.chunk(_INT16)
+        try:
+            return None if data is None else str(data, "utf-8")
+        except UnicodeDecodeError:
+            raise malformed("a string is not UTF-8") from None
+
+    def records(self) -> memoryview | None:
+        """A nullable run of record batches, not copied."""
+        return self.chunk(FRAME_SIZE)
+
+    def tags(self) -> None:
+        if self.flexible:
+            self.position = skip_tags(self.view, self.position)
+
+
+_INT16 = Struct(">h")
