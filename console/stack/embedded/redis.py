@@ -20,7 +20,6 @@ appendfsync everysec
 save ""
 maxmemory 512mb
 maxmemory-policy noeviction
-set-proc-title no
 """
 
 
@@ -47,8 +46,3 @@ def write_config(folder: Path, port: int, password: str) -> Path:
     with open(descriptor, "w") as file:
         file.write(text)
     return config
-
-
-def command(server: Path, config: Path) -> list[str]:
-    """The command line that runs the server in the foreground."""
-    return [str(server), str(config)]

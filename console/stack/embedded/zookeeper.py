@@ -1,14 +1,13 @@
 """The embedded ZooKeeper: the real server, from the jars that pyspark ships.
 
 Its data stay in `<folder>/data`; one server on 127.0.0.1 without the HTTP admin server, which
-would open a second port. A tick of 500 ms keeps session timeouts short (2 to 20 ticks).
+would open a second port. A tick of 500 ms keeps session timeouts short (2 to 20 ticks). The
+command line stands in the Procfile.
 """
 
 import importlib.util
 from pathlib import Path
 
-MAIN_CLASS = "org.apache.zookeeper.server.ZooKeeperServerMain"
-JVM_OPTIONS = ("-Xms32m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 _CONFIG = """# Written at every start; change settings in the environment instead.
 tickTime=500
 dataDir={data}
@@ -37,10 +36,3 @@ def write_config(folder: Path, port: int) -> Path:
     config = folder / "zoo.cfg"
     config.write_text(_CONFIG.format(data=data, port=port))
     return config
-
-
-def command(java_home: Path, config: Path, heap: str = "128m") -> list[str]:
-    """The command line that runs the server in the foreground."""
-    java = str(java_home / "bin" / "java")
-    class_path = f"{jars_folder()}/*"
-    return [java, f"-Xmx{heap}", *JVM_OPTIONS, "-cp", class_path, MAIN_CLASS, str(config)]

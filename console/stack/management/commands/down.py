@@ -1,0 +1,19 @@
+"""`manage.py down`: stop a stack that runs elsewhere or was left behind."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from console.stack.shutdown import Refused, down
+
+
+class Command(BaseCommand):
+    help = "Stops the stack of this data folder, wherever it was started from."
+    requires_system_checks = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self.stdout.write(down(settings.AERIE_DATA))
+        except Refused as error:
+            raise CommandError(str(error)) from None

@@ -1,0 +1,19 @@
+"""`manage.py reset`: empty the data folder."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from console.stack.shutdown import Refused, reset
+
+
+class Command(BaseCommand):
+    help = "Removes all data: records, history, accounts, passwords. Refuses while a stack runs."
+    requires_system_checks = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self.stdout.write(reset(settings.AERIE_DATA))
+        except Refused as error:
+            raise CommandError(str(error)) from None

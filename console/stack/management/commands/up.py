@@ -1,0 +1,36 @@
+"""`manage.py up`: run the whole product in the foreground until Ctrl-C."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from console.stack.config import StackConfig
+from console.stack.launch import up
+from console.stack.lock import AlreadyRunning
+from console.stack.preparation import NotReady
+from console.stack.procfile import ProcfileError
+
+
+class Command(BaseCommand):
+    help = "Starts every process of the Procfile and keeps them running; Ctrl-C stops them all."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--without",
+            default="",
+            metavar="NAMES",
+            help="names of the Procfile to leave out, separated by commas (demo,spark)",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        without = [name for name in options["without"].split(",") if name]
+        try:
+            up(StackConfig.from_settings(settings), without)
+        except AlreadyRunning as error:
+            raise CommandError(f"{error}. Stop it with Ctrl-C there, or with make down.") from None
+        except (NotReady, ProcfileError) as error:
+            raise CommandError(str(error)) from None
+        except KeyboardInterrupt:
+            raise CommandError("stopped before anything was started") from None

@@ -1,0 +1,119 @@
+"""Where the lines of the processes go: the terminal, named and coloured, and `data/logs`.
+
+Reading a process's output must never wait for a terminal that is paused (Ctrl-S), or the process
+would stop at its next line; so a thread writes to the terminal from a bounded queue, and what does
+not fit is counted and dropped. Log files roll to `.1` at 16 MiB.
+"""
+
+import os
+import queue
+import sys
+import threading
+from pathlib import Path
+from typing import IO
+
+LINE_BYTES_MAX = 8_192
+QUEUE_LINES_MAX = 10_000
+LOG_BYTES_MAX = 16 * 1024 * 1024
+_COLOURS = (36, 32, 33, 35, 34, 96, 92, 93, 95, 94)
+
+
+class LineSplitter:
+    """Cuts a stream of bytes into lines; a line too long is cut. Pure."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes) -> list[str]:
+        """The lines that `data` completes."""
+        *lines, rest = (self._rest + data).split(b"\n")
+        if len(rest) > LINE_BYTES_MAX:
+            lines.append(rest)
+            rest = b""
+        self._rest = rest
+        return [self._text(line) for line in lines]
+
+    def end(self) -> list[str]:
+        """What was left without a newline."""
+        rest, self._rest = self._rest, b""
+        return [self._text(rest)] if rest else []
+
+    @staticmethod
+    def _text(line: bytes) -> str:
+        return line[:LINE_BYTES_MAX].decode(errors="replace").rstrip("\r")
+
+
+class Terminal:
+    """Standard output as a place for named lines."""
+
+    def __init__(self, names: list[str], stream: IO[str] | None = None) -> None:
+        self._stream = stream or sys.stdout
+        self._width = max(map(len, names), default=0)
+        self._colours = {name: _COLOURS[i % len(_COLOURS)] for i, name in enumerate(names)}
+        self._is_coloured = self._stream.isatty() and "NO_COLOR" not in os.environ
+        self._lines: queue.Queue[str | None] = queue.Queue(QUEUE_LINES_MAX)
+        self._dropped = 0
+        self._thread = threading.Thread(target=self._write, name="terminal", daemon=True)
+        self._thread.start()
+
+    def line(self, name: str, text: str) -> None:
+        """One line of a process; `aerie` is the supervisor itself."""
+        label = f"{name:<{self._width}} |"
+        if self._is_coloured:
+            label = f"\033[{self._colours.get(name, 1)}m{label}\033[0m"
+        self.plain(f"{label} {text}")
+
+    def plain(self, text: str) -> None:
+        """A line without a name."""
+        try:
+            self._lines.put_nowait(text)
+        except queue.Full:
+            self._dropped += 1
+
+    def close(self, timeout_s: float = 1.0) -> None:
+        """Write what is queued, but do not wait longer than `timeout_s` for a paused terminal."""
+        try:
+            self._lines.put_nowait(None)
+        except queue.Full:
+            return
+        self._thread.join(timeout_s)
+
+    def _write(self) -> None:
+        while (text := self._lines.get()) is not None:
+            if self._dropped:
+                text, self._dropped = f"({self._dropped} lines not shown)\n{text}", 0
+            try:
+                self._stream.write(text + "\n")
+                self._stream.flush()
+            except (OSError, ValueError):
+                pass  # the terminal is gone; the log files still get every line
+
+
+class LogFile:
+    """One process's log, rolled by size."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = path.open("ab", buffering=0)
+        self._size_bytes = path.stat().st_size
+
+    def write(self, text: str) -> None:
+        """Append one line; a full disk must not stop the stack."""
+        data = text.encode(errors="replace") + b"\n"
+        try:
+            if self._size_bytes > LOG_BYTES_MAX:
+                self._roll()
+            self._file.write(data)
+            self._size_bytes += len(data)
+        except OSError:
+            return
+
+    def close(self) -> None:
+        """Release the file."""
+        self._file.close()
+
+    def _roll(self) -> None:
+        self._file.close()
+        os.replace(self._path, self._path.with_suffix(".log.1"))
+        self._file = self._path.open("ab", buffering=0)
+        self._size_bytes = 0

@@ -1,0 +1,69 @@
+"""The ports of the stack: which are needed, whether two settings clash, whether one is taken."""
+
+import errno
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import psutil
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A TCP port of 127.0.0.1, what it is for, and the setting that moves it."""
+
+    number: int
+    purpose: str
+    setting: str
+
+
+def clashes(ports: Iterable[Port]) -> list[str]:
+    """A sentence for each port that two purposes claim. Pure."""
+    seen: dict[int, Port] = {}
+    problems = []
+    for port in ports:
+        other = seen.setdefault(port.number, port)
+        if other is not port:
+            problems.append(
+                f"Port {port.number} is set both for {other.purpose} ({other.setting}) "
+                f"and for {port.purpose} ({port.setting}): change one of the two."
+            )
+    return problems
+
+
+def taken(ports: Iterable[Port]) -> list[str]:
+    """A sentence for each port that cannot be listened on now."""
+    problems = []
+    for port in ports:
+        reason = _why_not(port.number)
+        if reason:
+            problems.append(
+                f"Port {port.number}, needed for {port.purpose}, {reason}. "
+                f"Stop what uses it, or set {port.setting} to another port."
+            )
+    return problems
+
+
+def _why_not(number: int) -> str:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", number))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                return f"cannot be used: {error.strerror}"
+            return f"is in use{_by_whom(number)}"
+    return ""
+
+
+def _by_whom(number: int) -> str:
+    """` by NAME (process N)` where the system lets us see it."""
+    try:
+        for socket_ in psutil.net_connections("tcp"):
+            is_listener = socket_.status == psutil.CONN_LISTEN and socket_.laddr.port == number
+            if is_listener and socket_.pid:
+                name = psutil.Process(socket_.pid).name()
+                return f" by {name} (process {socket_.pid})"
+    except psutil.Error:
+        pass
+    return ""

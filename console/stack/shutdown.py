@@ -1,0 +1,78 @@
+"""Stops a stack from outside (`manage.py down`), and empties its folder (`manage.py reset`)."""
+
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+
+from console.stack import lock, sessions
+from console.stack.launch import end_leftovers
+
+STOP_S = 15.0
+_POLL_S = 0.1
+_LOCK_NAME = "stack.lock"
+
+
+class Refused(Exception):
+    """Not done; the text says why and what to do."""
+
+
+def down(data: Path) -> str:
+    """Stop the stack of this folder and what it left behind; returns what was done."""
+    if not (data / _LOCK_NAME).exists():
+        return f"Nothing to stop: no stack has run on {data}"
+    noted = lock.load(data)
+    is_stopped = _ask_to_stop(noted) if noted is not None else False
+    deadline = time.monotonic() + STOP_S
+    while True:
+        try:
+            with lock.held(data):
+                ended = end_leftovers(data)
+                return "Stopped" if is_stopped or ended else "Nothing was running"
+        except lock.AlreadyRunning:
+            if time.monotonic() > deadline:
+                if noted is None:
+                    raise Refused(f"A supervisor holds {data}, but did not say who it is") from None
+                # Its guard then ends the processes; the loop goes on to see to it.
+                sessions.send([noted.pid], signal.SIGKILL)
+                deadline = time.monotonic() + STOP_S
+        time.sleep(_POLL_S)
+
+
+def _ask_to_stop(noted: lock.StackFile) -> bool:
+    """SIGTERM to the supervisor, if it is still the same process."""
+    if sessions.start_time(noted.pid) != noted.started:
+        return False
+    sessions.send([noted.pid], signal.SIGTERM)
+    return True
+
+
+def reset(data: Path) -> str:
+    """Empty the data folder; refuses while a stack runs or where the folder is not one of ours."""
+    if not data.exists() or not any(data.iterdir()):
+        return f"{data} is empty"
+    if not (data / _LOCK_NAME).exists():
+        raise Refused(f"{data} was not made by Aerie (it has no {_LOCK_NAME}): not touched")
+    try:
+        with lock.held(data):
+            _refuse_if_left_behind(data)
+            for entry in data.iterdir():
+                if entry.name != _LOCK_NAME:
+                    _remove(entry)
+    except lock.AlreadyRunning as error:
+        raise Refused(f"{error}: stop it first (make down)") from None
+    return f"Emptied {data}"
+
+
+def _refuse_if_left_behind(data: Path) -> None:
+    noted = lock.load(data)
+    if noted is not None and sessions.stack_members(noted.stack_id, noted.leaders()):
+        raise Refused(f"Processes of an earlier start still use {data}: run make down first")
+
+
+def _remove(entry: Path) -> None:
+    if entry.is_dir() and not entry.is_symlink():
+        shutil.rmtree(entry)
+    else:
+        os.unlink(entry)
