@@ -1,0 +1,64 @@
+"""Bytes of a key, value or header → what a person reads: JSON as JSON, text as text, else hex.
+
+Pure. A decoder never fails: what is neither JSON nor text is shown in hex, and long data are cut
+with their true size beside them.
+"""
+
+import json
+from dataclasses import dataclass
+
+SHOWN_CHARS_MAX = 20_000
+HEX_BYTES_MAX = 512
+_TEXT_CONTROLS = frozenset("\t\n\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Data as shown. `kind` is null, empty, json, text or hex; `size_bytes` is the true size."""
+
+    kind: str
+    text: str
+    size_bytes: int
+    is_cut: bool = False
+
+    @property
+    def preview(self) -> str:
+        """One line for a table."""
+        return " ".join(self.text.split())[:300]
+
+
+def decode(data: bytes | None) -> Decoded:
+    """What to show of `data`; None is a null key or value (a tombstone)."""
+    if data is None:
+        return Decoded("null", "", 0)
+    if not data:
+        return Decoded("empty", "", 0)
+    text = _as_text(data)
+    if text is None:
+        is_cut = len(data) > HEX_BYTES_MAX
+        return Decoded("hex", data[:HEX_BYTES_MAX].hex(" ", 2), len(data), is_cut)
+    pretty = _as_json(text)
+    kind, shown = ("text", text) if pretty is None else ("json", pretty)
+    is_cut = len(shown) > SHOWN_CHARS_MAX
+    return Decoded(kind, shown[:SHOWN_CHARS_MAX], len(data), is_cut)
+
+
+def _as_text(data: bytes) -> str | None:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    # Printable throughout: a number in binary is valid UTF-8 too, and unreadable.
+    if all(char.isprintable() or char in _TEXT_CONTROLS for char in text):
+        return text
+    return None
+
+
+def _as_json(text: str) -> str | None:
+    # A bare word or number is text; only objects and lists gain from being laid out.
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return None

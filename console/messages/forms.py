@@ -1,0 +1,65 @@
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from console.messages.masking import is_target
+from console.messages.models import MaskingRule
+from console.messages.services import Query
+
+OFFSET_MAX = 2**63 - 1
+PARTITION_MAX = 2**31 - 1
+
+
+class BrowseForm(forms.Form):
+    """Where to read: a partition (or all), an offset (or the newest), how many."""
+
+    partition = forms.IntegerField(
+        label=_("Partition"), min_value=0, max_value=PARTITION_MAX, required=False
+    )
+    offset = forms.IntegerField(
+        label=_("From offset"), min_value=0, max_value=OFFSET_MAX, required=False
+    )
+    limit = forms.TypedChoiceField(
+        label=_("Records"),
+        choices=[(n, str(n)) for n in (25, 50, 100, 250)],
+        coerce=int,
+        empty_value=25,
+        required=False,
+    )
+
+    def __init__(self, data: object, partitions: list[int]) -> None:
+        super().__init__(data)
+        choices = [("", _("All"))] + [(str(n), str(n)) for n in partitions]
+        self.fields["partition"].widget = forms.Select(choices=choices)
+        self.fields["offset"].widget.attrs["placeholder"] = _("newest")
+        self._partitions = partitions
+
+    def clean_partition(self) -> int | None:
+        partition: int | None = self.cleaned_data["partition"]
+        if partition is not None and self._partitions and partition not in self._partitions:
+            raise forms.ValidationError(
+                _("This topic has partitions 0 to %(last)d."), params={"last": self._partitions[-1]}
+            )
+        return partition
+
+    def clean(self) -> None:
+        asked = self.cleaned_data
+        if asked.get("offset") is not None and "partition" in asked and asked["partition"] is None:
+            self.add_error("partition", _("An offset belongs to one partition: choose it."))
+
+    def query(self, topic: str) -> Query:
+        asked = self.cleaned_data
+        return Query(topic, asked["partition"], asked["offset"], asked["limit"])
+
+
+class MaskingRuleForm(forms.ModelForm):
+    class Meta:
+        model = MaskingRule
+        fields = ("topic_pattern", "target")
+
+    def clean_target(self) -> str:
+        target: str = self.cleaned_data["target"].strip()
+        if not is_target(target):
+            raise forms.ValidationError(
+                _("Name key, value, value.member or headers.NAME, without spaces.")
+            )
+        return target

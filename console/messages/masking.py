@@ -1,0 +1,84 @@
+"""Which parts of a record a reader without the right to see them gets covered.
+
+Pure. A rule names a target:
+
+    key            the whole key
+    value          the whole value
+    value.a.b      the member `a.b` of a JSON value; in lists, of each element
+    headers.NAME   the header NAME (any case)
+
+Covering errs on the safe side: where a rule names a member and the value is not JSON, the whole
+value is covered, since what is meant to be hidden might stand anywhere in it.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+COVER = "••••"
+_COVER_BYTES = COVER.encode()
+TARGET = re.compile(r"key|value(\.[^.\s]+)*|headers\.\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class RawRecord:
+    """A record as it came from the broker, before masking; offset and partition name it."""
+
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+def is_target(text: str) -> bool:
+    """Whether `text` is a target that a rule can name."""
+    return TARGET.fullmatch(text) is not None
+
+
+def mask(record: RawRecord, targets: Iterable[str]) -> RawRecord:
+    """The record with each target covered; a null key or value stays null."""
+    for target in targets:
+        where, _, path = target.partition(".")
+        if where == "key" and record.key is not None:
+            record = replace(record, key=_COVER_BYTES)
+        elif where == "headers":
+            record = replace(record, headers=_cover_header(record.headers, path))
+        elif where == "value" and record.value is not None:
+            parts = path.split(".") if path else []
+            record = replace(record, value=_cover_value(record.value, parts))
+    return record
+
+
+def _cover_header(
+    headers: tuple[tuple[str, bytes | None], ...], name: str
+) -> tuple[tuple[str, bytes | None], ...]:
+    hidden = name.lower()
+    return tuple((n, _COVER_BYTES if n.lower() == hidden else value) for n, value in headers)
+
+
+def _cover_value(value: bytes, path: Sequence[str]) -> bytes:
+    if not path:
+        return _COVER_BYTES
+    try:
+        tree = json.loads(value)
+    except (ValueError, RecursionError):
+        return _COVER_BYTES
+    if not isinstance(tree, dict | list):
+        return _COVER_BYTES
+    _cover_member(tree, path)
+    return json.dumps(tree, ensure_ascii=False).encode()
+
+
+def _cover_member(node: Any, path: Sequence[str]) -> None:
+    if isinstance(node, list):
+        for element in node:
+            _cover_member(element, path)
+    elif isinstance(node, dict) and path[0] in node:
+        if len(path) == 1:
+            node[path[0]] = COVER
+        else:
+            _cover_member(node[path[0]], path[1:])

@@ -1,0 +1,80 @@
+"""The one door through which records leave the system: `read(principal, …)`.
+
+It asks for the right first and masks before anything else sees a record. Browse uses it today;
+whatever shows, exports or searches records later has to come through here too.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.utils.translation import gettext as _
+
+from console.accounts import rights
+from console.messages.decode import Decoded, decode
+from console.messages.masking import RawRecord, mask
+from console.messages.models import MaskingRule
+from monitoring.gateway import gateway
+from monitoring.models import Cluster
+
+LIMIT_MAX = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which records: from `offset` of `partition` upwards, or the newest (offset None)."""
+
+    topic: str
+    partition: int | None = None
+    offset: int | None = None
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRecord:
+    """A record after masking and decoding."""
+
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: Decoded
+    value: Decoded
+    headers: tuple[tuple[str, Decoded], ...]
+
+
+def read(principal: Any, cluster: Cluster, query: Query) -> list[ShownRecord]:
+    """Up to `query.limit` records, newest first, masked for `principal`.
+
+    Raises PermissionDenied without the right to read the topic, GatewayError where the cluster
+    does not answer as asked (unknown topic, offset out of range, cluster down).
+    """
+    held = rights.of(principal, cluster)
+    if not held.may("record.read", query.topic):
+        raise PermissionDenied(_("Your role does not include reading the records of this topic."))
+    rows = gateway.for_cluster(cluster).browse.read(
+        query.topic, query.partition, query.offset, min(query.limit, LIMIT_MAX)
+    )
+    targets = [] if held.may("record.unmask", query.topic) else _targets(cluster, query.topic)
+    return [_shown(mask(_raw(row), targets)) for row in rows]
+
+
+def _targets(cluster: Cluster, topic: str) -> list[str]:
+    rules = MaskingRule.objects.filter(cluster=cluster)
+    return [rule.target for rule in rules if rule.covers(topic)]
+
+
+def _raw(row: Any) -> RawRecord:
+    return RawRecord(
+        row.partition, row.offset, row.timestamp_ms, row.key, row.value, tuple(row.headers or ())
+    )
+
+
+def _shown(record: RawRecord) -> ShownRecord:
+    return ShownRecord(
+        record.partition,
+        record.offset,
+        record.timestamp_ms,
+        decode(record.key),
+        decode(record.value),
+        tuple((name, decode(value)) for name, value in record.headers),
+    )

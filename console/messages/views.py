@@ -1,0 +1,109 @@
+from typing import Any
+
+from django.contrib import messages as notices
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from console.accounts.access import requires
+from console.audit import services as audit
+from console.messages import services
+from console.messages.forms import BrowseForm, MaskingRuleForm
+from console.messages.models import MaskingRule
+from console.topics import partitions
+from console.topics.tabs import topic_tabs
+from monitoring.gateway.errors import GatewayError
+from monitoring.sampling import live
+from monitoring.store import StoreDown
+
+
+@require_GET
+@requires("record.read", resource="topic")
+def browse(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
+    """The records of a topic, newest first."""
+    rows = _known_partitions(cluster, topic)
+    form = BrowseForm(request.GET, [row.partition for row in rows])
+    page: dict[str, Any] = {
+        "topic": topic,
+        "form": form,
+        "tabs": topic_tabs(request, topic, "messages"),
+        "rows": rows,
+    }
+    if form.is_valid():
+        query = form.query(topic)
+        try:
+            page["records"] = services.read(request.user, request.cluster, query)
+        except GatewayError as error:
+            page["error"] = str(error)
+        else:
+            page |= _neighbours(query, page["records"], rows)
+    return render(request, "messages/browse.html", page)
+
+
+def _known_partitions(slug: str, topic: str) -> list[partitions.PartitionRow]:
+    """What the last tick knows of the topic; nothing when Redis is away (browse works without)."""
+    try:
+        return partitions.of_topic(live.last_ok_tick(slug), topic)
+    except StoreDown:
+        return []
+
+
+def _neighbours(
+    query: services.Query,
+    records: list[services.ShownRecord],
+    rows: list[partitions.PartitionRow],
+) -> dict[str, int]:
+    """Offsets that lead to older and newer records of one partition, where there are any."""
+    row = next((row for row in rows if row.partition == query.partition), None)
+    if row is None or not records:
+        return {}
+    links = {}
+    start, end = row.log_start_offset or 0, row.log_end_offset or 0
+    if records[-1].offset > start:
+        links["older"] = max(start, records[-1].offset - query.limit)
+    if query.offset is not None and records[0].offset + 1 < end:
+        links["newer"] = records[0].offset + 1
+    return links
+
+
+@require_http_methods(["GET", "POST"])
+@requires("masking.edit")
+def masking(request: HttpRequest, cluster: str) -> HttpResponse:
+    """The masking rules of a cluster: list and add."""
+    rule = MaskingRule(cluster=request.cluster)
+    form = MaskingRuleForm(request.POST or None, instance=rule)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        _audit(request, "masking.add", rule)
+        notices.success(request, _("Records of %(topics)s are masked now.") % {
+            "topics": rule.topic_pattern
+        })  # fmt: skip
+        return redirect("masking", cluster=cluster)
+    rules = MaskingRule.objects.filter(cluster=request.cluster)
+    return render(request, "messages/masking.html", {"form": form, "rules": rules})
+
+
+@require_POST
+@requires("masking.edit")
+def remove_masking(request: HttpRequest, cluster: str, rule_id: int) -> HttpResponse:
+    rule = get_object_or_404(MaskingRule, pk=rule_id, cluster=request.cluster)
+    _audit(request, "masking.remove", rule)
+    rule.delete()
+    notices.success(request, _("The rule is gone: those records are shown in full again."))
+    return redirect("masking", cluster=cluster)
+
+
+def _audit(request: HttpRequest, verb: str, rule: MaskingRule) -> None:
+    told = {"topics": rule.topic_pattern, "covered": rule.target}
+    is_added = verb == "masking.add"
+    audit.record(
+        actor=request.user,
+        verb=verb,
+        cluster=request.cluster.slug,
+        resource=rule.topic_pattern,
+        before=None if is_added else told,
+        after=told if is_added else None,
+        remote_addr=request.META.get("REMOTE_ADDR", ""),
+        outcome="ok",
+    )

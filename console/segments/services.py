@@ -1,0 +1,62 @@
+"""What a partition keeps on disk, asked of the broker that leads it.
+
+The console shows segments of any cluster whose brokers name an admin address (brokerd's). Each
+function raises GatewayError where that broker does not answer as asked.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from console.topics import partitions
+from monitoring.gateway import gateway
+from monitoring.models import Cluster
+
+PAGE = 100
+KINDS = ("offset", "time", "batches")
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A segment along the partition's offsets, in hundredths of the drawn width."""
+
+    base_offset: int
+    x: float
+    width: float
+    active: bool
+
+
+def segments(cluster: Cluster, row: partitions.PartitionRow) -> list[dict[str, Any]]:
+    """The segments of a partition, oldest first, as brokerd's admin port tells them."""
+    source = gateway.for_cluster(cluster).broker_admin
+    found: list[dict[str, Any]] = source.segments(row.leader, row.topic, row.partition)["segments"]
+    return found
+
+
+def entries(
+    cluster: Cluster, row: partitions.PartitionRow, base_offset: int, kind: str, start: int
+) -> dict[str, Any]:
+    """One page of a segment: index entries from number `start`, or batches from that position."""
+    source = gateway.for_cluster(cluster).broker_admin
+    where = (row.leader, row.topic, row.partition, base_offset)
+    if kind == "batches":
+        found: dict[str, Any] = source.batches(*where, start, PAGE)
+    else:
+        found = source.index(*where, kind, start, PAGE)
+    return found
+
+
+def bars(found: list[dict[str, Any]]) -> list[Bar]:
+    """Each segment's place on the line of offsets, drawn to scale but never thinner than a hair."""
+    if not found:
+        return []
+    first, last = found[0]["base_offset"], found[-1]["next_offset"]
+    span = max(1, last - first)
+    return [
+        Bar(
+            base_offset=s["base_offset"],
+            x=round(100 * (s["base_offset"] - first) / span, 3),
+            width=max(0.3, round(100 * (s["next_offset"] - s["base_offset"]) / span, 3)),
+            active=s["active"],
+        )
+        for s in found
+    ]

@@ -1,0 +1,41 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.messages.decode import HEX_BYTES_MAX, SHOWN_CHARS_MAX, decode
+
+
+def test_null_and_empty_are_told_apart():
+    assert decode(None).kind == "null"
+    assert decode(b"").kind == "empty"
+
+
+def test_json_is_laid_out_as_json():
+    shown = decode(b'{"b":1,"a":[true]}')
+    assert shown.kind == "json"
+    assert shown.text.startswith('{\n  "b": 1')
+
+
+def test_text_stays_text_and_letters_of_any_alphabet_are_shown():
+    assert decode("größe 尺寸".encode()).text == "größe 尺寸"
+    assert decode(b"12").kind == "text"
+
+
+def test_broken_json_is_shown_as_the_text_it_is():
+    assert decode(b'{"a":').kind == "text"
+
+
+def test_a_binary_number_is_shown_in_hex_though_it_is_valid_utf8():
+    shown = decode(b"\x00\x00\x00\x2a")
+    assert (shown.kind, shown.text) == ("hex", "0000 002a")
+
+
+def test_what_is_long_is_cut_and_says_so_with_its_true_size():
+    shown = decode(b"x" * (SHOWN_CHARS_MAX + 1))
+    assert (len(shown.text), shown.is_cut) == (SHOWN_CHARS_MAX, True)
+    assert shown.size_bytes == SHOWN_CHARS_MAX + 1
+    assert decode(b"\xff" * (HEX_BYTES_MAX + 1)).is_cut
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_make_it_fail(data):
+    assert decode(data).size_bytes == len(data)

@@ -1,0 +1,56 @@
+import json
+
+import pytest
+
+from console.messages.masking import COVER, RawRecord, is_target, mask
+
+
+def a_record(**parts):
+    told = {"key": b"alice", "value": b'{"card":"4111","who":{"name":"a"}}', "headers": ()}
+    return RawRecord(partition=0, offset=7, timestamp_ms=1, **(told | parts))
+
+
+def test_a_key_is_covered_whole_and_the_value_left_alone():
+    masked = mask(a_record(), ["key"])
+    assert masked.key == COVER.encode()
+    assert masked.value == a_record().value
+
+
+def test_a_member_of_a_json_value_is_covered_and_its_neighbours_stay():
+    value = json.loads(mask(a_record(), ["value.who.name"]).value)
+    assert value == {"card": "4111", "who": {"name": COVER}}
+
+
+def test_a_member_is_covered_in_each_element_of_a_list():
+    record = a_record(value=b'[{"card":"1"},{"card":"2"},3]')
+    assert json.loads(mask(record, ["value.card"]).value) == [{"card": COVER}, {"card": COVER}, 3]
+
+
+@pytest.mark.parametrize("value", [b"card 4111", b"\xff\x00", b'"4111"', b"[" * 100_000])
+def test_a_value_that_has_no_members_is_covered_whole(value):
+    assert mask(a_record(value=value), ["value.card"]).value == COVER.encode()
+
+
+def test_a_header_is_covered_whatever_the_case_of_its_name():
+    record = a_record(headers=(("Token", b"s3cret"), ("trace", b"1")))
+    assert mask(record, ["headers.token"]).headers == (("Token", COVER.encode()), ("trace", b"1"))
+
+
+def test_a_tombstone_stays_a_tombstone():
+    assert mask(a_record(value=None), ["value", "value.card"]).value is None
+
+
+def test_rules_add_up():
+    masked = mask(a_record(), ["key", "value.card", "value.who"])
+    assert masked.key == COVER.encode()
+    assert json.loads(masked.value) == {"card": COVER, "who": COVER}
+
+
+@pytest.mark.parametrize("text", ["key", "value", "value.a", "value.a.b", "headers.x-token"])
+def test_a_rule_names_a_part_of_a_record(text):
+    assert is_target(text)
+
+
+@pytest.mark.parametrize("text", ["", "keys", "value.", "headers.", "value..a", "offset", "key.a"])
+def test_anything_else_is_no_target(text):
+    assert not is_target(text)
