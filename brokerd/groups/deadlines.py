@@ -1,0 +1,80 @@
+"""Deadlines by key, on one heap: setting one again costs a dictionary write.
+
+A heartbeat moves its member's deadline later some times a minute and almost none ever falls due,
+so the heap keeps one entry per key and learns of a later deadline only when the entry comes up.
+"""
+
+import heapq
+from enum import Enum, auto
+from typing import NamedTuple
+
+
+class Timer(Enum):
+    """What falls due."""
+
+    JOIN = auto()
+    SYNC = auto()
+    SESSION = auto()
+    PENDING_MEMBER = auto()
+    OFFSETS_SWEEP = auto()
+
+
+class Deadline(NamedTuple):
+    """The key of one deadline; member id '' = the group's own, group id '' = the partition's."""
+
+    timer: Timer
+    group_id: str = ""
+    member_id: str = ""
+
+
+class Deadlines:
+    """Times in milliseconds; nothing here reads a clock."""
+
+    __slots__ = ("_at_ms", "_heap", "_queued", "_serial")
+
+    def __init__(self) -> None:
+        self._at_ms: dict[Deadline, int] = {}
+        self._queued: dict[Deadline, int] = {}
+        self._heap: list[tuple[int, int, Deadline]] = []
+        self._serial = 0
+
+    def set(self, key: Deadline, at_ms: int) -> None:
+        """(Re)arm `key`; an earlier deadline of the same key is forgotten."""
+        self._at_ms[key] = at_ms
+        queued_ms = self._queued.get(key)
+        if queued_ms is None or at_ms < queued_ms:
+            self._push(key, at_ms)
+
+    def cancel(self, key: Deadline) -> None:
+        """Disarm `key`, armed or not."""
+        self._at_ms.pop(key, None)
+
+    def get(self, key: Deadline) -> int | None:
+        """When `key` falls due, None where it is not armed."""
+        return self._at_ms.get(key)
+
+    def next_ms(self) -> int | None:
+        """No deadline falls due before this time (one cancelled meanwhile may hold its place)."""
+        return self._heap[0][0] if self._heap else None
+
+    def pop_due(self, now_ms: int) -> Deadline | None:
+        """Disarm and return one deadline that is due, the earliest first."""
+        while self._heap and self._heap[0][0] <= now_ms:
+            queued_ms, _, key = heapq.heappop(self._heap)
+            if self._queued.get(key) != queued_ms:
+                continue  # an entry that an earlier one replaced
+            del self._queued[key]
+            at_ms = self._at_ms.get(key)
+            if at_ms is None:
+                continue
+            if at_ms > now_ms:
+                self._push(key, at_ms)
+                continue
+            del self._at_ms[key]
+            return key
+        return None
+
+    def _push(self, key: Deadline, at_ms: int) -> None:
+        self._serial += 1
+        self._queued[key] = at_ms
+        heapq.heappush(self._heap, (at_ms, self._serial, key))

@@ -1,0 +1,240 @@
+"""A group as its coordinator holds it in memory: state, generation, members and who waits.
+
+Durable is only what `store.py` replays from records; a group is rebuilt from that by
+`Group.from_stored`. Everything here changes through the handlers and is lost with leadership,
+which costs the members one rebalance at most.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from brokerd.groups.messages import JoinedMember, Ticket
+from brokerd.groups.records import GroupValue, MemberValue
+from brokerd.groups.transitions import Event, GroupState, next_state
+
+
+@dataclass(slots=True, kw_only=True)
+class Member:
+    """One member; a ticket is set while its join or sync waits for an answer."""
+
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocols: tuple[tuple[str, bytes], ...]
+    assignment: bytes = b""
+    join_ticket: Ticket | None = None
+    sync_ticket: Ticket | None = None
+    is_new: bool = False
+    """In its first join: it does not know its id yet, so it cannot send heartbeats."""
+
+    def subscription(self, protocol: str | None) -> bytes:
+        """Its metadata under `protocol`, empty where it has none."""
+        return next((data for name, data in self.protocols if name == protocol), b"")
+
+    @property
+    def waits(self) -> bool:
+        return self.join_ticket is not None or self.sync_ticket is not None
+
+
+@dataclass(slots=True)
+class Group:
+    """Members are in the order in which they joined."""
+
+    group_id: str
+    state: GroupState = GroupState.EMPTY
+    state_since_ms: int = -1
+    generation: int = 0
+    protocol_type: str | None = None
+    protocol: str | None = None
+    leader: str | None = None
+    members: dict[str, Member] = field(default_factory=dict)
+    statics: dict[str, str] = field(default_factory=dict)
+    """Member id by instance id."""
+    pending: set[str] = field(default_factory=set)
+    """Ids handed out with MEMBER_ID_REQUIRED and not yet used."""
+    unsynced: set[str] = field(default_factory=set)
+    """Members that did not ask for their assignment since the last join."""
+    initial_delay: bool = False
+    """The rebalance under way is the first of an empty group: it waits for company."""
+    initial_delay_left_ms: int = 0
+    new_member_added: bool = False
+
+    @classmethod
+    def from_stored(cls, group_id: str, value: GroupValue | None) -> "Group":
+        """The group behind its last record: Stable with members, Empty without."""
+        group = cls(group_id)
+        if value is None:
+            return group
+        group.state = GroupState.STABLE if value.members else GroupState.EMPTY
+        group.state_since_ms = value.state_since_ms
+        group.generation = value.generation
+        group.protocol_type = value.protocol_type or None
+        group.protocol = value.protocol
+        group.leader = value.leader
+        for stored in value.members:
+            group._restore(stored)
+        return group
+
+    def _restore(self, stored: MemberValue) -> None:
+        member = Member(
+            member_id=stored.member_id,
+            instance_id=stored.instance_id,
+            client_id=stored.client_id,
+            client_host=stored.client_host,
+            session_timeout_ms=stored.session_timeout_ms,
+            rebalance_timeout_ms=stored.rebalance_timeout_ms,
+            protocols=((self.protocol or "", stored.subscription),),
+            assignment=stored.assignment,
+        )
+        self.members[member.member_id] = member
+        if member.instance_id is not None:
+            self.statics[member.instance_id] = member.member_id
+
+    def move(self, event: Event, now_ms: int) -> None:
+        """Follow the table."""
+        self.state = next_state(self.state, event)
+        self.state_since_ms = now_ms
+
+    # Members
+
+    def add(self, member: Member, protocol_type: str) -> None:
+        if not self.members:
+            self.protocol_type = protocol_type
+        self.members[member.member_id] = member
+        if member.instance_id is not None:
+            self.statics[member.instance_id] = member.member_id
+        if self.leader is None:
+            self.leader = member.member_id
+        self.pending.discard(member.member_id)
+
+    def remove(self, member_id: str) -> None:
+        member = self.members.pop(member_id)
+        self.unsynced.discard(member_id)
+        if member.instance_id is not None and self.statics.get(member.instance_id) == member_id:
+            del self.statics[member.instance_id]
+        if self.leader == member_id:
+            self.leader = next(iter(self.members), None)
+
+    def rename(self, old_id: str, new_id: str) -> Member:
+        """Give a static member its new id, in its old place."""
+        member = self.members[old_id]
+        member.member_id = new_id
+        self.members = {
+            (new_id if key == old_id else key): value for key, value in self.members.items()
+        }
+        if member.instance_id is not None:
+            self.statics[member.instance_id] = new_id
+        if self.leader == old_id:
+            self.leader = new_id
+        if old_id in self.unsynced:
+            self.unsynced.remove(old_id)
+            self.unsynced.add(new_id)
+        return member
+
+    @property
+    def all_joined(self) -> bool:
+        """Every member waits in a join, and every id handed out was used."""
+        return not self.pending and all(m.join_ticket is not None for m in self.members.values())
+
+    @property
+    def rebalance_timeout_ms(self) -> int:
+        """The longest that a member grants."""
+        return max((m.rebalance_timeout_ms for m in self.members.values()), default=0)
+
+    def elect_joined_leader(self) -> bool:
+        """Keep the leader if it joined, else take the first member that did; False if none did."""
+        leader = self.members.get(self.leader or "")
+        if leader is not None and leader.join_ticket is not None:
+            return True
+        joined = (m for m in self.members.values() if m.join_ticket is not None)
+        first = next(joined, None)
+        if first is None:
+            return False
+        self.leader = first.member_id
+        return True
+
+    # Protocols
+
+    def supports(self, protocol_type: str, protocols: tuple[tuple[str, bytes], ...]) -> bool:
+        """Whether a member with these may join those that are here."""
+        if not protocol_type or not protocols:
+            return False
+        if self.state is GroupState.EMPTY or not self.members:
+            return True
+        common = self._common_protocols()
+        return self.protocol_type == protocol_type and any(name in common for name, _ in protocols)
+
+    def _common_protocols(self) -> set[str]:
+        sets = [{name for name, _ in m.protocols} for m in self.members.values()]
+        return set.intersection(*sets) if sets else set()
+
+    def select_protocol(self) -> str:
+        """The protocol that all support and most prefer; the earliest member's choice on a tie."""
+        common = self._common_protocols()
+        votes: Counter[str] = Counter()
+        for member in self.members.values():
+            votes[next(name for name, _ in member.protocols if name in common)] += 1
+        return votes.most_common(1)[0][0]
+
+    # What records and replies show
+
+    def joined_members(self) -> tuple[JoinedMember, ...]:
+        return tuple(
+            JoinedMember(m.member_id, m.instance_id, m.subscription(self.protocol))
+            for m in self.members.values()
+        )
+
+    def to_value(self, assignments: dict[str, bytes] | None = None) -> GroupValue:
+        """What the group's record says; `assignments` where they are not in force yet."""
+        return GroupValue(
+            protocol_type=self.protocol_type or "",
+            generation=self.generation,
+            protocol=self.protocol,
+            leader=self.leader,
+            state_since_ms=self.state_since_ms,
+            members=tuple(
+                MemberValue(
+                    member_id=m.member_id,
+                    instance_id=m.instance_id,
+                    client_id=m.client_id,
+                    client_host=m.client_host,
+                    rebalance_timeout_ms=m.rebalance_timeout_ms,
+                    session_timeout_ms=m.session_timeout_ms,
+                    subscription=m.subscription(self.protocol),
+                    assignment=(
+                        m.assignment if assignments is None else assignments.get(m.member_id, b"")
+                    ),
+                )
+                for m in self.members.values()
+            ),
+        )
+
+    def subscribed_topics(self) -> frozenset[str] | None:
+        """Topics that a group of consumers reads; None where that cannot be told.
+
+        Every version of a consumer's subscription starts: version int16, topics array of string.
+        """
+        if self.protocol_type != "consumer" or self.protocol is None:
+            return None
+        topics: set[str] = set()
+        for member in self.members.values():
+            names = _topics_of(member.subscription(self.protocol))
+            if names is None:
+                return None
+            topics |= names
+        return frozenset(topics)
+
+
+def _topics_of(subscription: bytes) -> set[str] | None:
+    position, topics = 6, set()
+    for _ in range(int.from_bytes(subscription[2:6])):
+        size = int.from_bytes(subscription[position : position + 2])
+        name = subscription[position + 2 : position + 2 + size]
+        if len(name) != size or not size:
+            return None
+        topics.add(name.decode(errors="replace"))
+        position += 2 + size
+    return topics if len(subscription) >= 6 else None

@@ -1,0 +1,211 @@
+"""JoinGroup: newcomers (with or without an id of their own), members again, static members back."""
+
+from functools import partial
+
+from brokerd.errors import ErrorCode
+from brokerd.groups import rebalance
+from brokerd.groups.config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX
+from brokerd.groups.deadlines import Deadline, Timer
+from brokerd.groups.group import Group, Member
+from brokerd.groups.members import check_member
+from brokerd.groups.messages import JoinReply, JoinRequest, SyncReply, Ticket
+from brokerd.groups.records import GroupRecord
+from brokerd.groups.transitions import ANSWERS, Action, GroupState, Request
+from brokerd.groups.turn import Turn
+
+
+def join(turn: Turn, ticket: Ticket, request: JoinRequest) -> None:
+    """Admit, park or refuse a member; the reply comes when the rebalance has come together."""
+    error = _join(turn, ticket, request)
+    if error is not ErrorCode.NONE:
+        turn.reply(ticket, JoinReply(error=error, member_id=request.member_id))
+
+
+def _join(turn: Turn, ticket: Ticket, request: JoinRequest) -> ErrorCode:
+    config = turn.config
+    shortest_ms, longest_ms = config.session_timeout_ms_min, config.session_timeout_ms_max
+    if not shortest_ms <= request.session_timeout_ms <= longest_ms:
+        return ErrorCode.INVALID_SESSION_TIMEOUT
+    group = turn.shard.groups.get(request.group_id)
+    if group is None:
+        if request.member_id:
+            return ErrorCode.UNKNOWN_MEMBER_ID
+        if not (request.protocol_type and request.protocols):
+            return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        group = turn.shard.groups[request.group_id] = Group(request.group_id)
+    if not _has_room(turn, group, request.member_id):
+        rebalance.remove_pending(turn, group, request.member_id)
+        return ErrorCode.GROUP_MAX_SIZE_REACHED
+    if not group.supports(request.protocol_type, request.protocols):
+        return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    if request.member_id:
+        return _join_known(turn, ticket, group, request)
+    return _join_new(turn, ticket, group, request)
+
+
+def _has_room(turn: Turn, group: Group, member_id: str) -> bool:
+    size_max = turn.config.size_max
+    member = group.members.get(member_id)
+    if group.state is GroupState.PREPARING_REBALANCE:
+        # Members of the last generation that have not come back yet hold no place.
+        if member is not None and member.join_ticket is not None:
+            return True
+        return sum(m.join_ticket is not None for m in group.members.values()) < size_max
+    return group.state is GroupState.EMPTY or member is not None or len(group.members) < size_max
+
+
+def _join_new(turn: Turn, ticket: Ticket, group: Group, request: JoinRequest) -> ErrorCode:
+    if request.instance_id is not None:
+        old_id = group.statics.get(request.instance_id)
+        if old_id is not None:
+            return _replace_static(turn, ticket, group, request, old_id)
+        return _add(turn, ticket, group, request, request.new_member_id)
+    if not request.needs_known_member_id:
+        return _add(turn, ticket, group, request, request.new_member_id)
+    if len(group.pending) >= PENDING_MEMBERS_MAX:
+        return ErrorCode.GROUP_MAX_SIZE_REACHED
+    group.pending.add(request.new_member_id)
+    deadline = Deadline(Timer.PENDING_MEMBER, group.group_id, request.new_member_id)
+    turn.shard.deadlines.set(deadline, turn.now_ms + request.session_timeout_ms)
+    error = ErrorCode.MEMBER_ID_REQUIRED
+    turn.reply(ticket, JoinReply(error=error, member_id=request.new_member_id))
+    return ErrorCode.NONE
+
+
+def _join_known(turn: Turn, ticket: Ticket, group: Group, request: JoinRequest) -> ErrorCode:
+    if request.member_id in group.pending and request.instance_id is None:
+        deadline = Deadline(Timer.PENDING_MEMBER, group.group_id, request.member_id)
+        turn.shard.deadlines.cancel(deadline)
+        return _add(turn, ticket, group, request, request.member_id)
+    error = check_member(group, request.member_id, request.instance_id)
+    if error is not ErrorCode.NONE:
+        return error
+    answer = ANSWERS[Request.JOIN_AGAIN][group.state]
+    if isinstance(answer, ErrorCode):
+        return answer
+    member = group.members[request.member_id]
+    if _may_only_repeat(group, member, request, answer):
+        turn.reply(ticket, rebalance.join_reply(group, member))
+        turn.renew_session(group, member)
+        return ErrorCode.NONE
+    _update(turn, member, request, ticket)
+    if answer is Action.COMPLETE_JOIN_IF_ALL_HERE:
+        rebalance.complete_if_all_joined(turn, group)
+    else:
+        rebalance.prepare(turn, group)
+    return ErrorCode.NONE
+
+
+def _may_only_repeat(group: Group, member: Member, request: JoinRequest, answer: Action) -> bool:
+    if answer is Action.COMPLETE_JOIN_IF_ALL_HERE or member.protocols != request.protocols:
+        return False
+    wants_more = answer is Action.REBALANCE_IF_CHANGED_OR_LEADER
+    return not (wants_more and group.leader == member.member_id)
+
+
+def _add(
+    turn: Turn, ticket: Ticket, group: Group, request: JoinRequest, member_id: str
+) -> ErrorCode:
+    member = Member(
+        member_id=member_id,
+        instance_id=request.instance_id,
+        client_id=request.client_id,
+        client_host=request.client_host,
+        session_timeout_ms=request.session_timeout_ms,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        protocols=request.protocols,
+        join_ticket=ticket,
+        is_new=True,
+    )
+    group.add(member, request.protocol_type)
+    # Only the very first rebalance is put off for each newcomer, as in Kafka.
+    group.new_member_added = group.generation == 0
+    deadline = Deadline(Timer.SESSION, group.group_id, member_id)
+    turn.shard.deadlines.set(deadline, turn.now_ms + NEW_MEMBER_JOIN_TIMEOUT_MS)
+    rebalance.carry_out(turn, group, ANSWERS[Request.JOIN_NEW][group.state])
+    return ErrorCode.NONE
+
+
+def _update(turn: Turn, member: Member, request: JoinRequest, ticket: Ticket) -> None:
+    # A join of the same member that still waits is from a connection given up.
+    stale = JoinReply(error=ErrorCode.REBALANCE_IN_PROGRESS, member_id=member.member_id)
+    turn.answer_join(member, stale)
+    member.protocols = request.protocols
+    member.session_timeout_ms = request.session_timeout_ms
+    member.rebalance_timeout_ms = request.rebalance_timeout_ms
+    member.client_id = request.client_id
+    member.client_host = request.client_host
+    member.join_ticket = ticket
+
+
+def _replace_static(
+    turn: Turn, ticket: Ticket, group: Group, request: JoinRequest, old_id: str
+) -> ErrorCode:
+    answer = ANSWERS[Request.JOIN_STATIC][group.state]
+    if isinstance(answer, ErrorCode):
+        return answer
+    old_leader, old_protocols = group.leader or "", group.members[old_id].protocols
+    member = _take_over(turn, group, old_id, request.new_member_id)
+    _update(turn, member, request, ticket)
+    turn.renew_session(group, member)
+    if answer is not Action.REBALANCE_IF_PROTOCOL_CHANGES:
+        rebalance.carry_out(turn, group, answer)
+    elif group.select_protocol() != group.protocol:
+        rebalance.prepare(turn, group)
+    else:
+        reply = _replaced_reply(group, member, request, old_leader)
+        undo = (old_id, old_protocols)
+        record = GroupRecord(group.group_id, group.to_value())
+        turn.write([record], partial(_replaced, group, member, ticket, reply, undo))
+    return ErrorCode.NONE
+
+
+def _take_over(turn: Turn, group: Group, old_id: str, new_id: str) -> Member:
+    """Give the member its new id; whoever still waits under the old one is fenced."""
+    member = group.members[old_id]
+    fenced = ErrorCode.FENCED_INSTANCE_ID
+    turn.answer_join(member, JoinReply(error=fenced, member_id=old_id))
+    turn.answer_sync(member, SyncReply(error=fenced))
+    turn.end_session(group, old_id)
+    return group.rename(old_id, new_id)
+
+
+def _replaced_reply(
+    group: Group, member: Member, request: JoinRequest, old_leader: str
+) -> JoinReply:
+    """The generation goes on. A leader must not assign anew: a client that knows it is told to
+    skip that, an older one is told that the leader is its former self."""
+    leads = group.leader == member.member_id
+    may_skip = request.may_skip_assignment
+    return JoinReply(
+        member_id=member.member_id,
+        generation=group.generation,
+        protocol_type=group.protocol_type,
+        protocol=group.protocol,
+        leader=(group.leader or "") if may_skip else old_leader,
+        members=group.joined_members() if may_skip and leads else (),
+        skip_assignment=may_skip and leads,
+    )
+
+
+def _replaced(
+    group: Group,
+    member: Member,
+    ticket: Ticket,
+    reply: JoinReply,
+    undo: tuple[str, tuple[tuple[str, bytes], ...]],
+    turn: Turn,
+    error: ErrorCode,
+) -> None:
+    """The record of a replacement in Stable is in the log, or never will be."""
+    if member.join_ticket != ticket or group.state is not GroupState.STABLE:
+        return  # answered or overtaken: a rebalance has begun, or the member was replaced again
+    if error is ErrorCode.NONE:
+        turn.answer_join(member, reply)
+        turn.renew_session(group, member)
+        return
+    turn.answer_join(member, JoinReply(error=error, member_id=""))
+    old_id, member.protocols = undo
+    turn.end_session(group, member.member_id)
+    group.rename(member.member_id, old_id)
+    turn.renew_session(group, member)
