@@ -6,6 +6,7 @@ the image is valid while the version is the one it was built at. What changed is
 ImageDelta.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -26,12 +27,14 @@ class BrokerInfo:
 
 @dataclass(slots=True, kw_only=True)
 class TopicInfo:
-    """A topic with the states of its partitions and its own (dynamic) config."""
+    """A topic with the states of its partitions and its own (dynamic) config. `zxid` is that of its
+    making: what was told before it cannot be about it."""
 
     name: str
     topic_id: UUID
     partitions: dict[int, PartitionState] = field(default_factory=dict)
     config: dict[str, str] = field(default_factory=dict)
+    zxid: int = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,27 +90,25 @@ class MetadataImage:
     def replace_brokers(self, brokers: dict[int, BrokerInfo]) -> ImageDelta:
         """Takes over the set of live brokers."""
         changed = brokers != self.brokers
-        if changed:
-            self.brokers = brokers
-            self.version += 1
-        return ImageDelta(brokers_changed=changed)
+        self.brokers = brokers
+        return self._told(ImageDelta(brokers_changed=changed))
 
     def replace_controller(self, controller_id: int, controller_epoch: int) -> ImageDelta:
         """Takes over who is controller (NO_CONTROLLER: nobody)."""
         changed = controller_id != self.controller_id
         self.controller_id = controller_id
         self.controller_epoch = max(controller_epoch, self.controller_epoch)
-        if changed:
-            self.version += 1
-        return ImageDelta(brokers_changed=changed)
+        return self._told(ImageDelta(brokers_changed=changed))
 
     def apply_states(
-        self, states: list[PartitionState], configs: dict[str, dict[str, str]]
+        self, states: Sequence[PartitionState], configs: Mapping[str, dict[str, str]], zxid: int
     ) -> ImageDelta:
-        """Applies states that are newer (by znode version) than what is known of the same topic id.
+        """Applies the states that a change entry of this zxid tells.
 
-        `configs` holds the config of each topic that may be new to the image. A state of another
-        topic id takes the name over: the topic was deleted and created anew.
+        A state counts if its topic id is the known one and its version is higher. An unknown topic
+        id counts only with a new partition, told later than the known topic of that name was made:
+        then that one was deleted and this is its successor. `configs` holds the config of each
+        topic that may be new.
         """
         applied: list[PartitionState] = []
         deleted: list[tuple[str, int]] = []
@@ -115,24 +116,48 @@ class MetadataImage:
         for state in states:
             info = self.topics.get(state.topic)
             if info is None or info.topic_id != state.topic_id:
-                if info is not None:
-                    deleted += self._remove(state.topic)
-                info = self._add(state, configs.get(state.topic, {}))
+                if not state.is_new or (info is not None and info.zxid > zxid):
+                    continue
+                deleted += self._remove(state.topic)
+                info = TopicInfo(
+                    name=state.topic,
+                    topic_id=state.topic_id,
+                    config=configs.get(state.topic, {}),
+                    zxid=zxid,
+                )
+                self._add(info)
                 touched.add(state.topic)
-            known = info.partitions.get(state.partition)
-            if known is None or state.version > known.version:
-                info.partitions[state.partition] = state
+            if _take(info, state):
                 applied.append(state)
-        if applied or deleted:
-            self.version += 1
-        return ImageDelta(partitions=applied, deleted=deleted, topics_configs=touched)
+        return self._told(ImageDelta(partitions=applied, deleted=deleted, topics_configs=touched))
 
-    def remove_topics(self, names: set[str]) -> ImageDelta:
-        """Forgets topics; names that are unknown are passed over."""
-        deleted = [pair for name in sorted(names) for pair in self._remove(name)]
-        if deleted:
-            self.version += 1
-        return ImageDelta(deleted=deleted)
+    def take_topics(self, topics: Iterable[TopicInfo]) -> ImageDelta:
+        """Takes over topics as they were read from ZooKeeper just now, whatever was known."""
+        applied: list[PartitionState] = []
+        deleted: list[tuple[str, int]] = []
+        touched: set[str] = set()
+        for read in topics:
+            info = self.topics.get(read.name)
+            if info is None or info.topic_id != read.topic_id:
+                deleted += self._remove(read.name)
+                self._add(read)
+                applied += read.partitions.values()
+                touched.add(read.name)
+                continue
+            applied += [state for state in read.partitions.values() if _take(info, state)]
+            if info.config != read.config:
+                info.config = read.config
+                touched.add(read.name)
+        return self._told(ImageDelta(partitions=applied, deleted=deleted, topics_configs=touched))
+
+    def remove_topics(self, topics: Iterable[tuple[str, UUID]]) -> ImageDelta:
+        """Forgets topics; a name that is unknown or has another id by now is passed over."""
+        deleted: list[tuple[str, int]] = []
+        for name, topic_id in topics:
+            info = self.topics.get(name)
+            if info is not None and info.topic_id == topic_id:
+                deleted += self._remove(name)
+        return self._told(ImageDelta(deleted=deleted))
 
     def replace_config(self, topic: str, config: dict[str, str]) -> ImageDelta:
         """Takes over a topic's config; an unknown topic's is passed over (it comes with its
@@ -141,14 +166,16 @@ class MetadataImage:
         if info is None or info.config == config:
             return ImageDelta()
         info.config = config
-        self.version += 1
-        return ImageDelta(topics_configs={topic})
+        return self._told(ImageDelta(topics_configs={topic}))
 
-    def _add(self, state: PartitionState, config: dict[str, str]) -> TopicInfo:
-        info = TopicInfo(name=state.topic, topic_id=state.topic_id, config=config)
-        self.topics[state.topic] = info
-        self.topic_ids[state.topic_id] = state.topic
-        return info
+    def _told(self, delta: ImageDelta) -> ImageDelta:
+        if not delta.is_empty:
+            self.version += 1
+        return delta
+
+    def _add(self, info: TopicInfo) -> None:
+        self.topics[info.name] = info
+        self.topic_ids[info.topic_id] = info.name
 
     def _remove(self, name: str) -> list[tuple[str, int]]:
         info = self.topics.pop(name, None)
@@ -156,3 +183,11 @@ class MetadataImage:
             return []
         self.topic_ids.pop(info.topic_id, None)
         return [(name, index) for index in info.partitions]
+
+
+def _take(info: TopicInfo, state: PartitionState) -> bool:
+    known = info.partitions.get(state.partition)
+    if known is not None and state.version <= known.version:
+        return False
+    info.partitions[state.partition] = state
+    return True
