@@ -28,10 +28,9 @@ DOCUMENTATION: Mapping[str, str] = {
     "index.interval.bytes": "How many bytes of messages lie between two entries of the offset "
     "index.",
     "max.compaction.lag.ms": "The longest time a record of a compacted topic stays uncompacted.",
-    "max.message.bytes": "The largest batch of records that is taken, as stored (after "
-    "compression).",
-    "message.timestamp.after.max.ms": "How far a record's own time may lie after the broker's clock "
-    "(CreateTime only).",
+    "max.message.bytes": "The largest batch of records taken, as stored (after compression).",
+    "message.timestamp.after.max.ms": "How far a record's own time may lie after the broker's "
+    "clock (CreateTime only).",
     "message.timestamp.before.max.ms": "How far a record's own time may lie before the broker's "
     "clock (CreateTime only).",
     "message.timestamp.type": "Whether a record has the time its producer gave it (CreateTime) or "

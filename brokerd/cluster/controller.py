@@ -1,0 +1,198 @@
+"""The controller's mind: what must be written, given the live brokers, the topics and their states.
+
+Pure. Events ask ("these brokers are live now") and are answered with the states to write, decided
+lazily so that the caller can write them in batches; `written` alone takes a state over. So a
+write that failed changes nothing here, and deciding again gives the same answer. Two things are
+remembered besides: what was written but may not have been announced to the brokers, and how far
+each deletion has come:
+
+    asked for   →  announced (entry N)  →  stopped everywhere  →  removed
+                   at once                 every replica's broker is live and has applied ≥ N
+
+A deletion whose replica's broker is away waits for its return, as Kafka's does.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from brokerd.cluster.codecs import LeaderAndIsr, TopicNode
+from brokerd.cluster.elections import first_state, next_state
+from brokerd.replication.state import PartitionState
+
+NOT_ANNOUNCED = -1
+Partition = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedState:
+    """A state as read when the controller took office, with the zxids of its znode."""
+
+    state: PartitionState
+    created_zxid: int
+    modified_zxid: int
+
+
+def to_state(
+    topic: str, index: int, node: TopicNode, topic_id: UUID, read: LeaderAndIsr, version: int
+) -> PartitionState:
+    """The two nodes that together tell a partition. A state never changed since its making is
+    new."""
+    return PartitionState(
+        topic=topic,
+        partition=index,
+        topic_id=topic_id,
+        replicas=node.replicas[index],
+        adding=node.adding.get(index, ()),
+        removing=node.removing.get(index, ()),
+        leader=read.leader,
+        leader_epoch=read.leader_epoch,
+        isr=read.isr,
+        controller_epoch=read.controller_epoch,
+        version=version,
+        is_new=version == 0,
+    )
+
+
+@dataclass(slots=True)
+class Deletion:
+    """A topic on its way out; `announced` is the number of the entry that told the brokers."""
+
+    topic_id: UUID
+    brokers: frozenset[int]
+    announced: int = NOT_ANNOUNCED
+
+
+class Controller:
+    """See the module's docstring. `brokers` maps a live broker's id to its epoch (czxid)."""
+
+    def __init__(self, controller_epoch: int, brokers: Mapping[int, int]) -> None:
+        self.controller_epoch = controller_epoch
+        self.brokers = dict(brokers)
+        self.topics: dict[str, TopicNode] = {}
+        self.states: dict[Partition, PartitionState] = {}
+        self.deletions: dict[str, Deletion] = {}
+
+    def load(
+        self,
+        topics: Mapping[str, TopicNode],
+        states: Iterable[LoadedState],
+        last_entry_zxid: int,
+    ) -> Iterator[PartitionState]:
+        """Takes over the cluster as it was found, then decides what is wrong with it.
+
+        Also told (with the version it has) is each state that is younger than the last entry of the
+        feed: the one before us wrote it and may not have come to announce it.
+        """
+        self.topics = dict(topics)
+        unannounced: list[PartitionState] = []
+        bounced: set[Partition] = set()
+        for loaded in states:
+            state = loaded.state
+            self.states[state.topic, state.partition] = state
+            if loaded.modified_zxid > last_entry_zxid:
+                is_new = loaded.created_zxid > last_entry_zxid
+                unannounced.append(replace(state, is_new=is_new))
+            if self.brokers.get(state.leader, -1) > loaded.modified_zxid:
+                bounced.add((state.topic, state.partition))
+        return self._decide_loaded(unannounced, bounced)
+
+    def _decide_loaded(
+        self, unannounced: list[PartitionState], bounced: set[Partition]
+    ) -> Iterator[PartitionState]:
+        hidden = {(state.topic, state.partition): state for state in unannounced}
+        for name, index in self._all_partitions():
+            key = (name, index)
+            known = self.states.get(key)
+            gone = {known.leader} if known is not None and key in bounced else set()
+            wanted = self._decide(name, index, gone)
+            if wanted is not None and key in hidden:
+                yield replace(wanted, is_new=hidden[key].is_new)
+            elif wanted is not None:
+                yield wanted
+            elif key in hidden:
+                yield hidden[key]
+
+    def brokers_changed(self, brokers: Mapping[int, int]) -> Iterator[PartitionState]:
+        """These brokers are live now: what becomes of every partition."""
+        bounced = {b for b, epoch in brokers.items() if self.brokers.get(b, epoch) != epoch}
+        self.brokers = dict(brokers)
+        return self._decide_each(self._all_partitions(), bounced)
+
+    def topics_changed(self, topics: Mapping[str, TopicNode]) -> Iterator[PartitionState]:
+        """These topics are new or have grown: the first states of their new partitions."""
+        self.topics.update(topics)
+        partitions = [(name, index) for name, node in topics.items() for index in node.replicas]
+        return self._decide_each(partitions, set())
+
+    def _decide_each(
+        self, partitions: Iterable[Partition], bounced: set[int]
+    ) -> Iterator[PartitionState]:
+        for name, index in partitions:
+            wanted = self._decide(name, index, bounced)
+            if wanted is not None:
+                yield wanted
+
+    def _all_partitions(self) -> list[Partition]:
+        return [(name, index) for name, node in self.topics.items() for index in node.replicas]
+
+    def _decide(self, name: str, index: int, bounced: set[int]) -> PartitionState | None:
+        if name in self.deletions:
+            return None
+        node = self.topics[name]
+        state = self.states.get((name, index))
+        if state is not None:
+            return next_state(state, self.brokers, bounced, self.controller_epoch)
+        assert node.topic_id is not None, "a topic is given an id before it is taken over"
+        return first_state(
+            name, index, node.topic_id, node.replicas[index], self.brokers, self.controller_epoch
+        )
+
+    def written(self, states: Iterable[PartitionState]) -> None:
+        """These states are in ZooKeeper now."""
+        for state in states:
+            self.states[state.topic, state.partition] = state
+
+    def has_partitions_node(self, topic: str) -> bool:
+        """Whether a state of the topic was written before."""
+        return any((topic, index) in self.states for index in self.topics[topic].replicas)
+
+    def deletions_asked(self, names: Iterable[str]) -> list[tuple[str, UUID]]:
+        """Topics marked for deletion; the answer is those to be announced. Unknown ones are passed
+        over, the caller removes their markers."""
+        for name in names:
+            node = self.topics.get(name)
+            if node is None or name in self.deletions:
+                continue
+            assert node.topic_id is not None
+            brokers = frozenset(b for replicas in node.replicas.values() for b in replicas)
+            self.deletions[name] = Deletion(node.topic_id, brokers)
+        return [
+            (name, deletion.topic_id)
+            for name, deletion in self.deletions.items()
+            if deletion.announced == NOT_ANNOUNCED
+        ]
+
+    def deletions_announced(self, topics: Iterable[tuple[str, UUID]], number: int) -> None:
+        for name, _ in topics:
+            self.deletions[name].announced = number
+
+    def deletions_due(self, applied: Mapping[int, int]) -> list[str]:
+        """Topics whose replicas have all stopped. `applied` is the last entry each broker
+        applied."""
+        return [
+            name
+            for name, deletion in self.deletions.items()
+            if deletion.announced != NOT_ANNOUNCED
+            and all(
+                broker in self.brokers and applied.get(broker, -1) >= deletion.announced
+                for broker in deletion.brokers
+            )
+        ]
+
+    def removed(self, name: str) -> None:
+        """The topic's nodes are gone."""
+        self.deletions.pop(name)
+        node = self.topics.pop(name)
+        for index in node.replicas:
+            self.states.pop((name, index), None)

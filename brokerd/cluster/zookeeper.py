@@ -1,0 +1,291 @@
+"""The adapter to ZooKeeper: kazoo with its threads on one side, coroutines of the event loop on
+the other.
+
+Every call is a coroutine; its result is posted to the loop by kazoo's completion thread. Watches
+are functions without arguments that are called on the loop once, when the watched thing changed;
+after a lost connection none is armed any more, and whoever set them sets them again on
+`on_connected`. While there is no connection every call fails at once with one of DISCONNECTED:
+kazoo would queue it without limit.
+"""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import (
+    ConnectionClosedError,
+    ConnectionLoss,
+    KazooException,
+    NoNodeError,
+    OperationTimeoutError,
+    RolledBackError,
+    RuntimeInconsistency,
+    SessionExpiredError,
+    SessionMovedError,
+)
+from kazoo.protocol.states import EventType, KazooState, WatchedEvent, ZnodeStat
+
+from brokerd.cluster.operations import Check, Create, Delete, Operation, SetData
+
+logger = logging.getLogger(__name__)
+
+DISCONNECTED = (
+    ConnectionLoss,
+    ConnectionClosedError,
+    SessionExpiredError,
+    SessionMovedError,
+    OperationTimeoutError,
+)
+"""The outcome of a call that raised one of these is unknown."""
+RETRY = {"max_tries": -1, "delay": 0.1, "backoff": 1.5, "max_delay": 1.0}
+IN_FLIGHT_MAX = 500
+_NOT_AT_FAULT = (RolledBackError, RuntimeInconsistency)
+
+Watch = Callable[[], None]
+Node = tuple[bytes, ZnodeStat]
+
+
+class MultiError(Exception):
+    """A multi did not happen: the operation at `index` failed for `cause`."""
+
+    def __init__(self, index: int, operation: Operation, cause: Exception) -> None:
+        super().__init__(f"{type(operation).__name__} {operation.path}: {cause!r}")
+        self.index = index
+        self.operation = operation
+        self.cause = cause
+
+
+class ZooKeeper:
+    """One session after another with a ZooKeeper ensemble.
+
+    `on_connected(session_id)` is called on the loop for every new connection, `on_lost` when the
+    session is known to have ended (its ephemeral nodes are gone).
+    """
+
+    def __init__(
+        self,
+        connect: str,
+        session_timeout_ms: int,
+        loop: asyncio.AbstractEventLoop,
+        on_connected: Callable[[int], None],
+        on_suspended: Callable[[], None],
+        on_lost: Callable[[], None],
+    ) -> None:
+        self._loop = loop
+        self._listeners = {
+            KazooState.SUSPENDED: on_suspended,
+            KazooState.LOST: on_lost,
+        }
+        self._on_connected = on_connected
+        self._connected = threading.Event()
+        self._client = KazooClient(
+            hosts=connect,
+            timeout=session_timeout_ms / 1000,
+            connection_retry=RETRY,
+            logger=logging.getLogger("brokerd.cluster.kazoo"),
+        )
+        self._client.add_listener(self._state_changed)
+
+    @property
+    def session(self) -> tuple[int, bytes] | None:
+        """Session id and password; None before the first connection."""
+        client_id: tuple[int, bytes] | None = self._client.client_id
+        return client_id
+
+    @property
+    def session_timeout_ms(self) -> int:
+        """As the server granted it."""
+        return int(self._client._session_timeout)
+
+    def start(self) -> None:
+        """Begins to connect; goes on trying for ever."""
+        self._client.start_async()
+
+    async def stop(self) -> None:
+        """Ends the session, so that its ephemeral nodes go at once."""
+        self._listeners = {}
+        self._on_connected = _ignore
+        await asyncio.to_thread(self._stop)
+
+    def _stop(self) -> None:
+        try:
+            self._client.stop()
+            self._client.close()
+        except (KazooException, OSError, AttributeError) as error:
+            # kazoo stumbles over its own socket where it never had a connection.
+            logger.debug("closing the ZooKeeper session: %r", error)
+
+    def _state_changed(self, state: str) -> None:
+        """Called by a thread of kazoo's."""
+        if state == KazooState.CONNECTED:
+            self._connected.set()
+            self._post(self._tell_connected)
+            return
+        self._connected.clear()
+        listener = self._listeners.get(state)
+        if listener is not None:
+            self._post(listener)
+
+    def _tell_connected(self) -> None:
+        session = self.session
+        if self._connected.is_set() and session is not None:
+            self._on_connected(session[0])
+
+    def _post(self, callback: Callable[..., None], *args: Any) -> None:
+        try:
+            self._loop.call_soon_threadsafe(callback, *args)
+        except RuntimeError:
+            logger.debug("a ZooKeeper event came after the loop was closed")
+
+    async def _result(self, begin: Callable[[], Any]) -> Any:
+        if not self._connected.is_set():
+            raise ConnectionLoss("no connection to ZooKeeper")
+        future: asyncio.Future[Any] = self._loop.create_future()
+        begin().rawlink(lambda result: self._post(_settle, future, result))
+        return await future
+
+    def _watcher(self, watch: Watch | None) -> Callable[[WatchedEvent], None] | None:
+        if watch is None:
+            return None
+
+        def fired(event: WatchedEvent) -> None:
+            if event.type != EventType.NONE:
+                self._post(watch)
+
+        return fired
+
+    async def get(self, path: str, watch: Watch | None = None) -> Node | None:
+        """Data and stat, None where there is no such node (then nothing is watched)."""
+        try:
+            node: Node = await self._result(
+                lambda: self._client.get_async(path, self._watcher(watch))
+            )
+        except NoNodeError:
+            return None
+        return node
+
+    async def exists(self, path: str, watch: Watch | None = None) -> ZnodeStat | None:
+        """The stat; with a watch, also a node that does not exist yet is watched."""
+        stat: ZnodeStat | None = await self._result(
+            lambda: self._client.exists_async(path, self._watcher(watch))
+        )
+        return stat
+
+    async def children(self, path: str, watch: Watch | None = None) -> list[str]:
+        """Names of the children; none where there is no such node."""
+        try:
+            names: list[str] = await self._result(
+                lambda: self._client.get_children_async(path, self._watcher(watch))
+            )
+        except NoNodeError:
+            return []
+        return names
+
+    async def get_many(self, many: Sequence[str]) -> list[Node | None]:
+        """As `get` for each path, in order; at most IN_FLIGHT_MAX at a time, one post for each
+        run."""
+        nodes: list[Node | None] = []
+        for start in range(0, len(many), IN_FLIGHT_MAX):
+            nodes += await self._get_run(many[start : start + IN_FLIGHT_MAX])
+        return nodes
+
+    async def _get_run(self, run: Sequence[str]) -> list[Node | None]:
+        if not self._connected.is_set():
+            raise ConnectionLoss("no connection to ZooKeeper")
+        future: asyncio.Future[list[Any]] = self._loop.create_future()
+        results = [self._client.get_async(path) for path in run]
+        # Only kazoo's one completion thread counts, so the count needs no lock.
+        left = len(results)
+
+        def done(_: Any) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                self._post(_settle_with, future, results)
+
+        for result in results:
+            result.rawlink(done)
+        return [_node(result) for result in await future]
+
+    async def create(
+        self, path: str, data: bytes = b"", *, ephemeral: bool = False, sequence: bool = False
+    ) -> str:
+        """The path that was made. Raises NodeExistsError, NoNodeError (no parent)."""
+        created: str = await self._result(
+            lambda: self._client.create_async(path, data, ephemeral=ephemeral, sequence=sequence)
+        )
+        return created
+
+    async def ensure(self, path: str) -> None:
+        """Makes an empty node and those above it where they are missing."""
+        await self._result(lambda: self._client.ensure_path_async(path))
+
+    async def set(self, path: str, data: bytes, version: int = -1) -> ZnodeStat:
+        """Raises BadVersionError, NoNodeError."""
+        stat: ZnodeStat = await self._result(lambda: self._client.set_async(path, data, version))
+        return stat
+
+    async def delete(self, path: str) -> None:
+        """A node that is gone already is passed over."""
+        try:
+            await self._result(lambda: self._client.delete_async(path))
+        except NoNodeError:
+            pass
+
+    async def multi(self, operations: Sequence[Operation]) -> list[Any]:
+        """All or none; a result for each. Raises MultiError naming the operation at fault."""
+        transaction = self._client.transaction()
+        for operation in operations:
+            _add(transaction, operation)
+        results: list[Any] = await self._result(transaction.commit_async)
+        for index, result in enumerate(results):
+            if isinstance(result, Exception) and not isinstance(result, _NOT_AT_FAULT):
+                raise MultiError(index, operations[index], result)
+        return results
+
+
+def _add(transaction: Any, operation: Operation) -> None:
+    if isinstance(operation, Create):
+        transaction.create(
+            operation.path,
+            operation.data,
+            ephemeral=operation.ephemeral,
+            sequence=operation.sequence,
+        )
+    elif isinstance(operation, SetData):
+        transaction.set_data(operation.path, operation.data, operation.version)
+    elif isinstance(operation, Delete):
+        transaction.delete(operation.path, operation.version)
+    else:
+        assert isinstance(operation, Check)
+        transaction.check(operation.path, operation.version)
+
+
+def _node(result: Any) -> Node | None:
+    if isinstance(result.exception, NoNodeError):
+        return None
+    if result.exception is not None:
+        raise result.exception
+    node: Node = result.value
+    return node
+
+
+def _settle(future: "asyncio.Future[Any]", result: Any) -> None:
+    if future.done():
+        return
+    if result.exception is None:
+        future.set_result(result.value)
+    else:
+        future.set_exception(result.exception)
+
+
+def _settle_with(future: "asyncio.Future[Any]", value: Any) -> None:
+    if not future.done():
+        future.set_result(value)
+
+
+def _ignore(_: int) -> None:
+    pass
