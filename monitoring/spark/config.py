@@ -1,0 +1,59 @@
+"""Where Spark is, as the settings say, and the token that opens our own server.
+
+`SPARK_REMOTE` names a Connect server that somebody else runs (`sc://host:15002/;token=…`).
+Without it we run our own on 127.0.0.1, guarded by a token that lives in a file of mode 0600 and
+in no environment: whoever needs it first, the server or a client, writes the file.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+
+@dataclass(frozen=True, slots=True)
+class SparkConfig:
+    """`remote` is '' when the server is ours; then the rest says where and how it runs."""
+
+    home: Path  # the server's own folder: token, properties, warehouse, temporary files
+    port: int
+    master: str = "local[2]"
+    remote: str = ""
+    memory: str = "768m"
+
+    @property
+    def token_file(self) -> Path:
+        return self.home / "connect.token"
+
+
+def from_settings() -> SparkConfig:
+    return SparkConfig(
+        home=Path(settings.AERIE_DATA) / "spark",
+        port=settings.SPARK_CONNECT_PORT,
+        master=settings.SPARK_MASTER,
+        remote=settings.SPARK_REMOTE,
+    )
+
+
+def token(path: Path) -> str:
+    """The token of our own server, made on first use.
+
+    The file appears with its content or not at all (written aside, then linked), so that two
+    processes that start together agree on one token.
+    """
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(32))
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            pass  # the other process was first: its token counts
+        finally:
+            draft.unlink()
+    return path.read_text().split("\n", 1)[0].strip()

@@ -1,0 +1,115 @@
+"""The report "Throughput and lag": per topic what was written, per group how far it was behind.
+
+Reads the raw history through Spark and hands back small Arrow tables and the few figures that
+its finding is made of. A table is bounded: a summary has at most SUMMARY_ROWS_MAX rows (most
+messages or highest lag first), a series follows the first SERIES_NAMES_MAX of those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from monitoring.spark import schemas
+from monitoring.spark.transforms import lag, throughput
+from monitoring.spark.transforms.names import without_prefixes
+from monitoring.spark.transforms.time import GAP_STEPS, bucket_ms_for, rhythm
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SUMMARY_ROWS_MAX = 20_000
+SERIES_NAMES_MAX = 20
+# The stages people see, each one Spark action.
+STAGES = ("samples", "topics", "topic_series", "groups", "group_series")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to compute: `[from_ms, to_ms)`, from these files, without these topics."""
+
+    from_ms: int
+    to_ms: int
+    partition_files: Sequence[str]
+    group_files: Sequence[str]
+    hidden_prefixes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`tables` by name (topics, topic_series, groups, group_series); `figures` for the finding."""
+
+    tables: dict[str, pa.Table]
+    figures: dict[str, int | float | str | None]
+
+
+def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) -> Outcome:
+    """Calls `on_stage(i)` before the i-th of STAGES. Raises what Spark raises."""
+    on_stage(0)
+    partitions = _samples(spark, request, request.partition_files, schemas.PARTITION_SAMPLES)
+    groups = _samples(spark, request, request.group_files, schemas.GROUP_SAMPLES)
+    beat = rhythm(partitions.select("at_ms")).toArrow().to_pylist()[0]
+    bucket_ms = bucket_ms_for(request.from_ms, request.to_ms)
+    gap_ms = GAP_STEPS * (beat["interval_ms"] or bucket_ms)
+
+    on_stage(1)
+    steps = throughput.steps(partitions)
+    rates = throughput.series(steps, bucket_ms, gap_ms)
+    topics = _first_rows(throughput.summary(steps, rates), "messages", "topic")
+    on_stage(2)
+    topic_series = _series_of(rates, "topic", topics)
+    on_stage(3)
+    totals = lag.totals(groups)
+    group_rows = _first_rows(lag.summary(totals, gap_ms), "lag_max", "group")
+    on_stage(4)
+    group_series = _series_of(lag.series(totals, bucket_ms), "group", group_rows)
+    tables = {
+        "topics": topics,
+        "topic_series": topic_series,
+        "groups": group_rows,
+        "group_series": group_series,
+    }
+    figures = {**beat, "bucket_ms": bucket_ms, "gap_ms": gap_ms, **headline(topics, group_rows)}
+    return Outcome(tables=tables, figures=figures)
+
+
+def _samples(
+    spark: SparkSession, request: Request, files: Sequence[str], schema: schemas.StructType
+) -> DataFrame:
+    rows = schemas.read(spark, files, schema, request.from_ms, request.to_ms)
+    return without_prefixes(rows, "topic", request.hidden_prefixes)
+
+
+def _first_rows(rows: DataFrame, by: str, name: str) -> pa.Table:
+    ordered = rows.orderBy(F.col(by).desc_nulls_last(), F.col(name))
+    return ordered.limit(SUMMARY_ROWS_MAX).toArrow()
+
+
+def _series_of(rows: DataFrame, name: str, summary: pa.Table) -> pa.Table:
+    """The series of the names that lead the summary, in order of name and time."""
+    names = summary[name].slice(0, SERIES_NAMES_MAX).to_pylist()
+    return rows.where(F.col(name).isin(names)).orderBy(name, "bucket_ms").toArrow()
+
+
+def headline(topics: pa.Table, groups: pa.Table) -> dict[str, int | float | str | None]:
+    """The figures of the finding, from the two summaries (already in order, nulls last)."""
+    messages = [row for row in topics["messages"].to_pylist() if row is not None]
+    sizes = [row for row in topics["bytes"].to_pylist() if row is not None]
+    behind = groups.slice(0, 1).to_pylist()
+    worst = behind[0] if behind and behind[0]["lag_max"] is not None else None
+    return {
+        "topics": topics.num_rows,
+        "groups": groups.num_rows,
+        "messages": sum(messages) if messages else None,
+        "bytes": sum(sizes) if sizes else None,
+        "busiest_topic": topics["topic"][0].as_py() if messages else None,
+        "busiest_messages": messages[0] if messages else None,
+        "worst_group": worst["group"] if worst else None,
+        "worst_lag": worst["lag_max"] if worst else None,
+        "worst_lag_at_ms": worst["lag_max_at_ms"] if worst else None,
+        "worst_lag_last": worst["lag_last"] if worst else None,
+    }

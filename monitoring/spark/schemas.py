@@ -1,0 +1,51 @@
+"""The columns of the history that Spark jobs read, as Spark types.
+
+The files are written with the Arrow schemas of `monitoring/sampling/schema.py` (a test holds
+the two together); a job names what it needs, and a column that an older file lacks is null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+PARTITION_SAMPLES = StructType(
+    [
+        StructField("at_ms", LongType()),
+        StructField("topic", StringType()),
+        StructField("partition", IntegerType()),
+        StructField("leader", IntegerType()),
+        StructField("log_end_offset", LongType()),
+        StructField("bytes_in", LongType()),
+    ]
+)
+
+GROUP_SAMPLES = StructType(
+    [
+        StructField("at_ms", LongType()),
+        StructField("group", StringType()),
+        StructField("topic", StringType()),
+        StructField("partition", IntegerType()),
+        StructField("committed_offset", LongType()),
+        StructField("lag", LongType()),
+    ]
+)
+
+
+def read(
+    spark: SparkSession, files: Sequence[str], schema: StructType, from_ms: int, to_ms: int
+) -> DataFrame:
+    """The samples with `from_ms <= at_ms < to_ms` of the named files, and of no others.
+
+    Folders are not looked at: a file that no manifest names does not exist.
+    """
+    if not files:
+        return spark.createDataFrame([], schema)
+    uris = [f"file:{name}" if name.startswith("/") else name for name in files]
+    samples = spark.read.schema(schema).option("recursiveFileLookup", "true").parquet(*uris)
+    return samples.where(samples.at_ms >= from_ms).where(samples.at_ms < to_ms)

@@ -1,0 +1,96 @@
+"""A session on the Spark Connect server: opened with a bound, closed for sure.
+
+Spark is not waited for when the product starts, so "not there yet" is an ordinary answer:
+`SparkStarting` (retriable). The server is asked first by a plain TCP connect and then by one
+small request; only then is a session handed out, with a retry policy of seconds instead of the
+library's ten minutes. Each report has a session of its own: nothing of one is seen by another.
+
+No `sparkContext`, RDD or `_jvm` anywhere: what runs here runs on any server that
+`SPARK_REMOTE` names.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from monitoring.spark.config import SparkConfig, token
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CONNECT_S = 2.0
+
+# pyspark logs each failed query with the server's whole stack; we log what we make of it.
+logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+
+
+class SparkUnavailable(Exception):
+    """No session. `retriable` says whether asking again later can help."""
+
+    retriable = False
+
+
+class SparkStarting(SparkUnavailable):
+    """Nothing listens there (yet)."""
+
+    retriable = True
+
+
+def remote_url(config: SparkConfig) -> str:
+    """The `sc://` URL of the server, with the token when it is ours.
+
+    Ours is named `localhost`: for that name alone does the client send a token without TLS.
+    """
+    if config.remote:
+        return config.remote
+    return f"sc://localhost:{config.port}/;token={token(config.token_file)}"
+
+
+def check_reachable(url: str) -> None:
+    """Raises SparkStarting when nothing accepts a connection within CONNECT_S."""
+    parts = urlsplit(url)
+    host, port = parts.hostname or "localhost", parts.port or 15002
+    try:
+        socket.create_connection((host, port), timeout=CONNECT_S).close()
+    except OSError as error:
+        raise SparkStarting(f"Spark does not answer on {host}:{port} yet.") from error
+
+
+@contextmanager
+def open_session(config: SparkConfig) -> Iterator[SparkSession]:
+    """A new session, ended on the way out.
+
+    Raises SparkStarting, or SparkUnavailable when the server refuses us (a wrong token …).
+    """
+    url = remote_url(config)
+    check_reachable(url)
+    # Imported late: gRPC must not be alive in a process that is going to fork.
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    session = SparkSession.builder.remote(url).create()
+    session.client.set_retry_policies([DefaultPolicy(max_retries=4, max_backoff=2000)])
+    try:
+        try:
+            session.conf.set("spark.sql.session.timeZone", "UTC")
+        except PySparkException as error:
+            raise _refusal(error) from error
+        yield session
+    finally:
+        with suppress(Exception):  # the session also ends by its own time-out
+            session.stop()
+
+
+def _refusal(error: Exception) -> SparkUnavailable:
+    text = str(error)
+    if "UNAVAILABLE" in text:
+        return SparkStarting("Spark accepts connections but does not answer yet.")
+    if "UNAUTHENTICATED" in text or "Invalid authentication token" in text:
+        return SparkUnavailable("Spark refused our token. Restart it, or correct SPARK_REMOTE.")
+    return SparkUnavailable(f"Spark refused the session: {text.splitlines()[0][:200]}")

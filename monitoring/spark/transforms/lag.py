@@ -1,0 +1,69 @@
+"""How far groups were behind: DataFrame → DataFrame, nothing read, no clock.
+
+A group's lag at a tick is the sum over the partitions it has committed. It is null (unknown)
+where the end of one of them was not known, and where the group has committed nothing.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from monitoring.spark.transforms.time import bucket_start
+
+
+def totals(samples: DataFrame) -> DataFrame:
+    """samples (GROUP_SAMPLES) → group, at_ms, partitions (with a commit), lag."""
+    once = samples.dropDuplicates(["at_ms", "group", "topic", "partition"])
+    committed = F.col("committed_offset").isNotNull()
+    partitions = F.count_if(committed)
+    known = F.count_if(committed & F.col("lag").isNotNull())
+    return once.groupBy("group", "at_ms").agg(
+        partitions.alias("partitions"),
+        F.when((known > 0) & (known == partitions), F.sum(F.when(committed, F.col("lag")))).alias(
+            "lag"
+        ),
+    )
+
+
+def series(total_rows: DataFrame, bucket_ms: int) -> DataFrame:
+    """totals → group, bucket_ms (start), lag_min, lag_mean, lag_max over its known samples."""
+    return total_rows.groupBy(
+        "group", bucket_start(F.col("at_ms"), bucket_ms).alias("bucket_ms")
+    ).agg(
+        F.min("lag").alias("lag_min"),
+        F.avg("lag").alias("lag_mean"),
+        F.max("lag").alias("lag_max"),
+    )
+
+
+def summary(total_rows: DataFrame, gap_ms: int) -> DataFrame:
+    """One row per group. A sample holds until the next one, unless a gap lies between.
+
+    lag_min, lag_mean, lag_p95 (linear between samples), lag_max, lag_last: over known samples.
+    over_zero_ms and known_ms: how long the lag was above 0, of the time in which it is known.
+    """
+    next_at_ms = F.lead("at_ms").over(Window.partitionBy("group").orderBy("at_ms"))
+    held = total_rows.select(
+        "group", "at_ms", "partitions", "lag", (next_at_ms - F.col("at_ms")).alias("held_ms")
+    )
+    near = F.col("held_ms") <= gap_ms
+    return held.groupBy("group").agg(
+        F.max("partitions").alias("partitions"),
+        F.min("lag").alias("lag_min"),
+        F.avg("lag").alias("lag_mean"),
+        F.percentile("lag", 0.95).alias("lag_p95"),
+        F.max("lag").alias("lag_max"),
+        F.max_by("at_ms", "lag").alias("lag_max_at_ms"),
+        F.max_by("lag", "at_ms").alias("lag_last"),
+        F.sum(
+            F.when(near & (F.col("lag") > 0), F.col("held_ms")).when(
+                near & F.col("lag").isNotNull(), F.lit(0)
+            )
+        ).alias("over_zero_ms"),
+        F.sum(F.when(near & F.col("lag").isNotNull(), F.col("held_ms"))).alias("known_ms"),
+        F.count(F.lit(1)).alias("samples"),
+        F.count_if(F.col("lag").isNull()).alias("unknown_samples"),
+        F.min("at_ms").alias("first_at_ms"),
+        F.max("at_ms").alias("last_at_ms"),
+    )

@@ -1,0 +1,15 @@
+"""Which rows a reader may see, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+
+def without_prefixes(rows: DataFrame, column: str, prefixes: Sequence[str]) -> DataFrame:
+    """The rows whose `column` begins with none of the prefixes; a null column stays."""
+    for prefix in prefixes:
+        rows = rows.where(F.col(column).isNull() | ~F.col(column).startswith(prefix))
+    return rows

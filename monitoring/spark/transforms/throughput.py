@@ -1,0 +1,146 @@
+"""What was written, per topic: DataFrame → DataFrame, nothing read, no clock.
+
+A *step* lies between two samples of a partition whose value is known. Its messages are the
+difference of the end offsets, its bytes the difference of the leader's counter. What cannot be
+known stays null:
+
+- the end offset went back (the topic was made anew, or its log was cut): messages null;
+- another broker leads (its counter is another counter): bytes null;
+- the counter went back (the broker was restarted): it counts from 0 again, so its value is what
+  came since; what came between the last sample and the restart is not in it.
+
+A rate is given for a bucket only where every partition of the topic seen in it has one; a step
+that spans a gap counts in the totals, but not in a rate.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from monitoring.spark.transforms.time import bucket_start
+
+_MINUTE_MS = 60_000
+
+
+def steps(samples: DataFrame) -> DataFrame:
+    """samples (PARTITION_SAMPLES) → one row each, with what came since the value before.
+
+    Adds messages, messages_step_ms, bytes, bytes_step_ms (null = unknown) and the marks
+    reset (the offset went back) and restarted (the counter went back).
+    """
+    before = (
+        Window.partitionBy("topic", "partition")
+        .orderBy("at_ms")
+        .rowsBetween(Window.unboundedPreceding, -1)
+    )
+
+    def known(value: str, column: str) -> Column:
+        """`column` of the last sample before this one in which `value` is known."""
+        return F.last(F.when(F.col(value).isNotNull(), F.col(column)), ignorenulls=True).over(
+            before
+        )
+
+    before_this = samples.select(
+        "topic",
+        "partition",
+        "at_ms",
+        "leader",
+        "log_end_offset",
+        "bytes_in",
+        known("log_end_offset", "log_end_offset").alias("end_before"),
+        known("log_end_offset", "at_ms").alias("end_before_at_ms"),
+        known("bytes_in", "bytes_in").alias("bytes_before"),
+        known("bytes_in", "at_ms").alias("bytes_before_at_ms"),
+        known("bytes_in", "leader").alias("leader_before"),
+    )
+    grown = F.col("log_end_offset") - F.col("end_before")
+    more = F.col("bytes_in") - F.col("bytes_before")
+    same_leader = F.col("leader") == F.col("leader_before")
+    return before_this.select(
+        "topic",
+        "partition",
+        "at_ms",
+        F.col("log_end_offset").isNull().alias("unknown"),
+        (grown < 0).alias("reset"),
+        (same_leader & (more < 0)).alias("restarted"),
+        F.when(grown >= 0, grown).alias("messages"),
+        F.when(grown >= 0, F.col("at_ms") - F.col("end_before_at_ms")).alias("messages_step_ms"),
+        F.when(same_leader, F.when(more >= 0, more).otherwise(F.col("bytes_in"))).alias("bytes"),
+        F.when(same_leader & more.isNotNull(), F.col("at_ms") - F.col("bytes_before_at_ms")).alias(
+            "bytes_step_ms"
+        ),
+    )
+
+
+def series(step_rows: DataFrame, bucket_ms: int, gap_ms: int) -> DataFrame:
+    """steps → topic, bucket_ms (start), messages_per_minute, bytes_per_minute.
+
+    A step belongs to the bucket in which it ends.
+    """
+
+    def rate(what: str) -> Column:
+        near = F.col(f"{what}_step_ms").between(1, gap_ms)
+        amount = F.sum(F.when(near, F.col(what)))
+        duration_ms = F.sum(F.when(near, F.col(f"{what}_step_ms")))
+        return (amount * _MINUTE_MS / duration_ms).alias(f"{what}_per_minute")
+
+    def total(name: str) -> Column:
+        return F.when(F.count(name) == F.count(F.lit(1)), F.sum(name)).alias(name)
+
+    by_partition = step_rows.groupBy(
+        "topic", "partition", bucket_start(F.col("at_ms"), bucket_ms).alias("bucket_ms")
+    ).agg(rate("messages"), rate("bytes"))
+    return by_partition.groupBy("topic", "bucket_ms").agg(
+        total("messages_per_minute"), total("bytes_per_minute")
+    )
+
+
+def summary(step_rows: DataFrame, series_rows: DataFrame) -> DataFrame:
+    """One row per topic: totals, mean and peak per minute, and how much is not known.
+
+    `messages` and `bytes` sum what is known (null: nothing is); resets, restarts and
+    unknown_samples say how often it was not. The mean is over the time from the first sample
+    of the topic to its last.
+    """
+    span_ms = F.max("at_ms") - F.min("at_ms")
+
+    def per_minute(what: str) -> Column:
+        mean = F.when(span_ms > 0, F.sum(what) * _MINUTE_MS / span_ms)
+        return mean.alias(f"{what}_per_minute_mean")
+
+    totals = step_rows.groupBy("topic").agg(
+        F.count_distinct("partition").alias("partitions"),
+        F.count_distinct("at_ms").alias("samples"),
+        F.min("at_ms").alias("first_at_ms"),
+        F.max("at_ms").alias("last_at_ms"),
+        F.sum("messages").alias("messages"),
+        F.sum("bytes").alias("bytes"),
+        per_minute("messages"),
+        per_minute("bytes"),
+        F.count_if("reset").alias("resets"),
+        F.count_if("restarted").alias("restarts"),
+        F.count_if("unknown").alias("unknown_samples"),
+    )
+    peaks = series_rows.groupBy("topic").agg(
+        F.max("messages_per_minute").alias("messages_per_minute_peak"),
+        F.max_by("bucket_ms", "messages_per_minute").alias("messages_peak_at_ms"),
+        F.max("bytes_per_minute").alias("bytes_per_minute_peak"),
+    )
+    return totals.join(peaks, on="topic", how="left").select(
+        "topic",
+        "partitions",
+        "messages",
+        "messages_per_minute_mean",
+        "messages_per_minute_peak",
+        "messages_peak_at_ms",
+        "bytes",
+        "bytes_per_minute_mean",
+        "bytes_per_minute_peak",
+        "samples",
+        "first_at_ms",
+        "last_at_ms",
+        "resets",
+        "restarts",
+        "unknown_samples",
+    )

@@ -1,0 +1,216 @@
+"""The figures of "Throughput and lag", computed once more without Spark.
+
+Plain Python over lists of dicts, written from the definitions and not from the transforms; the
+tests hold the two against each other.
+"""
+
+import random
+from collections import defaultdict
+from itertools import pairwise
+
+
+def throughput(rows: list[dict], bucket_ms: int, gap_ms: int) -> tuple[dict, dict]:
+    """({topic: summary}, {(topic, bucket): (messages a minute, bytes a minute)})."""
+    by_partition = defaultdict(list)
+    for row in rows:
+        by_partition[row["topic"], row["partition"]].append(row)
+    found = defaultdict(lambda: {"messages": None, "bytes": None, "resets": 0, "restarts": 0})
+    amounts: dict = defaultdict(lambda: {"messages": [0, 0], "bytes": [0, 0]})
+    for (topic, partition), samples in by_partition.items():
+        end = size = None
+        for row in sorted(samples, key=lambda row: row["at_ms"]):
+            at = row["at_ms"]
+            cell = amounts[topic, at // bucket_ms * bucket_ms, partition]
+            if row["log_end_offset"] is not None:
+                if end is not None and row["log_end_offset"] < end[0]:
+                    found[topic]["resets"] += 1
+                elif end is not None:
+                    _add(
+                        found[topic],
+                        cell,
+                        "messages",
+                        row["log_end_offset"] - end[0],
+                        at - end[1],
+                        gap_ms,
+                    )
+                end = (row["log_end_offset"], at)
+            if row["bytes_in"] is not None:
+                if size is not None and size[2] == row["leader"]:
+                    back = row["bytes_in"] < size[0]
+                    found[topic]["restarts"] += back
+                    grown = row["bytes_in"] - (0 if back else size[0])
+                    _add(found[topic], cell, "bytes", grown, at - size[1], gap_ms)
+                size = (row["bytes_in"], at, row["leader"])
+    series = _per_topic(amounts)
+    for topic in {row["topic"] for row in rows}:
+        _finish(found[topic], [row for row in rows if row["topic"] == topic], series, topic)
+    return dict(found), series
+
+
+def _add(total: dict, cell: dict, what: str, amount: int, step_ms: int, gap_ms: int) -> None:
+    total[what] = (total[what] or 0) + amount
+    if 0 < step_ms <= gap_ms:
+        cell[what][0] += amount
+        cell[what][1] += step_ms
+
+
+def _per_topic(amounts: dict) -> dict:
+    cells = defaultdict(list)
+    for (topic, bucket, _), cell in amounts.items():
+        cells[topic, bucket].append(cell)
+    return {
+        key: tuple(_rate(group, what) for what in ("messages", "bytes"))
+        for key, group in cells.items()
+    }
+
+
+def _rate(cells: list[dict], what: str) -> float | None:
+    if any(cell[what][1] == 0 for cell in cells):
+        return None
+    return sum(cell[what][0] * 60_000 / cell[what][1] for cell in cells)
+
+
+def _finish(summary: dict, rows: list[dict], series: dict, topic: str) -> None:
+    times = [row["at_ms"] for row in rows]
+    span = max(times) - min(times)
+    for number, what in enumerate(("messages", "bytes")):
+        total = summary[what]
+        summary[f"{what}_per_minute_mean"] = (
+            total * 60_000 / span if total is not None and span else None
+        )
+        rates = [
+            rate[number]
+            for key, rate in series.items()
+            if key[0] == topic and rate[number] is not None
+        ]
+        summary[f"{what}_per_minute_peak"] = max(rates, default=None)
+    summary["partitions"] = len({row["partition"] for row in rows})
+    summary["samples"] = len(set(times))
+    summary["first_at_ms"], summary["last_at_ms"] = min(times), max(times)
+    summary["unknown_samples"] = sum(row["log_end_offset"] is None for row in rows)
+
+
+def group_lag(rows: list[dict]) -> dict[str, list[tuple[int, int | None]]]:
+    """{group: [(at_ms, lag or None)] in order of time}."""
+    ticks: dict = defaultdict(dict)
+    for row in rows:
+        ticks[row["group"]].setdefault(row["at_ms"], []).append(row)
+    totals = {}
+    for group, by_time in ticks.items():
+        totals[group] = []
+        for at, members in sorted(by_time.items()):
+            lags = [row["lag"] for row in members if row["committed_offset"] is not None]
+            totals[group].append((at, None if not lags or None in lags else sum(lags)))
+    return totals
+
+
+def lag_summary(totals: list[tuple[int, int | None]], gap_ms: int) -> dict:
+    known = sorted(lag for _, lag in totals if lag is not None)
+    over = held = None
+    for (at, lag), (later, _) in pairwise(totals):
+        if lag is not None and later - at <= gap_ms:
+            held = (held or 0) + later - at
+            over = (over or 0) + (later - at if lag > 0 else 0)
+    return {
+        "lag_min": known[0] if known else None,
+        "lag_mean": sum(known) / len(known) if known else None,
+        "lag_p95": _percentile(known, 0.95),
+        "lag_max": known[-1] if known else None,
+        "lag_last": totals[-1][1],
+        "over_zero_ms": over,
+        "known_ms": held,
+        "samples": len(totals),
+        "unknown_samples": len(totals) - len(known),
+    }
+
+
+def _percentile(ordered: list[int], share: float) -> float | None:
+    if not ordered:
+        return None
+    place = (len(ordered) - 1) * share
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def a_bad_day(seed: int, ticks: int = 120) -> tuple[list[dict], list[dict]]:
+    """Partition and group rows of a cluster to which everything happens.
+
+    Missed ticks, a long outage, leaders that are gone or move, brokers that restart, a topic
+    made anew, values that are not known, groups that never committed.
+    """
+    dice = random.Random(seed)
+    start = 1_760_000_000_000
+    state = {
+        (topic, number): {
+            "end": dice.randrange(1000),
+            "bytes": dice.randrange(9999),
+            "leader": number % 3 + 1,
+        }
+        for topic in ("orders", "clicks", "console.audit")
+        for number in range(3)
+    }
+    partitions, groups = [], []
+    for tick in range(ticks):
+        at = start + tick * 5000 + dice.randrange(200)
+        for key, now in state.items():
+            _live(dice, now)
+            if not (40 <= tick < 52 or dice.random() < 0.05):
+                partitions.append(_partition_row(dice, at, key, now))
+        if not (40 <= tick < 52 or dice.random() < 0.05):
+            groups += _group_rows(dice, at, state)
+    return partitions, groups
+
+
+def _live(dice: random.Random, now: dict) -> None:
+    count = dice.randrange(50)
+    now["end"] += count
+    now["bytes"] += count * 100
+    event = dice.random()
+    if event < 0.01:
+        now["bytes"] = dice.randrange(200)
+    elif event < 0.02:
+        now["leader"] = dice.randrange(1, 4)
+    elif event < 0.03:
+        now["end"] = dice.randrange(5)
+
+
+def _partition_row(dice: random.Random, at: int, key: tuple[str, int], now: dict) -> dict:
+    gone = dice.random() < 0.03
+    return {
+        "at_ms": at,
+        "topic": key[0],
+        "partition": key[1],
+        "leader": -1 if gone else now["leader"],
+        "log_end_offset": None if gone else now["end"],
+        "bytes_in": None if gone or (key[0] == "clicks" and key[1] == 2) else now["bytes"],
+    }
+
+
+def _group_rows(dice: random.Random, at: int, state: dict) -> list[dict]:
+    rows = [
+        {
+            "at_ms": at,
+            "group": "idle",
+            "topic": None,
+            "partition": None,
+            "committed_offset": None,
+            "lag": None,
+        }
+    ]
+    for (topic, number), now in state.items():
+        for group, behind in (("fast", dice.choice([0, 0, 0, 3])), ("slow", dice.randrange(500))):
+            known = dice.random() > 0.02
+            committed = None if (group, number) == ("slow", 1) else max(0, now["end"] - behind)
+            lag = None if committed is None or not known else now["end"] - committed
+            rows.append(
+                {
+                    "at_ms": at,
+                    "group": group,
+                    "topic": topic,
+                    "partition": number,
+                    "committed_offset": committed,
+                    "lag": lag,
+                }
+            )
+    return rows

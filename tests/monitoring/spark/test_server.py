@@ -1,0 +1,95 @@
+import os
+import socket
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from monitoring.spark.config import SparkConfig, token
+from monitoring.spark.java import find_java_home
+from monitoring.spark.server import environment, prepare, properties
+from tests.support.spark import REPOSITORY, SparkServer
+
+
+def test_the_token_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> None:
+    path = tmp_path / "spark" / "connect.token"
+    first = token(path)
+    assert len(first) >= 32
+    assert token(path) == first
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert os.listdir(path.parent) == ["connect.token"]
+
+
+def test_nothing_secret_is_passed_on(tmp_path: Path) -> None:
+    ours = {"PATH": "/bin", "AERIE_ADMIN_PASSWORD": "x", "DATABASE_URL": "y", "REDIS_URL": "z"}
+    assert set(environment(ours, tmp_path)) & set(ours) == {"PATH"}
+
+
+def test_the_server_listens_on_this_machine_only(tmp_path: Path) -> None:
+    values = properties(SparkConfig(home=tmp_path, port=15002), "secret")
+    assert values["spark.connect.grpc.binding.address"] == "127.0.0.1"
+    assert values["spark.driver.bindAddress"] == "127.0.0.1"
+    assert values["spark.ui.enabled"] == "false"
+
+
+def test_the_token_is_in_a_private_file_and_in_no_argument(tmp_path: Path) -> None:
+    config = SparkConfig(home=tmp_path / "spark", port=15002)
+    command = prepare(config)
+    secret = token(config.token_file)
+    file = Path(command[command.index("--properties-file") + 1])
+    assert secret in file.read_text()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert not any(secret in argument for argument in command)
+
+
+def test_a_java_that_is_too_old_is_not_taken(tmp_path: Path) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\n")
+    java.chmod(0o755)
+    with pytest.raises(LookupError, match="Java 17 or newer"):
+        find_java_home({"JAVA_HOME": str(tmp_path), "PATH": str(java.parent)})
+
+
+def test_a_wrapper_folder_serves_as_java_home(tmp_path: Path) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'openjdk version \"25\"' >&2\n")
+    java.chmod(0o755)
+    assert find_java_home({"JAVA_HOME": str(tmp_path), "PATH": ""}) == tmp_path
+
+
+def test_a_port_in_use_is_named() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [sys.executable, "-m", "monitoring.spark.server"],
+            cwd=REPOSITORY,
+            env=os.environ
+            | {"SPARK_CONNECT_PORT": str(port), "DJANGO_SETTINGS_MODULE": "console.settings"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert done.returncode == 1
+    assert f"port {port} (SPARK_CONNECT_PORT) cannot be used" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.spark
+def test_the_running_server_knows_none_of_our_secrets(spark_process: SparkServer) -> None:
+    process = spark_process.process
+    assert process is not None
+    proc = Path(f"/proc/{process.pid}")
+    if not proc.is_dir():
+        pytest.skip("this system has no /proc")
+    # The launcher became Java under its own process id: a supervisor's signal reaches it.
+    assert proc.joinpath("cmdline").read_bytes().split(b"\0")[0].endswith(b"java")
+    seen = proc.joinpath("environ").read_bytes()
+    assert b"must-not-be-passed-on" not in seen
+    assert b"REDIS_URL" not in seen
+    assert b"AERIE" not in seen

@@ -1,0 +1,135 @@
+"""The job over files in the history's own format, against the same figures without Spark."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from monitoring.sampling.schema import GROUPS, PARTITIONS
+from monitoring.spark import schemas
+from monitoring.spark.jobs.throughput_and_lag import STAGES, Request, run
+from tests.monitoring.spark import reference
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    """Two files of each table, in the folders that the history uses."""
+    folder = tmp_path_factory.mktemp("history") / "cluster=local" / "hour=2025100908"
+    folder.mkdir(parents=True)
+    partitions, groups = reference.a_bad_day(seed=7)
+    return {
+        "partition_rows": partitions,
+        "group_rows": groups,
+        "partitions": _write(folder, "partitions", PARTITIONS, partitions),
+        "groups": _write(folder, "groups", GROUPS, groups),
+    }
+
+
+def _write(folder: Path, table: str, schema: pa.Schema, rows: list[dict]) -> list[str]:
+    half = len(rows) // 2
+    names = []
+    for number, part in enumerate((rows[:half], rows[half:])):
+        names.append(str(folder / f"{table}-{number}.parquet"))
+        full = [{"cluster": "local", "tick": row["at_ms"] // 5000} | row for row in part]
+        pq.write_table(pa.Table.from_pylist(full, schema=schema), names[-1])
+    return names
+
+
+def request_of(history: dict, **fields: object) -> Request:
+    times = [row["at_ms"] for row in history["partition_rows"]]
+    return Request(
+        **{
+            "from_ms": min(times) // 60_000 * 60_000,
+            "to_ms": max(times) + 1,
+            "partition_files": history["partitions"],
+            "group_files": history["groups"],
+        }
+        | fields
+    )
+
+
+def test_every_figure_agrees_with_plain_python(spark: SparkSession, history: dict) -> None:
+    stages: list[int] = []
+    outcome = run(spark, request_of(history), stages.append)
+    assert stages == list(range(len(STAGES)))
+    gap_ms = outcome.figures["gap_ms"]
+    topics, series = reference.throughput(history["partition_rows"], 60_000, gap_ms)
+    found = {row["topic"]: row for row in outcome.tables["topics"].to_pylist()}
+    assert {name: {key: found[name][key] for key in row} for name, row in topics.items()} == {
+        name: pytest.approx(row) for name, row in topics.items()
+    }
+    rates = {
+        (row["topic"], row["bucket_ms"]): (row["messages_per_minute"], row["bytes_per_minute"])
+        for row in outcome.tables["topic_series"].to_pylist()
+    }
+    assert rates == {key: pytest.approx(values) for key, values in series.items()}
+    assert outcome.figures["messages"] == sum(row["messages"] for row in topics.values())
+    busiest = max(topics, key=lambda name: topics[name]["messages"])
+    assert outcome.figures["busiest_topic"] == busiest
+
+
+def test_every_lag_agrees_with_plain_python(spark: SparkSession, history: dict) -> None:
+    outcome = run(spark, request_of(history), lambda stage: None)
+    totals = reference.group_lag(history["group_rows"])
+    expected = {
+        name: reference.lag_summary(values, outcome.figures["gap_ms"])
+        for name, values in totals.items()
+    }
+    found = {row["group"]: row for row in outcome.tables["groups"].to_pylist()}
+    assert {name: {key: found[name][key] for key in row} for name, row in expected.items()} == {
+        name: pytest.approx(row) for name, row in expected.items()
+    }
+    assert outcome.figures["worst_group"] == "slow"
+    assert outcome.figures["worst_lag"] == expected["slow"]["lag_max"]
+
+
+def test_hidden_topics_are_in_no_table_and_no_sum(spark: SparkSession, history: dict) -> None:
+    outcome = run(spark, request_of(history, hidden_prefixes=["console."]), lambda stage: None)
+    rows = [row for row in history["group_rows"] if not (row["topic"] or "").startswith("console")]
+    slow = reference.lag_summary(reference.group_lag(rows)["slow"], outcome.figures["gap_ms"])
+    found = {row["group"]: row for row in outcome.tables["groups"].to_pylist()}
+    assert found["slow"]["lag_max"] == slow["lag_max"]
+    assert set(outcome.tables["topics"]["topic"].to_pylist()) == {"orders", "clicks"}
+    assert set(outcome.tables["topic_series"]["topic"].to_pylist()) == {"orders", "clicks"}
+
+
+def test_only_the_time_asked_for_counts(spark: SparkSession, history: dict) -> None:
+    middle = history["partition_rows"][len(history["partition_rows"]) // 2]["at_ms"]
+    outcome = run(spark, request_of(history, to_ms=middle), lambda stage: None)
+    rows = [row for row in history["partition_rows"] if row["at_ms"] < middle]
+    topics, _ = reference.throughput(rows, 60_000, outcome.figures["gap_ms"])
+    assert outcome.figures["messages"] == sum(row["messages"] for row in topics.values())
+
+
+def test_no_files_give_empty_tables_and_unknown_figures(spark: SparkSession) -> None:
+    request = Request(from_ms=0, to_ms=3_600_000, partition_files=[], group_files=[])
+    outcome = run(spark, request, lambda stage: None)
+    assert [table.num_rows for table in outcome.tables.values()] == [0, 0, 0, 0]
+    assert outcome.figures["messages"] is None
+    assert outcome.figures["worst_lag"] is None
+    assert outcome.figures["ticks"] == 0
+
+
+def test_a_file_that_no_manifest_names_is_not_read(spark: SparkSession, history: dict) -> None:
+    outcome = run(
+        spark, request_of(history, partition_files=history["partitions"][:1]), lambda stage: None
+    )
+    half = history["partition_rows"][: len(history["partition_rows"]) // 2]
+    topics, _ = reference.throughput(half, 60_000, outcome.figures["gap_ms"])
+    assert outcome.figures["messages"] == sum(row["messages"] for row in topics.values())
+
+
+@pytest.mark.parametrize(
+    ("arrow", "spark_schema"),
+    [(PARTITIONS, schemas.PARTITION_SAMPLES), (GROUPS, schemas.GROUP_SAMPLES)],
+)
+def test_the_columns_read_are_columns_of_the_history(arrow: pa.Schema, spark_schema) -> None:
+    names = {pa.int64(): "bigint", pa.int32(): "int"}
+    for field in spark_schema.fields:
+        written = arrow.field(field.name).type
+        expected = "string" if pa.types.is_dictionary(written) else names[written]
+        assert field.dataType.simpleString() == expected, field.name

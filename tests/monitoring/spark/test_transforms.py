@@ -1,0 +1,177 @@
+"""Each figure against the same figure computed without Spark."""
+
+import pytest
+from pyspark.sql import SparkSession
+
+from monitoring.spark.schemas import GROUP_SAMPLES, PARTITION_SAMPLES
+from monitoring.spark.transforms import lag, throughput
+from monitoring.spark.transforms.names import without_prefixes
+from monitoring.spark.transforms.time import BUCKETS_MAX, bucket_ms_for, rhythm
+from tests.monitoring.spark import reference
+
+pytestmark = pytest.mark.spark
+
+BUCKET_MS = 60_000
+GAP_MS = 15_000
+T0 = 1_760_000_040_000  # a whole minute
+
+
+def rows_of(frame, *key):
+    rows = [row.asDict() for row in frame.collect()]
+    return {tuple(row[name] for name in key): row for row in rows}
+
+
+def partition(spark, values, **same):
+    """Samples of one partition, 5 s apart: each value a dict or an end offset, None = no tick."""
+    rows = []
+    for number, value in enumerate(values):
+        if value is None:
+            continue
+        row = value if isinstance(value, dict) else {"log_end_offset": value}
+        rows.append(
+            {"at_ms": T0 + number * 5000, "topic": "t", "partition": 0, "leader": 1}
+            | {"log_end_offset": None, "bytes_in": None} | same | row
+        )  # fmt: skip
+    return spark.createDataFrame(rows, PARTITION_SAMPLES)
+
+
+def summary_of(samples):
+    steps = throughput.steps(samples)
+    series = throughput.series(steps, BUCKET_MS, GAP_MS)
+    return rows_of(throughput.summary(steps, series), "topic")["t",]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_throughput_agrees_with_plain_python_on_a_bad_day(spark: SparkSession, seed: int) -> None:
+    samples, _ = reference.a_bad_day(seed)
+    expected, expected_series = reference.throughput(samples, BUCKET_MS, GAP_MS)
+    steps = throughput.steps(spark.createDataFrame(samples, PARTITION_SAMPLES))
+    series = throughput.series(steps, BUCKET_MS, GAP_MS)
+    found = rows_of(throughput.summary(steps, series), "topic")
+    assert {name for (name,) in found} == set(expected)
+    for topic, figures in expected.items():
+        row = found[topic,]
+        assert {name: row[name] for name in figures} == pytest.approx(figures), topic
+    found_series = rows_of(series, "topic", "bucket_ms")
+    assert set(found_series) == set(expected_series)
+    for key, (messages, size) in expected_series.items():
+        row = found_series[key]
+        assert row["messages_per_minute"] == pytest.approx(messages), key
+        assert row["bytes_per_minute"] == pytest.approx(size), key
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_lag_agrees_with_plain_python_on_a_bad_day(spark: SparkSession, seed: int) -> None:
+    _, samples = reference.a_bad_day(seed)
+    expected = reference.group_lag(samples)
+    totals = lag.totals(spark.createDataFrame(samples, GROUP_SAMPLES))
+    found = rows_of(totals, "group", "at_ms")
+    for group, values in expected.items():
+        assert [(at, found[group, at]["lag"]) for at, _ in values] == values
+    summaries = rows_of(lag.summary(totals, GAP_MS), "group")
+    for group, values in expected.items():
+        figures = reference.lag_summary(values, GAP_MS)
+        row = summaries[group,]
+        assert {name: row[name] for name in figures} == pytest.approx(figures), group
+
+
+def test_the_lag_series_keeps_the_peak_within_a_bucket(spark: SparkSession) -> None:
+    _, samples = reference.a_bad_day(3)
+    known: dict = {}
+    for group, values in reference.group_lag(samples).items():
+        for at, value in values:
+            known.setdefault((group, at - at % BUCKET_MS), []).append(value)
+    frame = lag.series(lag.totals(spark.createDataFrame(samples, GROUP_SAMPLES)), BUCKET_MS)
+    found = rows_of(frame, "group", "bucket_ms")
+    assert set(found) == set(known)
+    for key, values in known.items():
+        lags = [value for value in values if value is not None]
+        row = found[key]
+        assert row["lag_max"] == max(lags, default=None)
+        assert row["lag_min"] == min(lags, default=None)
+        assert row["lag_mean"] == (pytest.approx(sum(lags) / len(lags)) if lags else None)
+
+
+def test_messages_are_what_the_end_offsets_grew_by(spark: SparkSession) -> None:
+    row = summary_of(partition(spark, [100, 110, 110, 160]))
+    assert row["messages"] == 60
+    assert row["messages_per_minute_mean"] == 240.0  # 60 in 15 s
+
+
+def test_a_counter_that_went_back_is_a_restart_and_counts_from_zero(spark: SparkSession) -> None:
+    counters = [{"bytes_in": 1000}, {"bytes_in": 1500}, {"bytes_in": 200}, {"bytes_in": 300}]
+    row = summary_of(partition(spark, counters))
+    assert (row["bytes"], row["restarts"]) == (500 + 200 + 100, 1)
+
+
+def test_the_counter_of_another_leader_is_not_compared(spark: SparkSession) -> None:
+    counters = [{"bytes_in": 10}, {"bytes_in": 9000, "leader": 2}, {"bytes_in": 9100, "leader": 2}]
+    row = summary_of(partition(spark, counters))
+    assert (row["bytes"], row["restarts"]) == (100, 0)
+
+
+def test_an_end_offset_that_went_back_is_not_guessed_at(spark: SparkSession) -> None:
+    row = summary_of(partition(spark, [100, 5, 25]))
+    assert (row["messages"], row["resets"]) == (20, 1)
+
+
+def test_unknown_stays_null_and_is_never_zero(spark: SparkSession) -> None:
+    row = summary_of(partition(spark, [{}, {}, {}]))
+    assert row["messages"] is row["bytes"] is None
+    assert row["messages_per_minute_mean"] is row["messages_per_minute_peak"] is None
+    assert row["unknown_samples"] == 3
+
+
+def test_one_sample_gives_no_figure(spark: SparkSession) -> None:
+    row = summary_of(partition(spark, [100]))
+    assert row["messages"] is row["messages_per_minute_mean"] is None
+
+
+def test_a_gap_counts_in_the_total_and_in_no_rate(spark: SparkSession) -> None:
+    minutes = [0, 60, *[None] * 40, 900, 960]  # 3 min without samples, ends in the fourth minute
+    samples = partition(spark, minutes)
+    assert summary_of(samples)["messages"] == 960
+    series = rows_of(throughput.series(throughput.steps(samples), BUCKET_MS, GAP_MS), "bucket_ms")
+    rates = {at - T0: row["messages_per_minute"] for (at,), row in series.items()}
+    assert rates == {0: 720.0, 3 * BUCKET_MS: 720.0}
+
+
+def test_one_unknown_partition_makes_the_rate_of_the_topic_unknown(spark: SparkSession) -> None:
+    both = partition(spark, [0, 10, 20]).union(partition(spark, [{}, {}, {}], partition=1))
+    (row,) = throughput.series(throughput.steps(both), BUCKET_MS, GAP_MS).collect()
+    assert row["messages_per_minute"] is None
+
+
+def test_a_group_without_commits_has_no_lag(spark: SparkSession) -> None:
+    row = {"at_ms": T0, "group": "g", "topic": "t", "partition": 0, "committed_offset": None}
+    frame = spark.createDataFrame([row | {"lag": None}], GROUP_SAMPLES)
+    (total,) = lag.totals(frame).collect()
+    assert (total["lag"], total["partitions"]) == (None, 0)
+
+
+def test_a_sample_stored_twice_counts_once(spark: SparkSession) -> None:
+    row = {"at_ms": T0, "group": "g", "topic": "t", "partition": 0, "committed_offset": 1, "lag": 9}
+    frame = spark.createDataFrame([row, row], GROUP_SAMPLES)
+    assert lag.totals(frame).collect()[0]["lag"] == 9
+
+
+def test_hidden_topics_are_left_out_and_nameless_rows_stay(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([("console.audit",), ("consoles",), (None,)], "topic string")
+    kept = [row.topic for row in without_prefixes(frame, "topic", ["console."]).collect()]
+    assert kept == ["consoles", None]
+
+
+def test_the_rhythm_is_the_median_step(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([(T0 + at,) for at in (0, 0, 5000, 10000, 95000)], "at_ms long")
+    (row,) = rhythm(frame).collect()
+    assert row.asDict() == {
+        "ticks": 4, "first_at_ms": T0, "last_at_ms": T0 + 95000, "interval_ms": 5000,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("hours", [0.1, 1, 6, 24, 24 * 30, 24 * 4000])
+def test_a_chart_has_a_bounded_number_of_points(hours: float) -> None:
+    range_ms = int(hours * 3_600_000)
+    width_ms = bucket_ms_for(0, range_ms)
+    assert width_ms >= 60_000
+    assert range_ms / width_ms <= BUCKETS_MAX
