@@ -127,22 +127,27 @@ class Supervisor:
         """One life of a process, from its start to the end of all its children."""
         program = self._programs[name]
         since_ms = time.time_ns() // 1_000_000
+        output, write_end = os.pipe()
         try:
+            # A pipe of our own: asyncio's would hide the death while a grandchild holds it open.
             child = await asyncio.create_subprocess_exec(
                 *program.command,
                 stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
+                stdout=write_end,
+                stderr=write_end,
                 env=self._environment,
                 start_new_session=True,
             )
         except OSError as error:
+            os.close(output)
             self._say(f"{name} cannot be started: {error}")
             self._perform(self._stack.exited(name, 127, _now_ms()))
             return
+        finally:
+            os.close(write_end)
         self._note_started(name, child)
         probing = asyncio.create_task(self._probe(name, program.role.probe, since_ms))
-        reading = asyncio.create_task(self._read(name, child, program.role.probe))
+        reading = asyncio.create_task(self._read(name, output, program.role.probe))
         status = await child.wait()
         probing.cancel()
         sessions.send(sessions.session_members(child.pid), signal.SIGKILL)
@@ -168,17 +173,23 @@ class Supervisor:
         del self._file.processes[name]
         self._file.save(self._data)
 
-    async def _read(self, name: str, child: asyncio.subprocess.Process, probe: Probe) -> None:
+    async def _read(self, name: str, output: int, probe: Probe) -> None:
         """Pass on what a process prints, and see its readiness line in it."""
-        assert child.stdout is not None
+        reader = asyncio.StreamReader()
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(output, "rb", 0)
+        )
         splitter = LineSplitter()
-        while data := await child.stdout.read(READ_BYTES):
-            for line in splitter.feed(data):
+        try:
+            while data := await reader.read(READ_BYTES):
+                for line in splitter.feed(data):
+                    self._line(name, line)
+                    if probe.kind is ProbeKind.LINE and probe.target in line:
+                        self._perform(self._stack.answered(name, _now_ms()))
+            for line in splitter.end():
                 self._line(name, line)
-                if probe.kind is ProbeKind.LINE and probe.target in line:
-                    self._perform(self._stack.answered(name, _now_ms()))
-        for line in splitter.end():
-            self._line(name, line)
+        finally:
+            transport.close()
 
     async def _probe(self, name: str, probe: Probe, since_ms: int) -> None:
         if probe.kind in (ProbeKind.LINE, ProbeKind.EXIT):

@@ -1,0 +1,47 @@
+"""A supervisor over small real programs, as a process of its own: `small_stack.py FOLDER`.
+
+The folder holds `programs.json`: name → {"command", "stage", "after", "probe", "target",
+"waited_for"}. The test kills what it likes and looks at what is left.
+"""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+from console.stack import lock
+from console.stack.launch import end_leftovers
+from console.stack.plan import Probe, ProbeKind, Role
+from console.stack.preparation import make_folder
+from console.stack.probes import Asker
+from console.stack.supervisor import Program, Supervisor
+
+
+def main() -> None:
+    data = Path(sys.argv[1])
+    make_folder(data)
+    programs = {
+        name: Program(
+            entry["command"],
+            Role(
+                entry.get("stage", 0),
+                tuple(entry.get("after", ())),
+                Probe(ProbeKind(entry.get("probe", "none")), entry.get("target", "")),
+                entry.get("waited_for", True),
+            ),
+        )
+        for name, entry in json.loads((data / "programs.json").read_text()).items()
+    }
+    variables = {"PYTHONPATH": str(Path(__file__).parents[3])}
+    asker = Asker("redis://127.0.0.1:1/0", "local")
+    try:
+        with lock.held(data):
+            end_leftovers(data)
+            supervisor = Supervisor(programs, variables, data, asker, "", lambda: "Small is ready")
+            asyncio.run(supervisor.run())
+    except lock.AlreadyRunning as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

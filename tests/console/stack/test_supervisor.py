@@ -1,0 +1,274 @@
+"""The supervisor as it is run, over small real processes that are killed under its hands."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from console.stack import lock, sessions
+from console.stack.lock import StackFile
+from console.stack.shutdown import Refused, down, reset
+
+DEADLINE_S = 20
+SLEEP = ["sleep", "600"]
+# A leader with a child in its session, one in a process group and one in a session of its own.
+FAMILY = [
+    sys.executable,
+    "-c",
+    "import os, subprocess, time\n"
+    "subprocess.Popen(['sleep', '600'])\n"
+    "subprocess.Popen(['sleep', '600'], process_group=0)\n"
+    "subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
+    "print('the family is complete', flush=True)\n"
+    "time.sleep(600)\n",
+]
+STUBBORN = ["sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 0.1; done"]
+
+
+class SmallStack:
+    """A supervisor process over programs of the test's choice."""
+
+    def __init__(self, data: Path, programs: dict[str, dict[str, object]]) -> None:
+        self.data = data
+        self.output = data.parent / "output"
+        (data / "programs.json").write_text(json.dumps(programs))
+        self.process: subprocess.Popen[bytes]
+        self.start()
+
+    def start(self) -> None:
+        with self.output.open("wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "tests.console.stack.small_stack", str(self.data)],
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=Path(__file__).parents[3],
+            )
+
+    def text(self) -> str:
+        return self.output.read_text()
+
+    def wait_for(self, text: str) -> None:
+        wait_until(lambda: text in self.text(), f"{text!r} in:\n", self.text)
+
+    def file(self) -> StackFile:
+        noted = lock.load(self.data)
+        assert noted is not None
+        return noted
+
+    def pid(self, name: str) -> int:
+        return int(self.file().processes[name]["pid"])
+
+    def members(self) -> list[int]:
+        noted = lock.load(self.data)
+        return sessions.stack_members(noted.stack_id, noted.leaders()) if noted else []
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(DEADLINE_S)
+
+
+def wait_until(
+    is_so: Callable[[], bool], what: str, detail: Callable[[], str] = lambda: ""
+) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not is_so():
+        assert time.monotonic() < deadline, f"waited in vain for {what}{detail()}"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Callable[..., SmallStack]]:
+    started: list[SmallStack] = []
+
+    def start(**programs: dict[str, object]) -> SmallStack:
+        data = tmp_path / "data"
+        data.mkdir()
+        started.append(SmallStack(data, programs))
+        return started[-1]
+
+    yield start
+    for stack in started:
+        if stack.process.poll() is None:
+            stack.process.kill()
+            stack.process.wait()
+        if (noted := lock.load(stack.data)) is not None:
+            sessions.end_stack(noted.stack_id, noted.leaders(), 0.1)
+
+
+def alive(pid: int) -> bool:
+    return sessions.start_time(pid) is not None and bool(pid in sessions.session_members(pid))
+
+
+def test_processes_start_in_order_of_readiness(run: Callable[..., SmallStack]) -> None:
+    say = "import time\nprint('{}', flush=True)\ntime.sleep(600)\n"
+    stack = run(
+        last={
+            "command": [sys.executable, "-c", say.format("LAST runs")],
+            "stage": 2,
+            "after": ["task"],
+            "probe": "line",
+            "target": "LAST runs",
+        },
+        task={"command": ["sh", "-c", "echo TASK done"], "stage": 1, "after": ["first"],
+              "probe": "exit"},
+        first={"command": [sys.executable, "-c", say.format("FIRST runs")], "probe": "line",
+               "target": "FIRST runs"},
+    )  # fmt: skip
+    stack.wait_for("Small is ready")
+    text = stack.text()
+    assert text.index("FIRST runs") < text.index("TASK done") < text.index("LAST runs")
+    assert stack.stop() == 0
+
+
+def test_ctrl_c_stops_everything_and_says_so(run: Callable[..., SmallStack]) -> None:
+    stack = run(
+        a={"command": SLEEP},
+        b={"command": FAMILY, "stage": 1, "after": ["a"], "probe": "line", "target": "complete"},
+    )
+    stack.wait_for("Small is ready")
+    noted = stack.file()
+    assert len(stack.members()) == 5
+    assert stack.stop() == 0
+    assert "Stopped" in stack.text()
+    assert sessions.stack_members(noted.stack_id, noted.leaders()) == []
+    assert lock.load(stack.data) is None
+
+
+def test_a_process_deaf_to_sigterm_is_killed_within_its_grace(
+    run: Callable[..., SmallStack],
+) -> None:
+    stack = run(deaf={"command": STUBBORN, "probe": "line", "target": "deaf"})
+    stack.wait_for("Small is ready")
+    assert stack.stop() == 0
+    assert "deaf did not stop in time" in stack.text()
+
+
+def test_a_killed_process_comes_back_and_its_children_are_gone(
+    run: Callable[..., SmallStack],
+) -> None:
+    stack = run(family={"command": FAMILY, "probe": "line", "target": "complete"})
+    stack.wait_for("Small is ready")
+    first = stack.pid("family")
+    os.kill(first, signal.SIGKILL)
+    stack.wait_for("family was killed by signal 9; it starts again in 0.5 s")
+    stack.wait_for("family is ready")
+    assert stack.pid("family") != first
+    assert sessions.session_members(first) == []
+    assert stack.stop() == 0
+
+
+def test_a_killed_supervisor_leaves_no_orphan(run: Callable[..., SmallStack]) -> None:
+    stack = run(
+        family={"command": FAMILY, "probe": "line", "target": "complete"},
+        plain={"command": SLEEP},
+    )
+    stack.wait_for("Small is ready")
+    assert len(stack.members()) == 5
+    stack.process.kill()
+    stack.process.wait()
+    wait_until(lambda: stack.members() == [], "the guard to end all processes")
+
+
+def test_a_killed_guard_is_replaced(run: Callable[..., SmallStack]) -> None:
+    stack = run(plain={"command": SLEEP})
+    stack.wait_for("Small is ready")
+    [guard] = guards_of(stack.process.pid)
+    os.kill(guard, signal.SIGKILL)
+    stack.wait_for("the guard died; a new one starts")
+    wait_until(lambda: len(guards_of(stack.process.pid)) == 1, "a new guard")
+    stack.process.kill()
+    stack.process.wait()
+    wait_until(lambda: stack.members() == [], "the new guard to end all processes")
+
+
+def guards_of(supervisor: int) -> list[int]:
+    children = sessions.psutil.Process(supervisor).children()
+    return [child.pid for child in children if "console.stack.guard" in child.cmdline()]
+
+
+def test_a_program_that_is_not_there_is_named_and_tried_again(
+    run: Callable[..., SmallStack],
+) -> None:
+    stack = run(ghost={"command": ["/no/such/program"]}, plain={"command": SLEEP})
+    stack.wait_for("ghost cannot be started: [Errno 2] No such file or directory")
+    stack.wait_for("ghost ended with status 127; it starts again in 1 s")
+    assert stack.stop() == 0
+
+
+def test_a_second_supervisor_on_the_same_data_refuses(run: Callable[..., SmallStack]) -> None:
+    stack = run(plain={"command": SLEEP})
+    stack.wait_for("Small is ready")
+    second = subprocess.run(
+        [sys.executable, "-m", "tests.console.stack.small_stack", str(stack.data)],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[3],
+    )
+    assert second.returncode == 1
+    assert f"Aerie is already running on {stack.data}" in second.stderr
+    assert alive(stack.pid("plain"))
+    assert stack.stop() == 0
+
+
+def test_down_stops_a_running_stack(run: Callable[..., SmallStack]) -> None:
+    stack = run(family={"command": FAMILY, "probe": "line", "target": "complete"})
+    stack.wait_for("Small is ready")
+    assert down(stack.data) == "Stopped"
+    assert stack.process.wait(DEADLINE_S) == 0
+    assert down(stack.data) == "Nothing was running"
+
+
+def test_down_ends_what_was_left_behind(run: Callable[..., SmallStack]) -> None:
+    stack = run(family={"command": FAMILY, "probe": "line", "target": "complete"})
+    stack.wait_for("Small is ready")
+    for guard in guards_of(stack.process.pid):
+        os.kill(stack.process.pid, signal.SIGSTOP)  # too late for it to start another
+        os.kill(guard, signal.SIGKILL)
+    stack.process.kill()
+    stack.process.wait()
+    assert len(stack.members()) == 4
+    assert down(stack.data) == "Stopped"
+    assert stack.members() == []
+
+
+def test_the_next_start_ends_what_was_left_behind(run: Callable[..., SmallStack]) -> None:
+    stack = run(plain={"command": SLEEP})
+    stack.wait_for("Small is ready")
+    left = stack.pid("plain")
+    os.kill(stack.process.pid, signal.SIGSTOP)
+    for guard in guards_of(stack.process.pid):
+        os.kill(guard, signal.SIGKILL)
+    stack.process.kill()
+    stack.process.wait()
+    assert alive(left)
+    stack.start()
+    stack.wait_for("Small is ready")
+    assert "Ended 1 processes that an earlier start had left behind" in stack.text()
+    assert not alive(left)
+    assert stack.stop() == 0
+
+
+def test_reset_refuses_while_a_stack_runs_and_empties_the_folder_after(
+    run: Callable[..., SmallStack],
+) -> None:
+    stack = run(plain={"command": SLEEP})
+    stack.wait_for("Small is ready")
+    with pytest.raises(Refused, match="make down"):
+        reset(stack.data)
+    assert stack.stop() == 0
+    (stack.data / "brokerd-1").mkdir()
+    reset(stack.data)
+    assert [entry.name for entry in stack.data.iterdir()] == ["stack.lock"]
+
+
+def test_reset_does_not_touch_a_folder_of_somebody_else(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(Refused, match="not touched"):
+        reset(tmp_path)
+    assert (tmp_path / "thesis.tex").exists()
