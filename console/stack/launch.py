@@ -32,15 +32,17 @@ def up(config: StackConfig, without: Collection[str]) -> None:
             config.data,
             Asker(prepared.redis_url, CLUSTER),
             config.url,
-            on_ready=lambda: ready_line(config.url, prepared.admin_password),
+            on_ready=lambda: ready_line(config),
         )
         asyncio.run(supervisor.run())
 
 
-def ready_line(url: str, admin_password: str) -> str:
+def ready_line(config: StackConfig) -> str:
     """The one line that says where to go; a password of the environment is not repeated."""
-    password = admin_password or "as in AERIE_ADMIN_PASSWORD"
-    return f"Aerie is ready: {url}  user admin  password {password}"
+    password = "as in AERIE_ADMIN_PASSWORD"
+    if not config.admin_password_is_given:
+        password = config.admin_password_file.read_text().strip() or "as you set it"
+    return f"Aerie is ready: {config.url}  user admin  password {password}"
 
 
 def end_leftovers(data: Path) -> int:

@@ -34,7 +34,6 @@ class Prepared:
 
     variables: dict[str, str]  # for the Procfile and the environment of every process
     redis_url: str
-    admin_password: str  # empty when the environment gives it
 
 
 def make_folder(data: Path) -> None:
@@ -61,10 +60,9 @@ def prepare(config: StackConfig, environment: Mapping[str, str], names: set[str]
         brokers.write_properties(
             data, number, port, config.zookeeper_connect, config.admin_token_file
         )
-    admin_password = ""
     if not config.admin_password_is_given:
-        admin_password = secretfiles.ensure(config.admin_password_file, secretfiles.password)
-    return Prepared(variables, config.redis_url(redis_password), admin_password)
+        secretfiles.ensure(config.admin_password_file, secretfiles.password)
+    return Prepared(variables, config.redis_url(redis_password))
 
 
 def _variables(config: StackConfig) -> dict[str, str]:

@@ -1,0 +1,23 @@
+"""`manage.py prepare`: migrate the database and seed what the embedded stack needs.
+
+Run by the supervisor at each start; does nothing twice.
+"""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+
+from console.stack.config import StackConfig
+from console.stack.seeding import seed
+
+
+class Command(BaseCommand):
+    help = "Migrates the database; makes the admin account and the row of the local cluster."
+    requires_system_checks = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        call_command("migrate", verbosity=0, interactive=False)
+        for line in seed(StackConfig.from_settings(settings), settings.AERIE_ADMIN_PASSWORD):
+            self.stdout.write(line)

@@ -1,0 +1,40 @@
+"""The rows that the embedded stack needs: the account `admin` and the cluster `local`.
+
+The generated password is the admin's until somebody changes it in the console; from then on the
+file that held it is left empty, and no start sets it back. One that the environment gives is the
+admin's at each start.
+"""
+
+from collections.abc import Iterator
+
+from django.contrib.auth import get_user_model
+
+from console.accounts.services import ensure_admin
+from console.stack.config import StackConfig
+from monitoring.seed import embedded_cluster
+
+ADMIN = "admin"
+
+
+def seed(config: StackConfig, given_password: str) -> Iterator[str]:
+    """Make or update the rows; yields a line for each thing that is new."""
+    if _ensure_admin(config, given_password):
+        yield f"Made the account {ADMIN}"
+    embedded_cluster(
+        bootstrap_servers=config.bootstrap_servers,
+        zookeeper_connect=config.zookeeper_connect,
+        admin_urls=config.admin_urls,
+        admin_token=config.admin_token_file.read_text().strip(),
+    )
+
+
+def _ensure_admin(config: StackConfig, given_password: str) -> bool:
+    if given_password:
+        return ensure_admin(given_password, ADMIN)
+    generated = config.admin_password_file.read_text().strip()
+    admin = get_user_model().objects.filter(username=ADMIN).first()
+    if admin is None:
+        return ensure_admin(generated, ADMIN)
+    if generated and not admin.check_password(generated):
+        config.admin_password_file.write_text("")
+    return ensure_admin("", ADMIN)
