@@ -1,0 +1,251 @@
+"""One client's connection: bytes in, frames out to the router, replies back in order.
+
+Each time the socket is readable one receive is done and every complete frame in it is handled
+before anything is sent: the Produces of a receive share one append per partition, and their replies
+one send. A frame that ends outside the receive waits: a small one as bytes that lead the next
+receive, a large one in a buffer of its own, into which the rest is received directly.
+
+Reading stops while replies cannot be sent or too many are outstanding, so a client that does not
+read is held to one receive's worth of replies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from typing import TYPE_CHECKING
+
+from brokerd.protocol.framing import FRAME_SIZE
+from brokerd.server.output import OutputQueue, Parts, Slot
+from brokerd.server.receive_buffers import FIRST_BYTES_MAX, SHARED_BYTES
+from brokerd.server.router import FRAME_HEAD, SMALLEST_FRAME_BYTES, Router
+
+if TYPE_CHECKING:
+    from brokerd.server.network import Network
+    from brokerd.server.parked import Parked
+
+logger = logging.getLogger(__name__)
+
+SMALL_FRAME_BYTES = 1 << 16
+UNANSWERED_MAX = 1000
+FRAMES_PER_RECEIVE = 512
+"""More frames than this in one receive would hold the loop too long: the next one is smaller."""
+
+
+class Connection:
+    """A non-blocking socket of our own on the event loop."""
+
+    __slots__ = (
+        "_buffers", "_fd", "_filled", "_flush_wanted", "_frame", "_frame_size", "_head", "_loop",
+        "_network", "_reading", "_receive_bytes", "_receiving", "_router", "_socket", "_writing",
+        "active_at", "closed", "listener", "output", "parked", "peer_host", "produce_memo",
+    )  # fmt: skip
+
+    def __init__(
+        self, sock: socket.socket, peer_host: str, listener: str, network: Network, router: Router
+    ) -> None:
+        self._socket = sock
+        self._fd = sock.fileno()
+        self._network = network
+        self._router = router
+        self._buffers = network.buffers
+        self._loop = asyncio.get_running_loop()
+        self._head = b""
+        self._frame: bytearray | None = None
+        self._frame_size = 0
+        self._filled = 0
+        self._receive_bytes = SHARED_BYTES
+        self._reading = self._writing = self._receiving = False
+        self.output = OutputQueue(sock)
+        self.peer_host = peer_host
+        self.listener = listener
+        self.produce_memo: object | None = None
+        self.parked: set[Parked] = set()
+        self.active_at = self._loop.time()
+        self.closed = False
+        self.resume()
+
+    # ---- receiving
+
+    def resume(self) -> None:
+        """Reads again, if nothing else holds it up."""
+        if not self._reading and not self._writing and not self.closed:
+            self._reading = True
+            self._loop.add_reader(self._fd, self._on_readable)
+
+    def _pause(self) -> None:
+        if self._reading:
+            self._reading = False
+            self._loop.remove_reader(self._fd)
+
+    def _on_readable(self) -> None:
+        if self._frame is None and self._buffers.exhausted:
+            self._pause()
+            self._network.wait_for_memory(self)
+            return
+        self.active_at = self._loop.time()
+        self._receiving = True
+        try:
+            if self._frame is None:
+                self._receive()
+            else:
+                self._receive_frame(self._frame)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self.close(f"{error.strerror or error}")
+            return
+        finally:
+            self._receiving = False
+        if self.output.unsent:
+            self.flush()
+        if self.output.unanswered > UNANSWERED_MAX:
+            self._pause()
+
+    def _receive(self) -> None:
+        buffers = self._buffers
+        head = self._head
+        start = len(head)
+        if start:
+            buffers.shared[:start] = head
+            self._head = b""
+        try:
+            count = self._socket.recv_into(buffers.shared_view[start : start + self._receive_bytes])
+        except (BlockingIOError, InterruptedError):
+            self._head = head
+            raise
+        if count == 0:
+            self.close(None)
+            return
+        self._router.metrics.received_bytes += count
+        self._parse(buffers.shared, buffers.shared_view, start + count)
+
+    def _receive_frame(self, frame: bytearray) -> None:
+        buffers = self._buffers
+        view = memoryview(frame)
+        wanted = min(self._frame_size, len(frame))
+        room = wanted - self._filled
+        count = self._socket.recvmsg_into(
+            [view[self._filled : wanted], buffers.shared_view[:SMALL_FRAME_BYTES]]
+            if wanted == self._frame_size
+            else [view[self._filled : wanted]]
+        )[0]
+        if count == 0:
+            self.close(None)
+            return
+        self._router.metrics.received_bytes += count
+        self._filled += min(count, room)
+        if self._filled < self._frame_size:
+            if self._filled == len(frame):
+                self._grow(frame)
+            return
+        self._frame = None
+        self._router.frames(self, frame, view, self._frame_size)
+        view.release()
+        self._network.give_back(frame)
+        if count > room and not self.closed:
+            self._parse(buffers.shared, buffers.shared_view, count - room)
+
+    def _grow(self, frame: bytearray) -> None:
+        larger = self._buffers.borrow(min(self._frame_size, 2 * len(frame)))
+        larger[: self._filled] = frame
+        self._frame = larger
+        self._network.give_back(frame)
+
+    def _parse(self, buffer: bytearray, view: memoryview, end: int) -> None:
+        frames_before = self._router.metrics.requests
+        position = self._router.frames(self, buffer, view, end)
+        frames = self._router.metrics.requests - frames_before
+        if frames > FRAMES_PER_RECEIVE:
+            per_frame = end // frames
+            self._receive_bytes = max(SMALL_FRAME_BYTES, FRAMES_PER_RECEIVE * per_frame)
+        else:
+            self._receive_bytes = SHARED_BYTES - SMALL_FRAME_BYTES
+        if position < end and not self.closed:
+            self._keep_rest(buffer, position, end)
+
+    def _keep_rest(self, buffer: bytearray, position: int, end: int) -> None:
+        rest = end - position
+        if rest < FRAME_SIZE.size:
+            self._head = bytes(buffer[position:end])
+            return
+        size = FRAME_SIZE.unpack_from(buffer, position)[0] + FRAME_SIZE.size
+        if not SMALLEST_FRAME_BYTES <= size <= self._router.frame_bytes_max:
+            self.close(self._router.refuse_size(size - FRAME_SIZE.size))
+        elif size <= SMALL_FRAME_BYTES:
+            self._head = bytes(buffer[position:end])
+        else:
+            frame = self._buffers.borrow(min(size, max(FIRST_BYTES_MAX, rest)))
+            frame[:rest] = memoryview(buffer)[position:end]
+            self._frame, self._frame_size, self._filled = frame, size, rest
+
+    # ---- sending
+
+    def deliver(self, slot: Slot, parts: Parts) -> None:
+        """A reply that was reserved is ready; outside a receive it is sent at once."""
+        if self.closed:
+            _release(parts)
+            return
+        self.output.fill(slot, parts)
+        if not self._receiving:
+            self.flush()
+            if self.output.unanswered <= UNANSWERED_MAX:
+                self.resume()
+
+    def flush(self) -> None:
+        """Sends what is ready; what the socket does not take waits until it is writable."""
+        if self._writing or self.closed:
+            return
+        try:
+            done = self.output.flush()
+        except OSError as error:
+            self.close(f"{error.strerror or error}")
+            return
+        if not done:
+            self._pause()
+            self._writing = True
+            self._loop.add_writer(self._fd, self._on_writable)
+
+    def _on_writable(self) -> None:
+        sent_before = self.output.sent_bytes
+        try:
+            done = self.output.flush()
+        except OSError as error:
+            self.close(f"{error.strerror or error}")
+            return
+        if self.output.sent_bytes > sent_before:
+            self.active_at = self._loop.time()
+        if done:
+            self._writing = False
+            self._loop.remove_writer(self._fd)
+            if self.output.unanswered <= UNANSWERED_MAX:
+                self.resume()
+
+    def close(self, reason: str | None) -> None:
+        """Ends the connection and all that waits on it; `reason` None means the client left."""
+        if self.closed:
+            return
+        if reason is not None:
+            logger.info("closing %s on %s: %s", self.peer_host, self.listener, reason)
+        self.closed = True
+        self._pause()
+        if self._writing:
+            self._loop.remove_writer(self._fd)
+        for parked in tuple(self.parked):
+            parked.cancel()
+        self.output.clear()
+        if self._frame is not None:
+            self._network.give_back(self._frame)
+            self._frame = None
+        self._socket.close()
+        self._network.forget(self)
+
+
+def _release(parts: Parts) -> None:
+    for part in parts:
+        if not isinstance(part, (bytes, bytearray, memoryview)):
+            part.release()
+
+
+__all__ = ["FRAME_HEAD", "Connection"]

@@ -1,0 +1,157 @@
+"""Listening sockets and the connections that came in through them, within their limits."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections import Counter, deque
+from typing import TYPE_CHECKING
+
+from brokerd.server.connection import Connection
+from brokerd.server.receive_buffers import ReceiveBuffers
+
+if TYPE_CHECKING:
+    from brokerd.config import BrokerConfig
+    from brokerd.config_listeners import Listener
+    from brokerd.server.router import Router
+
+logger = logging.getLogger(__name__)
+
+BACKLOG = 1024
+ACCEPTS_PER_CALL = 64
+ACCEPT_PAUSE_S = 0.2
+SWEEP_INTERVAL_S = 5.0
+SWEEP_SLICE = 1000
+
+
+class BindError(Exception):
+    """A listener that could not be bound, said for a user."""
+
+
+class Network:
+    """All sockets of one broker's Kafka listeners."""
+
+    def __init__(self, config: BrokerConfig) -> None:
+        self.buffers = ReceiveBuffers(config.queued_max_request_bytes)
+        self.connections: set[Connection] = set()
+        self._config = config
+        self._per_host: Counter[str] = Counter()
+        self._sockets: dict[str, socket.socket] = {}
+        self._waiting: deque[Connection] = deque()
+        self._loop = asyncio.get_running_loop()
+        self._sweep_timer: asyncio.TimerHandle | None = None
+        self._refused = 0
+
+    def bind(self) -> dict[str, int]:
+        """Binds every listener, without accepting yet. Returns the ports by name."""
+        for listener in self._config.listeners:
+            self._sockets[listener.name] = _bound(listener)
+        return {name: sock.getsockname()[1] for name, sock in self._sockets.items()}
+
+    def accept(self, router: Router) -> None:
+        """Starts to take connections."""
+        for name, sock in self._sockets.items():
+            sock.listen(BACKLOG)
+            self._loop.add_reader(sock.fileno(), self._on_connect, sock, name, router)
+        self._sweep_timer = self._loop.call_later(SWEEP_INTERVAL_S, self._sweep)
+
+    def close_listeners(self) -> None:
+        """Takes no more connections."""
+        for sock in self._sockets.values():
+            self._loop.remove_reader(sock.fileno())
+            sock.close()
+        self._sockets.clear()
+
+    def close(self) -> None:
+        """Ends everything."""
+        self.close_listeners()
+        if self._sweep_timer is not None:
+            self._sweep_timer.cancel()
+        for connection in tuple(self.connections):
+            connection.close("the broker is shutting down")
+
+    def _on_connect(self, sock: socket.socket, name: str, router: Router) -> None:
+        for _ in range(ACCEPTS_PER_CALL):
+            try:
+                client, address = sock.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:  # out of descriptors: the queue waits in the kernel
+                logger.warning("cannot accept on %s: %s", name, error.strerror)
+                self._loop.remove_reader(sock.fileno())
+                self._loop.call_later(ACCEPT_PAUSE_S, self._accept_again, sock, name, router)
+                return
+            host = address[0]
+            if not self._has_room(host):
+                client.close()
+                continue
+            client.setblocking(False)
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._per_host[host] += 1
+            self.connections.add(Connection(client, host, name, self, router))
+
+    def _accept_again(self, sock: socket.socket, name: str, router: Router) -> None:
+        if sock.fileno() >= 0:
+            self._loop.add_reader(sock.fileno(), self._on_connect, sock, name, router)
+
+    def _has_room(self, host: str) -> bool:
+        config = self._config
+        if (
+            len(self.connections) < config.max_connections
+            and self._per_host[host] < config.max_connections_per_ip
+        ):
+            return True
+        self._refused += 1
+        if self._refused & (self._refused - 1) == 0:  # say it at 1, 2, 4, 8 … refusals
+            logger.warning(
+                "refused %d connections so far: max.connections or max.connections.per.ip reached",
+                self._refused,
+            )
+        return False
+
+    def forget(self, connection: Connection) -> None:
+        """A connection has closed itself."""
+        self.connections.discard(connection)
+        host = connection.peer_host
+        self._per_host[host] -= 1
+        if self._per_host[host] <= 0:
+            del self._per_host[host]
+
+    def wait_for_memory(self, connection: Connection) -> None:
+        """The connection may go on once frames under way have given memory back."""
+        self._waiting.append(connection)
+
+    def give_back(self, frame: bytearray) -> None:
+        """Ends a frame's loan and lets those go on that waited for memory."""
+        self.buffers.give_back(frame)
+        while self._waiting and not self.buffers.exhausted:
+            self._waiting.popleft().resume()
+
+    def _sweep(self) -> None:
+        """Closes connections that have been idle too long, a slice at a time."""
+        self._sweep_slice(list(self.connections))
+        self._sweep_timer = self._loop.call_later(SWEEP_INTERVAL_S, self._sweep)
+
+    def _sweep_slice(self, left: list[Connection]) -> None:
+        if self._config.connections_max_idle_ms < 0:
+            return
+        oldest = self._loop.time() - self._config.connections_max_idle_ms / 1000
+        for connection in left[-SWEEP_SLICE:]:
+            if connection.active_at < oldest and not connection.parked:
+                connection.close("idle for longer than connections.max.idle.ms")
+        del left[-SWEEP_SLICE:]
+        if left:
+            self._loop.call_soon(self._sweep_slice, left)
+
+
+def _bound(listener: Listener) -> socket.socket:
+    family = socket.AF_INET6 if ":" in listener.host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((listener.host, listener.port))
+    except OSError as error:
+        sock.close()
+        raise BindError(f"cannot listen on {listener}: {error.strerror or error}") from error
+    return sock

@@ -1,0 +1,166 @@
+"""What one connection still has to send, in order: bytes and ranges of files.
+
+Replies leave in the order of their requests, though they may be ready in another: each request has
+a slot, and only slots at the head are released to be sent. Sends are partial; the queue remembers
+how far it got. A file range above SENDFILE_MIN_BYTES goes by sendfile, with the bytes before it
+sent MSG_MORE so that both share a packet; a smaller one is read and joined with its neighbours,
+which is three times faster for small fetches. Small ranges are read only when their turn comes, so
+a slow reader holds descriptors, not memory.
+"""
+
+import os
+import socket
+from collections import deque
+from typing import Any
+
+SENDFILE_MIN_BYTES = 64 * 1024
+JOIN_MAX_BYTES = 512 * 1024
+
+Parts = list[Any]
+"""bytes-likes, and file ranges: `fd`, `position_bytes`, `size_bytes`, `release()`."""
+
+
+class Slot:
+    """The place of one reply in the order of its connection; empty until `parts` is set."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self) -> None:
+        self.parts: Parts | None = None
+
+
+class OutputQueue:
+    """The replies of one connection, on a non-blocking socket of our own."""
+
+    __slots__ = ("_ready", "_sent_of_head", "_slots", "_socket", "sent_bytes")
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+        self._slots: deque[Slot] = deque()
+        self._ready: deque[Any] = deque()
+        self._sent_of_head = 0
+        self.sent_bytes = 0
+
+    @property
+    def unanswered(self) -> int:
+        """How many requests wait for their reply or for one before it."""
+        return len(self._slots)
+
+    @property
+    def unsent(self) -> int:
+        """How many parts are ready and not yet sent."""
+        return len(self._ready)
+
+    def reserve(self) -> Slot:
+        """The slot of the next reply, to be filled later."""
+        slot = Slot()
+        self._slots.append(slot)
+        return slot
+
+    def fill(self, slot: Slot, parts: Parts) -> None:
+        """The reply of a slot is there; it and those it held up can be sent."""
+        slot.parts = parts
+        slots = self._slots
+        while slots and slots[0].parts is not None:
+            self._ready.extend(slots.popleft().parts or ())
+
+    def add(self, part: bytes) -> None:
+        """The next reply, at once."""
+        if self._slots:
+            slot = Slot()
+            slot.parts = [part]
+            self._slots.append(slot)
+        else:
+            self._ready.append(part)
+
+    def add_parts(self, parts: Parts) -> None:
+        """The next reply, at once, in parts."""
+        if self._slots:
+            slot = Slot()
+            slot.parts = parts
+            self._slots.append(slot)
+        else:
+            self._ready.extend(parts)
+
+    def flush(self) -> bool:
+        """Sends what it can; False while something is left. OSError when the peer is gone."""
+        ready = self._ready
+        while ready:
+            head = ready[0]
+            if _is_file(head) and head.size_bytes > SENDFILE_MIN_BYTES:
+                done = self._send_file(head)
+            else:
+                done = self._send_bytes()
+            if not done:
+                return False
+        return True
+
+    def clear(self) -> None:
+        """Drops everything, releasing file ranges."""
+        for slot in self._slots:
+            self._ready.extend(slot.parts or ())
+        for part in self._ready:
+            if _is_file(part):
+                part.release()
+        self._slots.clear()
+        self._ready.clear()
+
+    def _send_file(self, head: Any) -> bool:
+        while self._sent_of_head < head.size_bytes:
+            try:
+                sent = os.sendfile(
+                    self._socket.fileno(), head.fd,
+                    head.position_bytes + self._sent_of_head,
+                    head.size_bytes - self._sent_of_head,
+                )  # fmt: skip
+            except BlockingIOError:
+                return False
+            if sent == 0:
+                raise ConnectionAbortedError("a log file ended inside a range that was promised")
+            self._sent_of_head += sent
+            self.sent_bytes += sent
+        self._ready.popleft()
+        self._sent_of_head = 0
+        head.release()
+        return True
+
+    def _send_bytes(self) -> bool:
+        chunks, more = self._gather()
+        data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        flags = socket.MSG_MORE if more else 0
+        try:
+            sent = self._socket.send(data, flags)
+        except BlockingIOError:
+            sent = 0
+        self.sent_bytes += sent
+        if sent < len(data):
+            self._ready.appendleft(memoryview(data)[sent:] if sent else data)
+            return False
+        return True
+
+    def _gather(self) -> tuple[list[Any], bool]:
+        """Takes what can go in one send off the queue; whether a large file range follows it."""
+        ready = self._ready
+        chunks: list[Any] = []
+        size = 0
+        while ready and size < JOIN_MAX_BYTES:
+            part = ready[0]
+            if _is_file(part):
+                if part.size_bytes > SENDFILE_MIN_BYTES:
+                    return chunks, True
+                data = os.pread(part.fd, part.size_bytes, part.position_bytes)
+                if len(data) != part.size_bytes:
+                    raise ConnectionAbortedError("a log file ended inside a promised range")
+                part.release()
+                part = data
+            ready.popleft()
+            chunks.append(part)
+            size += len(part)
+        return chunks, False
+
+
+def _is_file(part: Any) -> bool:
+    return type(part) not in _BYTES
+
+
+_BYTES = (bytes, bytearray, memoryview)

@@ -1,0 +1,52 @@
+"""Where bytes from clients land: one buffer shared by all connections, and frame buffers on loan.
+
+A receive is parsed to the end before the next one begins, so one shared buffer serves every
+connection. Only the head of a large frame that has not arrived whole is copied out, into a buffer
+of that frame's size; what those buffers hold together is counted against
+`queued.max.request.bytes`, and while it is exceeded no connection may begin a new frame (see
+`Network.pause_for_memory`). A few buffers are kept for reuse, because fresh memory costs page
+faults.
+"""
+
+SHARED_BYTES = 1 << 20
+ROUND_BYTES = 1 << 16
+KEPT_MAX = 8
+KEPT_BYTES_MAX = 2 << 20
+FIRST_BYTES_MAX = 4 << 20
+"""A frame that claims more than this gets its memory as its bytes arrive, not on its word."""
+
+
+class ReceiveBuffers:
+    """The shared buffer and the loans of one event loop."""
+
+    __slots__ = ("_kept", "limit_bytes", "loaned_bytes", "shared", "shared_view")
+
+    def __init__(self, limit_bytes: int) -> None:
+        self.shared = bytearray(SHARED_BYTES)
+        self.shared_view = memoryview(self.shared)
+        self.limit_bytes = limit_bytes
+        self.loaned_bytes = 0
+        self._kept: list[bytearray] = []
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the frames under way hold more than they may."""
+        return self.loaned_bytes >= self.limit_bytes
+
+    def borrow(self, size: int) -> bytearray:
+        """A buffer of at least `size` bytes, with old content; give it back."""
+        kept = self._kept
+        for index in range(len(kept) - 1, -1, -1):
+            if len(kept[index]) >= size:
+                buffer = kept.pop(index)
+                break
+        else:
+            buffer = bytearray(-(-size // ROUND_BYTES) * ROUND_BYTES)
+        self.loaned_bytes += len(buffer)
+        return buffer
+
+    def give_back(self, buffer: bytearray) -> None:
+        """Ends a loan; the caller's views of the buffer must not be used any more."""
+        self.loaned_bytes -= len(buffer)
+        if len(buffer) <= KEPT_BYTES_MAX and len(self._kept) < KEPT_MAX:
+            self._kept.append(buffer)

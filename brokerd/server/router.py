@@ -1,0 +1,205 @@
+"""From frames to handlers, and from their answers to the connection's queue of replies.
+
+Produce and Fetch get their bytes directly. A run of Produces in one receive is collected and
+appended together; it is closed before any other request is served, so that what a client sees is
+the order it asked in. All other requests are decoded by the message door and served by the table.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from struct import Struct
+from typing import TYPE_CHECKING, Any
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol import messages
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.framing import SMALLEST_REQUEST_BYTES, RequestHeader, parse_header
+from brokerd.protocol.schema_writer import shapes
+from brokerd.protocol.versions import PRODUCE_VERSION_MIN, is_served
+from brokerd.server.context import ColdHandler, RequestContext
+from brokerd.server.dispatch import as_kafka_error, error_frame, reply_frame
+from brokerd.server.handlers.fetch import serve_fetch
+from brokerd.server.handlers.produce import ProduceRound, refuse_old_produce
+
+if TYPE_CHECKING:
+    from brokerd.server.broker import Broker
+    from brokerd.server.connection import Connection
+    from brokerd.server.output import Slot
+
+logger = logging.getLogger(__name__)
+
+FRAME_HEAD = Struct(">ihhi")
+SMALLEST_FRAME_BYTES = 4 + SMALLEST_REQUEST_BYTES
+
+
+class Router:
+    """Serves the frames of every connection of one broker."""
+
+    def __init__(self, broker: Broker, handlers: dict[int, ColdHandler]) -> None:
+        self.metrics = broker.metrics
+        self.frame_bytes_max = broker.config.socket_request_max_bytes + 4
+        self._broker = broker
+        self._handlers = handlers
+        self._round = ProduceRound(broker)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def frames(self, connection: Connection, buffer: bytearray, view: memoryview, end: int) -> int:
+        """Serves every complete frame in `buffer[:end]`; the position behind the last one."""
+        unpack = FRAME_HEAD.unpack_from
+        metrics = self.metrics
+        produces = self._round
+        position = 0
+        served = 0
+        while end - position >= SMALLEST_FRAME_BYTES:
+            size, api_key, version, correlation_id = unpack(buffer, position)
+            frame_end = position + 4 + size
+            if frame_end > end or size < SMALLEST_REQUEST_BYTES:
+                break  # a bad size is seen by the connection, which has to keep the rest
+            served += 1
+            if api_key == 0 and version >= PRODUCE_VERSION_MIN:
+                produces.add(connection, buffer, view, position, frame_end, version, correlation_id)
+            else:
+                produces.commit(connection)
+                self._serve(connection, view[position + 4 : frame_end])
+            position = frame_end
+            if connection.closed:
+                break
+        produces.commit(connection)
+        metrics.requests += served
+        return position
+
+    def refuse_size(self, size: int) -> str:
+        """Why a frame of this size ends its connection: nothing can be answered to it."""
+        return f"a frame of {size} bytes; sizes are {SMALLEST_REQUEST_BYTES} to" + (
+            f" {self.frame_bytes_max - 4} (socket.request.max.bytes)"
+        )
+
+    def _serve(self, connection: Connection, frame: memoryview) -> None:
+        try:
+            header = parse_header(frame)
+        except KafkaError as error:
+            connection.close(str(error))
+            return
+        key, version = header.api_key, header.api_version
+        if 0 <= key < len(self.metrics.requests_by_api):
+            self.metrics.requests_by_api[key] += 1
+        context = RequestContext(
+            key, version, header.correlation_id, header.client_id,
+            connection.listener, connection.peer_host,
+        )  # fmt: skip
+        if not is_served(key, version):
+            self._refuse(connection, context, header, frame)
+        elif key == ApiKey.FETCH:
+            self._serve_fetch(connection, context, header, frame)
+        else:
+            self._serve_cold(connection, context, frame[header.body_position :])
+
+    def _serve_fetch(
+        self,
+        connection: Connection,
+        context: RequestContext,
+        header: RequestHeader,
+        frame: memoryview,
+    ) -> None:
+        try:
+            serve_fetch(self._broker, connection, header, frame)
+        except KafkaError as error:
+            self._answer_unreadable(connection, context, error)
+
+    def _serve_cold(
+        self, connection: Connection, context: RequestContext, body: memoryview
+    ) -> None:
+        try:
+            request = messages.decode_request(context.api_key, context.api_version, body)
+        except KafkaError as error:
+            self._answer_unreadable(connection, context, error)
+            return
+        try:
+            answer = self._handlers[context.api_key](self._broker, context, request)
+            if not inspect.isawaitable(answer):
+                connection.output.add(reply_frame(context, answer))
+                return
+        except Exception as error:
+            self._answer_error(connection, context, request, error)
+            return
+        slot = connection.output.reserve()
+        task = asyncio.ensure_future(self._finish(connection, slot, context, request, answer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _finish(
+        self,
+        connection: Connection,
+        slot: Slot,
+        context: RequestContext,
+        request: Any,
+        answer: Any,
+    ) -> None:
+        try:
+            frame = reply_frame(context, await answer)
+        except Exception as error:
+            self.metrics.request_errors += 1
+            frame = error_frame(context, request, as_kafka_error(error, context))
+        connection.deliver(slot, [frame])
+
+    def _answer_error(
+        self, connection: Connection, context: RequestContext, request: Any, error: Exception
+    ) -> None:
+        self.metrics.request_errors += 1
+        connection.output.add(error_frame(context, request, as_kafka_error(error, context)))
+
+    def _answer_unreadable(
+        self, connection: Connection, context: RequestContext, error: KafkaError
+    ) -> None:
+        """A request whose body does not parse: its top-level error, or else the end.
+
+        Without a top-level code there is no place to say it, since the items are unknown.
+        """
+        entity_type: Any = messages.response_type(context.api_key, context.api_version)
+        if any(shape.name == "error_code" for shape in shapes(entity_type)):
+            self._answer_error(connection, context, None, error)
+        else:
+            connection.close(str(error))
+
+    def _refuse(
+        self,
+        connection: Connection,
+        context: RequestContext,
+        header: RequestHeader,
+        frame: memoryview,
+    ) -> None:
+        """An API or version that is not served: its own error, where it would look for it."""
+        if context.api_key == ApiKey.API_VERSIONS:
+            # Clients probe with their newest version; the answer is always v0 with what is offered.
+            v0 = RequestContext(
+                context.api_key, 0, context.correlation_id, context.client_id,
+                context.listener, context.peer_host,
+            )  # fmt: skip
+            fields: Any = self._handlers[ApiKey.API_VERSIONS](self._broker, v0, None)
+            fields["error_code"] = int(ErrorCode.UNSUPPORTED_VERSION)
+            connection.output.add(reply_frame(v0, fields))
+            return
+        if context.api_key == ApiKey.PRODUCE and context.api_version < PRODUCE_VERSION_MIN:
+            refuse_old_produce(connection, header, frame)
+            return
+        error = KafkaError(
+            ErrorCode.UNSUPPORTED_VERSION,
+            f"API {context.api_key} version {context.api_version} is not served",
+        )
+        try:
+            request = messages.decode_request(
+                context.api_key, context.api_version, frame[header.body_position :]
+            )
+        except KafkaError:
+            request = None
+        self._answer_error(connection, context, request, error)
+
+    async def finish_tasks(self, timeout_s: float) -> None:
+        """Gives handlers under way a moment to answer, then cancels them."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=timeout_s)
+        for task in tuple(self._tasks):
+            task.cancel()
