@@ -1,0 +1,32 @@
+"""The Celery application: `celery -A monitoring.celery worker -Q sampling|default|spark`, `beat`.
+
+Queues: `sampling` (one thread, owns the connections to the clusters), `default` (flushes,
+deliveries, admin actions), `spark` (reports). Settings with the prefix CELERY_ come from
+Django's; what is here is not a matter of installation.
+"""
+
+import os
+
+from celery import Celery
+
+from monitoring.schedule import beat_schedule
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
+
+app = Celery("aerie")
+app.set_default()  # for every thread of a web process that sends a task
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.update(
+    # In memory: every entry is due again after its interval, nothing is worth a file.
+    beat_scheduler="celery.beat:Scheduler",
+    beat_schedule=beat_schedule(),
+    broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,
+    worker_send_task_events=False,
+    task_store_errors_even_if_ignored=False,
+)
+app.autodiscover_tasks()
+app.autodiscover_tasks(
+    ["monitoring.sampling", "monitoring.history", "monitoring.alerts", "monitoring.reports"]
+)
+

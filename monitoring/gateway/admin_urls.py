@@ -1,0 +1,32 @@
+"""Where brokerd's admin ports are, with the token they demand."""
+
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from monitoring.models import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class AdminUrls:
+    """Broker id (as text) → base URL. The token never appears in a repr."""
+
+    by_broker: dict[str, str]
+    token: str = field(repr=False)
+    also_allowed: tuple[str, ...] = ()  # what the egress check lets through for these URLs
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> "AdminUrls":
+        """Raises SecretUnreadable when the token cannot be opened."""
+        urls = dict(cluster.admin_urls)
+        allowed = ("127.0.0.1",) if urls and all(map(_is_embedded, urls.values())) else ()
+        return cls(urls, cluster.open_admin_token() if urls else "", allowed)
+
+
+def _is_embedded(url: str) -> bool:
+    """Whether `url` is an admin port of the brokers that this installation itself starts."""
+    parts = urlsplit(url)
+    first = settings.BROKERD_PORT_BASE + 100
+    ports = range(first, first + settings.BROKERD_COUNT)
+    return parts.hostname == "127.0.0.1" and parts.port in ports

@@ -1,0 +1,113 @@
+"""What only brokerd tells, from its admin port: traffic counters, sizes, CPU, memory, disk.
+
+One GET of `/v1/broker` and one of `/v1/partitions` (columns, not rows) per broker and tick. A
+cluster without admin URLs, or a broker whose admin port does not answer, leaves them unknown.
+"""
+
+import asyncio
+import json
+from typing import Any
+
+import httpx
+import numpy as np
+
+from monitoring.egress import EgressRefused, EgressUnresolved, Target, check_url
+from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.gateway.errors import ClusterUnavailable, Refused
+from monitoring.gateway.wire.reads import ClusterReads
+
+ANSWER_BYTES_MAX = 64 * 1024 * 1024
+_PARTITION_COLUMNS = ("size_bytes", "bytes_in", "bytes_out", "messages_in")
+
+
+class CounterSource:
+    """The admin ports of one cluster's brokers; belongs to one event loop."""
+
+    def __init__(self, urls: AdminUrls) -> None:
+        self._urls = urls
+        self._client = httpx.AsyncClient(follow_redirects=False, trust_env=False, timeout=None)
+
+    def serves(self, broker_id: int) -> bool:
+        return str(broker_id) in self._urls.by_broker
+
+    async def read_into(self, reads: ClusterReads, broker_id: int, timeout_s: float) -> None:
+        """Fill in what `broker_id` tells. Raises GatewayError."""
+        stats, partitions = await asyncio.gather(
+            self._get(broker_id, "/v1/broker", timeout_s),
+            self._get(broker_id, "/v1/partitions", timeout_s),
+        )
+        try:
+            reads.broker_stats[broker_id] = _stats(stats)
+            _put_partitions(reads, partitions)
+        except (KeyError, TypeError, ValueError) as error:
+            raise Refused(f"the admin port answers in a shape that is not known: {error}") from None
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def _get(self, broker_id: int, path: str, timeout_s: float) -> dict[str, Any]:
+        url = self._urls.by_broker[str(broker_id)].rstrip("/") + path
+        try:
+            target = await asyncio.to_thread(check_url, url, self._urls.also_allowed)
+            async with asyncio.timeout(timeout_s):
+                status, body = await self._fetch(target)
+        except (EgressRefused, EgressUnresolved) as error:
+            raise Refused(f"admin port: {error}") from error
+        except (httpx.HTTPError, TimeoutError) as error:
+            why = "timed out" if isinstance(error, TimeoutError) else type(error).__name__
+            raise ClusterUnavailable(f"the admin port does not answer: {why}") from error
+        if status != 200:
+            raise Refused(f"the admin port answers {status} to {path}")
+        try:
+            return json.loads(body)
+        except ValueError as error:
+            raise Refused("the admin port does not answer in JSON") from error
+
+    async def _fetch(self, target: Target) -> tuple[int, bytes]:
+        headers = {**target.headers, "Authorization": f"Bearer {self._urls.token}"}
+        request = self._client.build_request(
+            "GET", target.url, headers=headers, extensions=target.extensions
+        )
+        answer = await self._client.send(request, stream=True)
+        try:
+            body = bytearray()
+            async for part in answer.aiter_bytes():
+                body += part
+                if len(body) > ANSWER_BYTES_MAX:
+                    raise Refused(f"the admin port answers more than {ANSWER_BYTES_MAX} bytes")
+            return answer.status_code, bytes(body)
+        finally:
+            await answer.aclose()
+
+
+def _stats(told: dict[str, Any]) -> dict[str, Any]:
+    """The figures of `/v1/broker` under the names of a tick's `brokers`."""
+    names = ("bytes_in", "bytes_out", "messages_in", "requests", "connections", "rss_bytes",
+             "cpu_seconds", "started_at_ms")  # fmt: skip
+    stats: dict[str, Any] = {name: told.get(name) for name in names}
+    disks = told.get("log_dirs") or []
+    for name, column in (("disk_total_bytes", "total_bytes"), ("disk_free_bytes", "free_bytes")):
+        stats[name] = sum(disk[column] for disk in disks) if disks else None
+    return stats
+
+
+def _put_partitions(reads: ClusterReads, told: dict[str, Any]) -> None:
+    """Columns of `/v1/partitions` to the rows that this broker leads."""
+    spans = reads.metadata.spans
+    nowhere = range(0)
+    row_of = [
+        rows.start + partition if partition < len(rows) else -1
+        for rows, partition in zip(
+            (spans.get(topic, nowhere) for topic in told["topic"]), told["partition"], strict=True
+        )
+    ]
+    rows = np.array(row_of, dtype=np.int64)
+    kept = (rows >= 0) & np.array(told["leader"], dtype=bool)
+    arrays = (
+        reads.size_bytes,
+        reads.counters.bytes_in,
+        reads.counters.bytes_out,
+        reads.counters.messages_in,
+    )
+    for name, array in zip(_PARTITION_COLUMNS, arrays, strict=True):
+        array[rows[kept]] = np.array(told[name], dtype=np.int64)[kept]

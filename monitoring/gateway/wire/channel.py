@@ -1,0 +1,86 @@
+"""A broker that may come and go: a connection made when needed, checked for what it serves.
+
+After a failure the next try gets little time, so that a broker which hangs costs the others half
+a second at most; the first success gives it the full time back.
+"""
+
+import asyncio
+from collections.abc import Callable
+from struct import Struct
+
+from monitoring.gateway.errors import ClusterUnavailable, Unsupported
+from monitoring.gateway.wire import commits, groups, log_dirs, metadata, offsets
+from monitoring.gateway.wire.connection import Connection, frame
+
+API_VERSIONS_KEY = 18
+_RETRY_TIMEOUT_S = 0.5
+_RANGE = Struct(">hhh")
+_NEEDED = {
+    metadata.API_KEY: (metadata.VERSION, "Metadata"),
+    offsets.API_KEY: (offsets.VERSION, "ListOffsets"),
+    commits.API_KEY: (commits.VERSION, "OffsetFetch"),
+    groups.LIST_KEY: (groups.LIST_VERSION, "ListGroups"),
+    groups.DESCRIBE_KEY: (groups.DESCRIBE_VERSION, "DescribeGroups"),
+    log_dirs.API_KEY: (log_dirs.VERSION, "DescribeLogDirs"),
+}
+
+
+class Channel:
+    """Requests to one broker address; belongs to one event loop."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.host, self.port = host, port
+        self._connection: Connection | None = None
+        self._opening = asyncio.Lock()
+        self.failed = False  # the last request; a hint for whom to ask first
+
+    async def request(self, build: Callable[[int], bytes], timeout_s: float) -> bytes:
+        """Send the frame that `build(correlation_id)` makes; return the answer.
+
+        Raises ClusterUnavailable within about `timeout_s`, or Unsupported.
+        """
+        if self.failed:
+            timeout_s = min(timeout_s, _RETRY_TIMEOUT_S)
+        try:
+            async with asyncio.timeout(timeout_s):
+                connection = await self._connected(timeout_s)
+                correlation_id = connection.next_correlation_id()
+                answer = await connection.call(correlation_id, build(correlation_id), timeout_s)
+        except (TimeoutError, ClusterUnavailable) as error:
+            self.failed = True
+            why = "timed out" if isinstance(error, TimeoutError) else str(error)
+            raise ClusterUnavailable(f"{self.host}:{self.port}: {why}") from error
+        self.failed = False
+        return answer
+
+    async def _connected(self, timeout_s: float) -> Connection:
+        async with self._opening:
+            if self._connection is None or not self._connection.usable:
+                self._connection = await Connection.open(self.host, self.port, timeout_s)
+                try:
+                    await self._check_versions(self._connection, timeout_s)
+                except BaseException:
+                    self._connection.close()
+                    raise
+            return self._connection
+
+    async def _check_versions(self, connection: Connection, timeout_s: float) -> None:
+        number = connection.next_correlation_id()
+        answer = await connection.call(number, frame(API_VERSIONS_KEY, 0, number, b""), timeout_s)
+        offered = {key: (low, high) for key, low, high in _RANGE.iter_unpack(_ranges(answer))}
+        for key, (version, name) in _NEEDED.items():
+            low, high = offered.get(key, (0, -1))
+            if not low <= version <= high:
+                raise Unsupported(
+                    f"{self.host}:{self.port} does not serve {name} version {version}; "
+                    "Aerie needs Kafka 3.0 or later, or brokerd"
+                )
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+
+def _ranges(answer: bytes) -> bytes:
+    """The (key, lowest, highest) triples of an ApiVersions v0 answer."""
+    return answer[10 : 10 + (len(answer) - 10) // _RANGE.size * _RANGE.size]

@@ -1,0 +1,107 @@
+"""One TCP connection to a broker: frames out, answers matched by correlation id.
+
+An adapter that only moves bytes. Every wait has a deadline and every frame a size limit; a
+connection on which anything went wrong is closed and never used again, because an answer that
+comes late must not be taken for the next one's.
+"""
+
+import asyncio
+import itertools
+from struct import Struct
+from typing import Self
+
+from monitoring.gateway.errors import ClusterUnavailable
+
+FRAME_BYTES_MAX = 256 * 1024 * 1024
+CLIENT_ID = "aerie"
+_SIZE = Struct(">i")
+_HEAD = Struct(">ihhih")  # size, api key, version, correlation id, length of the client id
+
+
+def frame(api_key: int, version: int, correlation_id: int, body: bytes) -> bytes:
+    """A request with a header of version 1 (every API version that is not flexible)."""
+    client_id = CLIENT_ID.encode()
+    size = _HEAD.size - 4 + len(client_id) + len(body)
+    head = _HEAD.pack(size, api_key, version, correlation_id, len(client_id))
+    return b"".join((head, client_id, body))
+
+
+class Connection:
+    """Requests may overlap; a broker answers them in order."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._waiting: dict[int, asyncio.Future[bytes]] = {}
+        self._correlation_ids = itertools.count(1)
+        self._receiver = asyncio.create_task(self._receive())
+
+    @classmethod
+    async def open(cls, host: str, port: int, timeout_s: float) -> Self:
+        """Connect, or raise ClusterUnavailable within `timeout_s`."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                reader, writer = await asyncio.open_connection(host, port, limit=1 << 20)
+        except (OSError, TimeoutError) as error:
+            raise ClusterUnavailable(f"{host}:{port} does not answer: {_why(error)}") from error
+        return cls(reader, writer)
+
+    @property
+    def usable(self) -> bool:
+        return not self._receiver.done()
+
+    def next_correlation_id(self) -> int:
+        """For the next request; fits the protocol's int32."""
+        return next(self._correlation_ids) & 0x7FFFFFFF
+
+    async def call(self, correlation_id: int, request: bytes, timeout_s: float) -> bytes:
+        """Send `request` and return the answer without its length; it starts with the id.
+
+        Raises ClusterUnavailable when the connection breaks or `timeout_s` passes.
+        """
+        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._waiting[correlation_id] = answer
+        try:
+            async with asyncio.timeout(timeout_s):
+                self._writer.write(request)
+                await self._writer.drain()
+                return await answer
+        except (OSError, TimeoutError) as error:
+            self.close()
+            raise ClusterUnavailable(f"no answer: {_why(error)}") from error
+        except asyncio.CancelledError:
+            self.close()
+            raise
+        finally:
+            self._waiting.pop(correlation_id, None)
+
+    def close(self) -> None:
+        """Drop the connection; whoever waits gets ClusterUnavailable."""
+        self._receiver.cancel()
+        self._writer.close()
+        self._fail(ClusterUnavailable("the connection was closed"))
+
+    async def _receive(self) -> None:
+        try:
+            while True:
+                (size,) = _SIZE.unpack(await self._reader.readexactly(4))
+                if not 4 <= size <= FRAME_BYTES_MAX:
+                    raise ClusterUnavailable(f"an answer of {size} bytes is not believable")
+                answer = await self._reader.readexactly(size)
+                waiting = self._waiting.get(_SIZE.unpack_from(answer)[0])
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(answer)
+        except (OSError, asyncio.IncompleteReadError, ClusterUnavailable) as error:
+            self._writer.close()
+            self._fail(ClusterUnavailable(f"the broker closed the connection: {_why(error)}"))
+
+    def _fail(self, error: ClusterUnavailable) -> None:
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(error)
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, TimeoutError):
+        return "timed out"
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -1,0 +1,227 @@
+"""The hot reads of one cluster: a few large requests per broker, side by side.
+
+Order matters: committed offsets are read before end offsets, else a busy group would show a
+negative lag. Each broker's part stands alone: one that is dead or slow leaves its own figures
+unknown and is named in `failures`; the others are not touched by it.
+
+Lives in one event loop. Metadata that did not change since the last pass is not decoded again,
+nor are the requests built from it or the members of unchanged groups.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from struct import error as StructError
+
+from brokerd.errors import KafkaError
+from monitoring.gateway.counters import CounterSource
+from monitoring.gateway.errors import ClusterUnavailable, GatewayError
+from monitoring.gateway.wire import commits, groups, log_dirs, metadata, offsets
+from monitoring.gateway.wire.channel import Channel
+from monitoring.gateway.wire.connection import frame
+from monitoring.gateway.wire.metadata import Metadata
+from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead
+
+_GROUPS_PER_REQUEST = 1000
+_TORN = (StructError, ValueError, IndexError, KafkaError)
+_Address = tuple[str, int]
+
+
+@dataclass(slots=True)
+class _Remembered:
+    """What was derived from the metadata; thrown away when that changes."""
+
+    answer: bytes = b""
+    metadata: Metadata | None = None
+    bodies: dict[tuple[int, int], bytes | None] = field(default_factory=dict)
+
+
+class ClusterReader:
+    """Reads one cluster again and again; `timeout_s` bounds each of three steps."""
+
+    def __init__(
+        self,
+        bootstrap: Sequence[_Address],
+        counters: CounterSource,
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._bootstrap = tuple(bootstrap)
+        self._counters = counters
+        self._now_ms = now_ms
+        self._channels: dict[_Address, Channel] = {}
+        self._remembered = _Remembered()
+        # Per coordinator: the last answer about members, and what it meant.
+        self._described: dict[int, tuple[bytes, list[groups.DescribedGroup]]] = {}
+
+    async def read(self, timeout_s: float) -> ClusterReads:
+        """One pass. Raises GatewayError when no broker answers at all."""
+        known = await self.read_metadata(timeout_s)
+        reads = ClusterReads.empty(known)
+        await self._each_broker(
+            reads,
+            (
+                partial(self._read_groups, timeout_s=timeout_s),
+                partial(self._read_size_and_counters, timeout_s=timeout_s),
+            ),
+        )
+        reads.coordinators.sort(key=lambda read: read.broker_id)
+        reads.at_ms = self._now_ms()
+        latest = partial(self._read_offsets, timeout_s=timeout_s, timestamp=offsets.LATEST)
+        earliest = partial(self._read_offsets, timeout_s=timeout_s, timestamp=offsets.EARLIEST)
+        await self._each_broker(reads, (latest, earliest))
+        reads.groups_complete = _all_coordinators_told(reads)
+        return reads
+
+    async def read_metadata(self, timeout_s: float) -> Metadata:
+        """Ask whoever answered last, then the rest. Raises ClusterUnavailable or Unsupported."""
+        failure: GatewayError = ClusterUnavailable("the cluster has no bootstrap servers")
+        for address in self._addresses():
+            try:
+                answer = await self._channel(address).request(
+                    lambda number: frame(
+                        metadata.API_KEY, metadata.VERSION, number, metadata.REQUEST_BODY
+                    ),
+                    timeout_s,
+                )
+                return self._understand(answer, address)
+            except GatewayError as error:
+                failure = error
+            except _TORN as error:
+                failure = GatewayError(f"{address[0]}:{address[1]} does not speak Kafka: {error}")
+        raise failure
+
+    def close(self) -> None:
+        """Drop every connection."""
+        for channel in self._channels.values():
+            channel.close()
+        self._channels.clear()
+
+    def _addresses(self) -> list[_Address]:
+        known = self._remembered.metadata
+        discovered = [(b.host, b.port) for b in known.brokers] if known else []
+        addresses = list(dict.fromkeys([*discovered, *self._bootstrap]))
+        # Those without a recent failure first: a dead broker is not waited for twice.
+        return sorted(addresses, key=lambda a: a in self._channels and self._channels[a].failed)
+
+    def _understand(self, answer: bytes, address: _Address) -> Metadata:
+        remembered = self._remembered
+        if remembered.metadata is not None and remembered.answer[8:] == answer[8:]:
+            return remembered.metadata
+        known = metadata.decode(answer)
+        if not known.brokers:
+            raise ClusterUnavailable(f"{address[0]}:{address[1]} names no live broker")
+        self._remembered = _Remembered(answer, known)
+        self._forget_others({(b.host, b.port) for b in known.brokers} | set(self._bootstrap))
+        return known
+
+    def _forget_others(self, addresses: set[_Address]) -> None:
+        for address in self._channels.keys() - addresses:
+            self._channels.pop(address).close()
+
+    def _channel(self, address: _Address) -> Channel:
+        return self._channels.setdefault(address, Channel(*address))
+
+    async def _each_broker(
+        self,
+        reads: ClusterReads,
+        parts: Sequence[Callable[[ClusterReads, metadata.Broker, Channel], Awaitable[None]]],
+    ) -> None:
+        """Run every part for every broker side by side; note what fails and go on."""
+
+        async def alone(
+            part: Callable[[ClusterReads, metadata.Broker, Channel], Awaitable[None]],
+            broker: metadata.Broker,
+        ) -> None:
+            try:
+                await part(reads, broker, self._channel((broker.host, broker.port)))
+            except GatewayError as error:
+                reads.failures.append(f"broker {broker.id}: {error}")
+            except _TORN as error:
+                reads.failures.append(f"broker {broker.id}: an answer does not parse: {error}")
+
+        await asyncio.gather(
+            *(alone(part, broker) for part in parts for broker in reads.metadata.brokers)
+        )
+
+    async def _read_groups(
+        self, reads: ClusterReads, broker: metadata.Broker, channel: Channel, *, timeout_s: float
+    ) -> None:
+        error, listed = groups.decode_list(await channel.request(groups.list_request, timeout_s))
+        if error:
+            raise GatewayError(f"lists no groups (error {error})", retriable=True)
+        reads.answered.add(broker.id)
+        names = [group.group for group in listed]
+        active = [group.group for group in listed if group.state not in ("Empty", "Dead")]
+        committed = await asyncio.gather(
+            *(
+                channel.request(partial(commits.request, part), timeout_s)
+                for part in _slices(names)
+            )
+        )
+        read = CoordinatorRead(broker.id, listed, [], [])
+        read.commits = [group for answer in committed for group in commits.decode(answer)]
+        reads.coordinators.append(read)
+        if active:
+            read.described = await self._describe(broker.id, channel, active, timeout_s)
+
+    async def _describe(
+        self, broker_id: int, channel: Channel, active: list[str], timeout_s: float
+    ) -> list[groups.DescribedGroup]:
+        answer = await channel.request(partial(groups.describe_request, active), timeout_s)
+        before = self._described.get(broker_id)
+        if before is None or before[0][8:] != answer[8:]:
+            self._described[broker_id] = (answer, groups.decode_describe(answer))
+        return self._described[broker_id][1]
+
+    async def _read_size_and_counters(
+        self, reads: ClusterReads, broker: metadata.Broker, channel: Channel, *, timeout_s: float
+    ) -> None:
+        """From brokerd's admin port if there is one (it tells more), else from Kafka's protocol."""
+        if self._counters.serves(broker.id):
+            await self._counters.read_into(reads, broker.id, timeout_s)
+            return
+        answer = await channel.request(
+            lambda number: frame(
+                log_dirs.API_KEY, log_dirs.VERSION, number, log_dirs.REQUEST_BODY
+            ),
+            timeout_s,
+        )
+        log_dirs.decode_into(reads.size_bytes, reads.metadata, broker.id, answer)
+
+    async def _read_offsets(
+        self,
+        reads: ClusterReads,
+        broker: metadata.Broker,
+        channel: Channel,
+        *,
+        timeout_s: float,
+        timestamp: int,
+    ) -> None:
+        bodies = self._remembered.bodies
+        key = (broker.id, timestamp)
+        if key not in bodies:
+            bodies[key] = offsets.request_body(reads.metadata, broker.id, timestamp)
+        body = bodies[key]
+        if body is None:
+            return
+        answer = await channel.request(
+            lambda number: frame(offsets.API_KEY, offsets.VERSION, number, body), timeout_s
+        )
+        into = reads.log_end if timestamp == offsets.LATEST else reads.log_start
+        offsets.decode_into(into, reads.metadata, answer)
+
+
+def _slices(names: list[str]) -> list[list[str]]:
+    step = _GROUPS_PER_REQUEST
+    return [names[at : at + step] for at in range(0, len(names), step)]
+
+
+def _all_coordinators_told(reads: ClusterReads) -> bool:
+    """Whether a group that is absent from the reads is absent from the cluster, too."""
+    told = {read.broker_id for read in reads.coordinators}
+    rows = reads.metadata.spans.get("__consumer_offsets", range(0))
+    leaders = set(reads.metadata.leaders[rows.start : rows.stop].tolist())
+    refused = any(group.error for read in reads.coordinators for group in read.commits)
+    brokers = {broker.id for broker in reads.metadata.brokers}
+    return leaders <= told and brokers <= told and not refused

@@ -1,0 +1,37 @@
+"""The lag of one partition, and what it means when there is no plain number.
+
+    lag = end offset − committed offset
+
+Nothing committed is *none*, not the whole partition and not 0. An end that is not known makes the
+lag unknown. A commit beyond the end (the topic was made anew, or its log was cut) gives a negative
+number that is shown as it is: hiding it would hide the fault.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class LagNote(StrEnum):
+    """Why a lag is not a plain number ≥ 0."""
+
+    PLAIN = ""
+    NOT_COMMITTED = "not_committed"
+    END_UNKNOWN = "end_unknown"
+    AHEAD_OF_END = "ahead_of_end"
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """Messages between the commit and the end; None = none or unknown, `note` says which."""
+
+    value: int | None
+    note: LagNote
+
+
+def partition_lag(end: int | None, committed: int | None) -> Lag:
+    """The lag of a partition whose log ends at `end`; None = not known or not committed."""
+    if committed is None:
+        return Lag(None, LagNote.NOT_COMMITTED)
+    if end is None:
+        return Lag(None, LagNote.END_UNKNOWN)
+    return Lag(end - committed, LagNote.AHEAD_OF_END if committed > end else LagNote.PLAIN)

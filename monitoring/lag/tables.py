@@ -1,0 +1,88 @@
+"""Lag over whole tables (monitoring/sampling/schema.py: GROUPS), vectorised.
+
+Sums leave out what is none or unknown and count it apart; a negative lag adds nothing to a sum
+(it must not hide another partition's) and is counted apart, too. A sum over nothing known is
+null, never 0.
+"""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from monitoring.lag.partition import LagNote
+
+
+def with_lag(groups: pa.Table) -> pa.Table:
+    """`groups` with `lag` computed from its offsets and `lag_note` (see LagNote) beside it."""
+    end, committed = groups["log_end_offset"], groups["committed_offset"]
+    lag = pc.subtract(end, committed)
+    note = pc.if_else(
+        pc.is_null(committed),
+        LagNote.NOT_COMMITTED.value,
+        pc.if_else(
+            pc.is_null(end),
+            LagNote.END_UNKNOWN.value,
+            pc.if_else(pc.less(lag, 0), LagNote.AHEAD_OF_END.value, LagNote.PLAIN.value),
+        ),
+    )
+    groups = groups.set_column(groups.schema.get_field_index("lag"), "lag", lag)
+    return groups.append_column("lag_note", note)
+
+
+def group_totals(groups: pa.Table) -> pa.Table:
+    """One row per group, sorted by name.
+
+    Columns: group, state, protocol_type, coordinator, members, topics (how many), partitions,
+    lag (sum, null = nothing known), lag_max, negative, not_committed, end_unknown (partitions).
+    """
+    facts = ["state", "protocol_type", "coordinator", "members"]
+    return _totals(groups, ["group"], facts, count_topics=True)
+
+
+def topic_totals(groups: pa.Table) -> pa.Table:
+    """One row per group and topic, sorted by both; rows of groups without topic are left out.
+
+    Columns: group, topic, state, members, partitions, lag, lag_max, negative, not_committed,
+    end_unknown as in `group_totals`.
+    """
+    with_topic = groups.filter(pc.is_valid(_plain(groups["topic"])))
+    return _totals(with_topic, ["group", "topic"], ["state", "members"], count_topics=False)
+
+
+def _totals(groups: pa.Table, keys: list[str], facts: list[str], *, count_topics: bool) -> pa.Table:
+    noted = with_lag(groups)
+    topic = _plain(noted["topic"])
+    # A group without topic is one row that is no partition: it counts nothing.
+    present = pc.is_valid(topic)
+    columns = {name: _plain(noted[name]) for name in (*keys, *facts)}
+    columns |= {
+        "topic_name": topic,
+        "present": pc.cast(present, pa.int64()),
+        "lag": pc.max_element_wise(noted["lag"], 0, skip_nulls=False),
+        "negative": _flag(noted, LagNote.AHEAD_OF_END, present),
+        "not_committed": _flag(noted, LagNote.NOT_COMMITTED, present),
+        "end_unknown": _flag(noted, LagNote.END_UNKNOWN, present),
+    }
+    aggregates = [(name, "first") for name in facts]
+    aggregates += [("topic_name", "count_distinct")] if count_topics else []
+    aggregates += [("present", "sum"), ("lag", "sum"), ("lag", "max"), ("negative", "sum")]
+    aggregates += [("not_committed", "sum"), ("end_unknown", "sum")]
+    table = pa.table(columns).group_by(keys, use_threads=False).aggregate(aggregates)
+    names = {f"{name}_first": name for name in facts} | {
+        "topic_name_count_distinct": "topics",
+        "present_sum": "partitions",
+        "lag_sum": "lag",
+        "negative_sum": "negative",
+        "not_committed_sum": "not_committed",
+        "end_unknown_sum": "end_unknown",
+    }
+    table = table.rename_columns([names.get(name, name) for name in table.column_names])
+    return table.sort_by([(key, "ascending") for key in keys])
+
+
+def _flag(noted: pa.Table, note: LagNote, present: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.cast(pc.and_(pc.equal(noted["lag_note"], note.value), present), pa.int64())
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A dictionary column as plain values: group_by takes no dictionaries of several chunks."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

@@ -1,0 +1,160 @@
+"""From what the gateway read to the two tables of a tick. Pure: no socket, no clock.
+
+Vectorised: Python runs per topic and per group, never per partition, so that 40,000 partitions
+and 2,000 groups cost a fraction of a second.
+"""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from monitoring.gateway.wire.metadata import Lists, Longs, Metadata
+from monitoring.gateway.wire.reads import ClusterReads
+from monitoring.sampling.group_rows import group_rows
+from monitoring.sampling.schema import GROUPS, PARTITIONS
+from monitoring.sampling.tick import Tick
+
+_REASON_LENGTH_MAX = 500
+_STATS = (
+    "bytes_in", "bytes_out", "messages_in", "requests", "connections", "rss_bytes", "cpu_seconds",
+    "disk_total_bytes", "disk_free_bytes",
+)  # fmt: skip
+
+
+def assemble(cluster: str, tick: int, interval_ms: int, took_ms: int, reads: ClusterReads) -> Tick:
+    """The tick that `reads` amount to; what could not be read is null and named in `reason`."""
+    return Tick(
+        cluster=cluster,
+        tick=tick,
+        at_ms=reads.at_ms,
+        interval_ms=interval_ms,
+        reason="; ".join(sorted(reads.failures))[:_REASON_LENGTH_MAX],
+        took_ms=took_ms,
+        controller_id=reads.metadata.controller_id,
+        cluster_id=reads.metadata.cluster_id,
+        groups_complete=reads.groups_complete,
+        brokers=_brokers(reads),
+        partitions=_partitions(cluster, tick, reads),
+        groups=_groups(cluster, tick, reads),
+    )
+
+
+def _brokers(reads: ClusterReads) -> list[dict[str, Any]]:
+    """Every broker that is registered, and every one that should hold a replica but is not."""
+    rows = []
+    for broker in reads.metadata.brokers:
+        stats = reads.broker_stats.get(broker.id)
+        row = {
+            "id": broker.id,
+            "host": broker.host,
+            "port": broker.port,
+            "rack": broker.rack,
+            "up": broker.id in reads.answered,
+            "source": "none" if stats is None else "brokerd",
+        }
+        rows.append(row | {name: (stats or {}).get(name) for name in _STATS})
+    registered = {broker.id for broker in reads.metadata.brokers}
+    assigned = set(np.unique(reads.metadata.replicas.values).tolist())
+    for missing in sorted(assigned - registered):
+        row = {"id": missing, "host": None, "port": None, "rack": None, "up": False}
+        rows.append(row | {"source": "none"} | dict.fromkeys(_STATS))
+    return sorted(rows, key=lambda row: row["id"])
+
+
+def _partitions(cluster: str, tick: int, reads: ClusterReads) -> pa.Table:
+    known = reads.metadata
+    count = known.row_count
+    columns = _common(cluster, tick, reads.at_ms, count) | {
+        "topic": dictionary(known.topic_of_row(), known.topics),
+        "partition": known.partition_of_row(),
+        "leader": known.leaders,
+        "replicas": _list_array(known.replicas),
+        "isr": _list_array(known.isr),
+        "log_start_offset": nullable(reads.log_start),
+        "log_end_offset": nullable(reads.log_end),
+        "size_bytes": nullable(reads.size_bytes),
+        "bytes_in": nullable(reads.counters.bytes_in),
+        "bytes_out": nullable(reads.counters.bytes_out),
+        "messages_in": nullable(reads.counters.messages_in),
+    }
+    return pa.table(columns, schema=PARTITIONS)
+
+
+def _groups(cluster: str, tick: int, reads: ClusterReads) -> pa.Table:
+    rows = group_rows(reads.metadata, reads.coordinators)
+    ends = _ends(rows.topic_index, rows.partition, rows.topics, reads.metadata, reads.log_end)
+    known = (ends >= 0) & (rows.committed >= 0)
+    members = rows.members
+    columns = _common(cluster, tick, reads.at_ms, len(rows.group_index)) | {
+        "group": dictionary(rows.group_index, [group.group for group in rows.groups]),
+        "state": _by_group(rows.group_index, [group.state for group in rows.groups]),
+        "protocol_type": _by_group(
+            rows.group_index, [group.protocol_type for group in rows.groups]
+        ),
+        "coordinator": np.array([g.coordinator for g in rows.groups], np.int32)[rows.group_index],
+        "members": _member_counts(rows.group_index, [g.member_count for g in rows.groups]),
+        "topic": dictionary(rows.topic_index, rows.topics),
+        "partition": pa.array(rows.partition, mask=rows.partition < 0),
+        "committed_offset": nullable(rows.committed),
+        "log_end_offset": nullable(ends),
+        "lag": pa.array(ends - rows.committed, mask=~known),
+        "member_id": _strings(rows.member_index, [member.member_id for member in members]),
+        "client_id": _strings(rows.member_index, [member.client_id for member in members]),
+        "member_host": _strings(rows.member_index, [member.host for member in members]),
+    }
+    return pa.table(columns, schema=GROUPS)
+
+
+def _ends(
+    topic_index: np.ndarray,
+    partition: np.ndarray,
+    topics: list[str],
+    known: Metadata,
+    log_end: Longs,
+) -> Longs:
+    """The end offset of each (topic, partition); −1 where the cluster has none to tell."""
+    spans = [known.spans.get(topic, range(0)) for topic in topics]
+    spans.append(range(0))  # what index −1 (no topic) means
+    starts = np.array([span.start for span in spans], dtype=np.int64)[topic_index]
+    counts = np.array([len(span) for span in spans], dtype=np.int64)[topic_index]
+    ends = np.full(len(topic_index), -1, dtype=np.int64)
+    exists = (partition >= 0) & (partition < counts)
+    ends[exists] = log_end[(starts + partition)[exists]]
+    return ends
+
+
+def _common(cluster: str, tick: int, at_ms: int, count: int) -> dict[str, Any]:
+    return {
+        "cluster": dictionary(np.zeros(count, dtype=np.int32), [cluster]),
+        "tick": np.full(count, tick, dtype=np.int64),
+        "at_ms": np.full(count, at_ms, dtype=np.int64),
+    }
+
+
+def nullable(values: np.ndarray) -> pa.Array:
+    """Offsets, sizes and counters are never negative: what is, is not known."""
+    return pa.array(values, mask=values < 0)
+
+
+def dictionary(indices: np.ndarray, values: Any) -> pa.DictionaryArray:
+    """`values[index]` for each index; null for −1."""
+    keys = pa.array(indices, type=pa.int32(), mask=np.asarray(indices) < 0)
+    return pa.DictionaryArray.from_arrays(keys, pa.array(values, type=pa.string()))
+
+
+def _by_group(group_index: np.ndarray, values: list[str]) -> pa.Array:
+    return dictionary(group_index, values).cast(pa.string()).dictionary_encode()
+
+
+def _strings(indices: np.ndarray, values: list[str]) -> pa.Array:
+    return dictionary(indices, values).cast(pa.string())
+
+
+def _member_counts(group_index: np.ndarray, counts: list[int | None]) -> pa.Array:
+    known = np.array([-1 if count is None else count for count in counts], dtype=np.int32)
+    return nullable(known[group_index])
+
+
+def _list_array(lists: Lists) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array(lists.offsets), pa.array(lists.values))

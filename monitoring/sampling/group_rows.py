@@ -1,0 +1,163 @@
+"""The rows of a tick's group table: what is committed, joined with what is assigned.
+
+A row is one (group, topic, partition) that has a commit, a member, or both; a group with neither
+is one row without topic. The join is one sort of packed keys:
+
+    group index (19 bits) | topic index (20 bits) | partition (24 bits)
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from monitoring.gateway.wire.groups import Member
+from monitoring.gateway.wire.metadata import Ints, Longs, Metadata
+from monitoring.gateway.wire.reads import CoordinatorRead
+
+_TOPIC_BITS, _PARTITION_BITS = 20, 24
+_NO_TOPIC = (1 << _TOPIC_BITS) - 1
+_PARTITION_MAX = (1 << _PARTITION_BITS) - 1
+_GROUP_MAX = 1 << 19
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFacts:
+    """One group as its coordinator tells it; None = the coordinator did not tell."""
+
+    group: str
+    state: str
+    protocol_type: str
+    coordinator: int
+    member_count: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupRows:
+    """Sorted by group, topic and partition; indices into `groups`, `topics`, `members`."""
+
+    groups: list[GroupFacts]
+    topics: list[str]
+    members: list[Member]
+    group_index: Ints
+    topic_index: Ints  # −1 = none
+    partition: Ints  # −1 = none
+    committed: Longs  # −1 = nothing
+    member_index: Ints  # −1 = nobody
+
+
+class _Keys:
+    """Packed keys with one value each, collected in chunks."""
+
+    def __init__(self) -> None:
+        self._keys: list[Longs] = []
+        self._values: list[Longs] = []
+
+    def add(self, group: int, topic: int, partitions: Ints, values: Longs) -> None:
+        inside = (partitions >= 0) & (partitions <= _PARTITION_MAX)
+        self._keys.append(_pack(group, topic) | partitions[inside].astype(np.int64))
+        self._values.append(values[inside])
+
+    def arrays(self) -> tuple[Longs, Longs]:
+        if not self._keys:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        return np.concatenate(self._keys), np.concatenate(self._values)
+
+
+def _pack(group: int, topic: int) -> int:
+    return (group << (_TOPIC_BITS + _PARTITION_BITS)) | (topic << _PARTITION_BITS)
+
+
+def group_rows(known: Metadata, coordinators: Iterable[CoordinatorRead]) -> GroupRows:
+    """Join commits and assignments of every group that any coordinator lists."""
+    reads = list(coordinators)
+    groups = sorted(_facts(reads), key=lambda facts: facts.group)[:_GROUP_MAX]
+    group_number = {facts.group: number for number, facts in enumerate(groups)}
+    topics = _Topics(known)
+    committed, assigned, members = _Keys(), _Keys(), list[Member]()
+    for read in reads:
+        for commits in read.commits:
+            group = group_number.get(commits.group)
+            if group is not None and commits.error == 0:
+                for topic in commits.topics:
+                    held = topic.offsets >= 0
+                    committed.add(
+                        group, topics[topic.topic], topic.partitions[held], topic.offsets[held]
+                    )
+        for described in read.described:
+            group = group_number.get(described.group)
+            for member in described.members if group is not None else ():
+                for name, partitions in member.assigned:
+                    owner = np.full(len(partitions), len(members), dtype=np.int64)
+                    assigned.add(group, topics[name], partitions, owner)
+                members.append(member)
+    return _join(groups, topics.names, members, committed, assigned)
+
+
+class _Topics:
+    """Topic → index: those of the cluster, then any that exist in commits alone."""
+
+    def __init__(self, known: Metadata) -> None:
+        self.names = list(known.topics)
+        self._numbers = {name: number for number, name in enumerate(self.names)}
+
+    def __getitem__(self, name: str) -> int:
+        number = self._numbers.get(name)
+        if number is None:
+            number = self._numbers[name] = len(self.names)
+            self.names.append(name)
+        return number
+
+
+def _facts(reads: list[CoordinatorRead]) -> Iterable[GroupFacts]:
+    """Each listed group once; a group that is moving may be listed by two coordinators."""
+    seen: set[str] = set()
+    for read in reads:
+        told = {group.group: group for group in read.described if group.error == 0}
+        for group in read.listed:
+            if group.group in seen:
+                continue
+            seen.add(group.group)
+            described = told.get(group.group)
+            empty = group.state in ("Empty", "Dead")
+            yield GroupFacts(
+                group=group.group,
+                state=described.state if described else group.state,
+                protocol_type=group.protocol_type,
+                coordinator=read.broker_id,
+                member_count=len(described.members) if described else (0 if empty else None),
+            )
+
+
+def _join(
+    groups: list[GroupFacts],
+    topics: list[str],
+    members: list[Member],
+    committed: _Keys,
+    assigned: _Keys,
+) -> GroupRows:
+    commit_keys, offsets = committed.arrays()
+    owner_keys, owners = assigned.arrays()
+    present = np.unique(np.concatenate((commit_keys, owner_keys)))
+    shift = _TOPIC_BITS + _PARTITION_BITS
+    bare = np.setdiff1d(np.arange(len(groups), dtype=np.int64), present >> shift)
+    no_topic = np.int64(_NO_TOPIC << _PARTITION_BITS)
+    keys = np.union1d(present, (bare << shift) | no_topic)
+    offset_of_row = np.full(len(keys), -1, dtype=np.int64)
+    offset_of_row[np.searchsorted(keys, commit_keys)] = offsets
+    owner_of_row = np.full(len(keys), -1, dtype=np.int32)
+    owner_of_row[np.searchsorted(keys, owner_keys)] = owners
+    topic_index = ((keys >> _PARTITION_BITS) & _NO_TOPIC).astype(np.int32)
+    partition = (keys & _PARTITION_MAX).astype(np.int32)
+    nothing = topic_index == _NO_TOPIC
+    topic_index[nothing] = partition[nothing] = -1
+    return GroupRows(
+        groups=groups,
+        topics=topics,
+        members=members,
+        group_index=(keys >> shift).astype(np.int32),
+        topic_index=topic_index,
+        partition=partition,
+        committed=offset_of_row,
+        member_index=owner_of_row,
+    )

@@ -1,0 +1,84 @@
+"""The adapter around one tick of one cluster: connections, clock and time limits.
+
+`Samplers` keeps a reader per cluster between ticks, so that connections, metadata and requests
+are reused; a cluster whose settings changed gets a new one. Runs on the gateway's loop.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.gateway.counters import CounterSource
+from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.wire.reader import ClusterReader
+from monitoring.gateway.wire.reads import ClusterReads
+from monitoring.models import Cluster, parse_addresses
+
+_STEP_SHARE, _STEP_S_MIN, _STEP_S_MAX = 0.25, 0.5, 3.0
+_WHOLE_SHARE = 0.8
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a reader needs to know of a cluster; another value means another reader."""
+
+    slug: str
+    bootstrap: tuple[tuple[str, int], ...]
+    admin: AdminUrls
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> "Target":
+        """Raises ValueError or SecretUnreadable if the cluster's row cannot be used."""
+        bootstrap = tuple(parse_addresses(cluster.bootstrap_servers))
+        return cls(cluster.slug, bootstrap, AdminUrls.of(cluster))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One pass: what was read, or why not."""
+
+    slug: str
+    reads: ClusterReads | None
+    reason: str
+    took_ms: int
+
+
+class Samplers:
+    """The readers of every sampled cluster; belongs to the gateway's loop."""
+
+    def __init__(self) -> None:
+        self._readers: dict[str, tuple[Target, ClusterReader]] = {}
+
+    async def read(self, target: Target, interval_ms: int) -> Outcome:
+        """One pass over a cluster, in less than one interval. Never raises for its faults."""
+        step_s = min(max(interval_ms / 1000 * _STEP_SHARE, _STEP_S_MIN), _STEP_S_MAX)
+        started_ms, reads, reason = now_ms(), None, ""
+        try:
+            async with asyncio.timeout(interval_ms / 1000 * _WHOLE_SHARE):
+                reads = await self._reader(target).read(step_s)
+        except TimeoutError:
+            reason = "reading the cluster took longer than a tick allows"
+        except GatewayError as error:
+            reason = f"the cluster does not answer: {error}"
+        return Outcome(target.slug, reads, reason, now_ms() - started_ms)
+
+    async def keep_only(self, slugs: Iterable[str]) -> None:
+        """Close the readers of clusters that are gone."""
+        for slug in self._readers.keys() - set(slugs):
+            self._readers.pop(slug)[1].close()
+
+    def _reader(self, target: Target) -> ClusterReader:
+        kept = self._readers.get(target.slug)
+        if kept is not None:
+            if kept[0] == target:
+                return kept[1]
+            kept[1].close()
+        reader = ClusterReader(target.bootstrap, CounterSource(target.admin), now_ms)
+        self._readers[target.slug] = (target, reader)
+        return reader

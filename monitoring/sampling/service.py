@@ -1,0 +1,67 @@
+"""One tick of one cluster from start to end: lock, read, assemble, store, judge, tell.
+
+Each step stands alone: a tick that cannot be stored is lost and shows as a gap; an alert rule
+that fails, or a notice that does not get through, never costs the sample.
+"""
+
+import logging
+
+from channels.layers import get_channel_layer
+from redis import RedisError
+
+from monitoring import store
+from monitoring.alerts.evaluate import evaluate
+from monitoring.gateway import loop
+from monitoring.sampling.assemble import assemble
+from monitoring.sampling.encode import note_skipped, put_tick
+from monitoring.sampling.lock import single_flight
+from monitoring.sampling.sampler import Outcome, Samplers, Target, now_ms
+from monitoring.sampling.tick import Tick
+
+log = logging.getLogger(__name__)
+samplers = Samplers()
+_NOTICE_TIMEOUT_S = 2.0
+
+
+def sample_cluster(target: Target, number: int, interval_ms: int) -> Tick | None:
+    """Sample `target` for tick `number`; None when another worker does, or Redis is away."""
+    try:
+        with single_flight(target.slug, number, interval_ms) as holder:
+            if holder is not None:
+                if holder < number:
+                    note_skipped(target.slug, number, "the tick before was still being read")
+                return None
+            outcome = loop.run(samplers.read(target, interval_ms), timeout_s=interval_ms / 1000)
+            tick = _tick(outcome, number, interval_ms)
+            if not put_tick(tick):
+                return None
+    except store.StoreDown as error:
+        log.warning("tick %d of %s is lost: %s", number, target.slug, error)
+        return None
+    notify(f"tick.{target.slug}", "tick", tick)
+    if evaluate(tick):
+        notify(f"alerts.{target.slug}", "alerts", tick)
+    return tick
+
+
+def _tick(outcome: Outcome, number: int, interval_ms: int) -> Tick:
+    if outcome.reads is not None:
+        return assemble(outcome.slug, number, interval_ms, outcome.took_ms, outcome.reads)
+    return Tick(
+        cluster=outcome.slug,
+        tick=number,
+        at_ms=max(now_ms(), number * interval_ms),
+        interval_ms=interval_ms,
+        status="gap",
+        reason=outcome.reason,
+        took_ms=outcome.took_ms,
+    )
+
+
+def notify(group: str, kind: str, tick: Tick) -> None:
+    """Name the tick to the web processes; nothing else travels there."""
+    message = {"type": kind, "cluster": tick.cluster, "tick": tick.tick}
+    try:
+        loop.run(get_channel_layer().group_send(group, message), _NOTICE_TIMEOUT_S)
+    except (RedisError, OSError, TimeoutError) as error:
+        log.warning("tick %d of %s was not announced: %s", tick.tick, tick.cluster, error)

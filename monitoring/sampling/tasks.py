@@ -1,0 +1,53 @@
+"""The task behind each tick. Beat sends it the tick's number; it expires with the tick."""
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+
+from celery import shared_task
+from django.conf import settings
+from django.db import connections
+
+from monitoring.gateway import loop
+from monitoring.models import Cluster
+from monitoring.sampling.encode import note_skipped
+from monitoring.sampling.sampler import Target
+from monitoring.sampling.service import sample_cluster, samplers
+from monitoring.secrets import SecretUnreadable
+from monitoring.store import StoreDown
+
+log = logging.getLogger(__name__)
+_CLUSTERS_AT_ONCE_MAX = 16
+_CLOSE_TIMEOUT_S = 2.0
+
+
+@shared_task(queue="sampling", ignore_result=True)
+def sample(number: int) -> None:
+    """Sample every cluster for tick `number`, each in a thread of its own."""
+    interval_ms = settings.AERIE_TICK_SECONDS * 1000
+    targets = [target for cluster in Cluster.objects.all() if (target := _target(cluster, number))]
+    loop.run(samplers.keep_only(target.slug for target in targets), _CLOSE_TIMEOUT_S)
+    with ThreadPoolExecutor(_CLUSTERS_AT_ONCE_MAX, thread_name_prefix="sample") as pool:
+        for target in targets:
+            pool.submit(_sample_alone, target, number, interval_ms)
+
+
+def _target(cluster: Cluster, number: int) -> Target | None:
+    try:
+        return Target.of(cluster)
+    except (ValueError, SecretUnreadable) as error:
+        log.warning("cluster %s cannot be sampled: %s", cluster.slug, error)
+        try:
+            note_skipped(cluster.slug, number, str(error))
+        except StoreDown:
+            pass
+        return None
+
+
+def _sample_alone(target: Target, number: int, interval_ms: int) -> None:
+    """One cluster's fault, whatever it is, stays its own."""
+    try:
+        sample_cluster(target, number, interval_ms)
+    except Exception:
+        log.exception("tick %d of %s failed", number, target.slug)
+    finally:
+        connections.close_all()

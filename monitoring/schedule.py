@@ -1,0 +1,64 @@
+"""What beat sends, and when. Every message expires, so nothing piles up behind a stopped worker."""
+
+import time
+from datetime import datetime
+from typing import Any
+
+from celery.beat import BeatLazyFunc
+from celery.schedules import BaseSchedule, schedstate
+from django.conf import settings
+
+
+class EveryTick(BaseSchedule):
+    """Due once in each interval of wall-clock time, at its beginning: ticks never drift."""
+
+    def __init__(self, interval_s: int) -> None:
+        super().__init__()
+        self.interval_s = interval_s
+
+    def remaining_estimate(self, last_run_at: datetime) -> float:
+        return self.interval_s - time.time() % self.interval_s
+
+    def is_due(self, last_run_at: datetime) -> schedstate:
+        now_s = time.time()
+        due = now_s // self.interval_s > last_run_at.timestamp() // self.interval_s
+        return schedstate(is_due=due, next=self.interval_s - now_s % self.interval_s)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EveryTick) and other.interval_s == self.interval_s
+
+    def __reduce__(self) -> tuple[type, tuple[int]]:
+        return type(self), (self.interval_s,)
+
+
+def current_tick(interval_s: int) -> int:
+    """The number of the tick that is now."""
+    return int(time.time()) // interval_s
+
+
+def beat_schedule() -> dict[str, dict[str, Any]]:
+    """The entries, by name."""
+    tick_s = settings.AERIE_TICK_SECONDS
+    return {
+        "sample": {
+            "task": "monitoring.sampling.tasks.sample",
+            "schedule": EveryTick(tick_s),
+            "args": (BeatLazyFunc(current_tick, tick_s),),
+            "options": {"queue": "sampling", "expires": tick_s},
+        },
+        "flush-history": {
+            "task": "monitoring.history.tasks.flush",
+            "schedule": 60.0,
+            "options": {"expires": 55},
+        },
+        "drop-old-history": {
+            "task": "monitoring.history.tasks.drop_old",
+            "schedule": 600.0,
+            "options": {"expires": 590},
+        },
+        "send-due-deliveries": {
+            "task": "monitoring.alerts.tasks.send_due",
+            "schedule": 10.0,
+            "options": {"expires": 9},
+        },
+    }

@@ -1,0 +1,29 @@
+"""The embedded cluster's row, made or brought up to date at each start of the stack."""
+
+from collections.abc import Mapping
+
+from monitoring.models import Cluster
+
+EMBEDDED_SLUG = "local"
+
+
+def embedded_cluster(
+    bootstrap_servers: str,
+    zookeeper_connect: str,
+    admin_urls: Mapping[str, str],
+    admin_token: str,
+) -> Cluster:
+    """Create or update the row of the embedded brokers; what people named stays as it is.
+
+    `admin_urls` maps broker ids (as text) to base URLs, `admin_token` is sealed on the way in.
+    """
+    cluster, _ = Cluster.objects.get_or_create(
+        slug=EMBEDDED_SLUG,
+        defaults={"name": "Local cluster", "bootstrap_servers": bootstrap_servers},
+    )
+    cluster.bootstrap_servers = bootstrap_servers
+    cluster.zookeeper_connect = zookeeper_connect
+    cluster.admin_urls = dict(admin_urls)
+    cluster.set_admin_token(admin_token)
+    cluster.save()
+    return cluster

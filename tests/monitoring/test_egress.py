@@ -1,0 +1,107 @@
+import socket
+
+import pytest
+
+from monitoring.egress import EgressRefused, EgressUnresolved, check_url
+
+
+@pytest.fixture
+def resolves_to(monkeypatch):
+    """Names answer what the test says: the check must judge it, whatever DNS would say."""
+
+    def answer(*addresses):
+        calls = []
+
+        def getaddrinfo(host, port, **_):
+            calls.append(host)
+            return [(0, 0, 0, "", (address, port)) for address in addresses]
+
+        monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+        return calls
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1/",
+        "http://127.1/",
+        "http://2130706433/",
+        "http://[::1]/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://0.0.0.0/",
+        "http://10.1.2.3/hook",
+        "http://192.168.0.1:8080/",
+        "http://169.254.169.254/latest/meta-data",
+        "http://[fe80::1]/",
+        "http://[fd00::1]/",
+        "http://100.64.0.1/",
+        "http://224.0.0.1/",
+    ],
+)
+def test_an_address_that_is_not_public_is_refused(url):
+    with pytest.raises(EgressRefused, match="AERIE_EGRESS_ALLOW"):
+        check_url(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("file:///etc/passwd", "http://"),
+        ("ftp://example.com/", "http://"),
+        ("http:///path", "no host"),
+        ("http://user:pw@example.com/", "user name"),
+        ("http://example.com:99999/", "parse"),
+        ("http://[::1/", "parse"),
+        ("http://example.com/" + "a" * 3000, "longer"),
+    ],
+)
+def test_a_url_of_another_shape_is_refused_with_the_reason(url, reason):
+    with pytest.raises(EgressRefused, match=reason):
+        check_url(url)
+
+
+def test_a_public_name_is_connected_to_by_the_address_that_was_judged(resolves_to):
+    calls = resolves_to("93.184.216.34")
+    target = check_url("https://hooks.example.com:8443/a?b=c#d")
+    assert target.url == "https://93.184.216.34:8443/a?b=c"
+    assert target.headers == {"Host": "hooks.example.com:8443"}
+    assert target.extensions == {"sni_hostname": "hooks.example.com"}
+    assert calls == ["hooks.example.com"]
+
+
+def test_one_private_address_among_public_ones_is_enough_to_refuse(resolves_to):
+    resolves_to("93.184.216.34", "10.0.0.1")
+    with pytest.raises(EgressRefused, match=r"10\.0\.0\.1"):
+        check_url("http://rebind.example.com/")
+
+
+def test_allow_names_addresses_networks_and_hosts(settings, resolves_to):
+    resolves_to("10.9.8.7")
+    for allowed in ("10.9.8.7", "10.0.0.0/8", "hooks.internal"):
+        settings.AERIE_EGRESS_ALLOW = (allowed,)
+        assert check_url("http://hooks.internal/").url == "http://10.9.8.7/"
+
+
+def test_a_caller_may_trust_more_than_the_setting():
+    assert check_url("http://127.0.0.1:9192/", also_allowed=["127.0.0.1"]).host_header == (
+        "127.0.0.1:9192"
+    )
+
+
+def test_the_refusal_does_not_show_the_path(resolves_to):
+    resolves_to("10.0.0.1")
+    with pytest.raises(EgressRefused) as caught:
+        check_url("http://hooks.internal/T0KEN")
+    assert "T0KEN" not in str(caught.value)
+
+
+def test_a_name_that_does_not_resolve_may_be_tried_again(monkeypatch):
+    def fail(*_, **__):
+        raise socket.gaierror("no such name")
+
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
+    with pytest.raises(EgressUnresolved) as caught:
+        check_url("http://nowhere.example/")
+    assert caught.value.retriable
