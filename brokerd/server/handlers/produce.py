@@ -14,6 +14,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
+from brokerd.cluster.names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import RequestHeader, parse_header
@@ -28,7 +29,6 @@ from brokerd.protocol.produce import (
 )
 from brokerd.protocol.records import TRANSACTIONAL, check_batch
 from brokerd.protocol.versions import is_flexible
-from brokerd.server.internal_topics import INTERNAL_TOPICS
 
 if TYPE_CHECKING:
     from brokerd.log.append import AppendResult

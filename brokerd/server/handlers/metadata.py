@@ -1,0 +1,164 @@
+"""ApiVersions and Metadata: what this broker speaks, and who leads what in the cluster."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any
+
+from brokerd.cluster.names import check_topic_name
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.metadata import encode_metadata, encode_topic
+from brokerd.protocol.versions import ADVERTISED
+from brokerd.server.context import ColdHandler, Fields, RequestContext
+
+if TYPE_CHECKING:
+    from brokerd.cluster.image import TopicInfo
+    from brokerd.server.broker import Broker
+
+ALL_CLUSTER_OPERATIONS = 0b1_1111_1010_0000
+NOT_ASKED = -(2**31)
+UNCACHED_MAX = 100
+"""More topics than this are not encoded in one turn of the loop (about 2 ms)."""
+
+_API_KEYS = [
+    {"api_key": int(key), "min_version": low, "max_version": high}
+    for key, (low, high) in ADVERTISED.items()
+]
+
+
+def api_versions(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """What is offered; the same for everyone."""
+    return {"error_code": 0, "api_keys": _API_KEYS}
+
+
+def metadata(broker: Broker, context: RequestContext, request: Any) -> bytes | Awaitable[bytes]:
+    """Brokers of the client's listener, and the topics asked for; creates them where allowed."""
+    answer = _Answer(broker, context, request)
+    missing = answer.topics_to_create()
+    if missing or answer.is_slow():
+        return _metadata_later(broker, answer, missing)
+    return answer.encode()
+
+
+async def _metadata_later(broker: Broker, answer: _Answer, missing: list[str]) -> bytes:
+    created = await asyncio.gather(
+        *(broker.cluster.auto_create(name) for name in missing), return_exceptions=True
+    )
+    for name, outcome in zip(missing, created, strict=True):
+        if isinstance(outcome, BaseException):
+            answer.failed(name, outcome)
+    await answer.warm_up()
+    return answer.encode()
+
+
+class _Answer:
+    """One Metadata response in the making."""
+
+    def __init__(self, broker: Broker, context: RequestContext, request: Any) -> None:
+        self._broker = broker
+        self._context = context
+        self._request = request
+        self._version = context.api_version
+        self._operations = bool(getattr(request, "include_topic_authorized_operations", False))
+        self._failures: dict[str, ErrorCode] = {}
+
+    @property
+    def _is_for_all(self) -> bool:
+        topics = self._request.topics
+        return topics is None or (self._version == 0 and not topics)
+
+    def topics_to_create(self) -> list[str]:
+        """Names asked for that do not exist, where both sides let them be created."""
+        if self._is_for_all or not self._broker.config.auto_create_topics_enable:
+            return []
+        if not getattr(self._request, "allow_auto_topic_creation", True):
+            return []
+        known = self._broker.cluster.image.topics
+        missing = []
+        for topic in self._request.topics:
+            if topic.name is not None and topic.name not in known:
+                try:
+                    check_topic_name(topic.name)
+                except KafkaError as error:
+                    self._failures[topic.name] = error.code
+                else:
+                    missing.append(topic.name)
+        return list(dict.fromkeys(missing))
+
+    def failed(self, name: str, error: BaseException) -> None:
+        """A topic could not be created (or has no leaders yet)."""
+        code = ErrorCode.UNKNOWN_SERVER_ERROR
+        if isinstance(error, KafkaError):
+            code = error.code
+        if code is ErrorCode.REQUEST_TIMED_OUT:
+            code = ErrorCode.LEADER_NOT_AVAILABLE
+        self._failures[name] = code
+
+    def is_slow(self) -> bool:
+        """Whether so many topics must be encoded that it takes several turns of the loop."""
+        cache = self._broker.metadata
+        return self._is_for_all and cache.missing(self._version, self._operations) > UNCACHED_MAX
+
+    async def warm_up(self) -> None:
+        """Encodes all topics into the cache, a slice per turn of the loop."""
+        if not self._is_for_all:
+            return
+        for number, info in enumerate(list(self._broker.cluster.image.topics.values())):
+            self._broker.metadata.topic(self._version, self._operations, info)
+            if number % UNCACHED_MAX == UNCACHED_MAX - 1:
+                await asyncio.sleep(0)
+
+    def encode(self) -> bytes:
+        image = self._broker.cluster.image
+        asked = bool(getattr(self._request, "include_cluster_authorized_operations", False))
+        fields = {
+            "brokers": self._brokers(),
+            "cluster_id": image.cluster_id or None,
+            "controller_id": image.controller_id,
+            "cluster_authorized_operations": ALL_CLUSTER_OPERATIONS if asked else NOT_ASKED,
+        }
+        if self._is_for_all:
+            topics = [self._known(info) for info in image.topics.values()]
+        else:
+            topics = [self._topic(topic) for topic in self._request.topics]
+        return encode_metadata(self._version, fields, topics)
+
+    def _brokers(self) -> list[Fields]:
+        listed = []
+        for broker in self._broker.cluster.image.brokers.values():
+            endpoint = broker.endpoints.get(self._context.listener)
+            if endpoint is not None:
+                host, port = endpoint
+                listed.append(
+                    {"node_id": broker.id, "host": host, "port": port, "rack": broker.rack}
+                )
+        return listed
+
+    def _known(self, info: TopicInfo) -> bytes:
+        return self._broker.metadata.topic(self._version, self._operations, info)
+
+    def _topic(self, topic: Any) -> bytes:
+        image = self._broker.cluster.image
+        name = topic.name
+        topic_id = getattr(topic, "topic_id", None)
+        if name is None and topic_id is not None:
+            name = image.topic_ids.get(topic_id)
+            if name is None:
+                return self._unknown("", topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
+        info = image.topics.get(name)
+        if info is not None:
+            return self._known(info)
+        code = self._failures.get(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return self._unknown(name, None, code)
+
+    def _unknown(self, name: str, topic_id: Any, code: ErrorCode) -> bytes:
+        fields = {"error_code": int(code), "name": name, "topic_id": topic_id}
+        return encode_topic(self._version, fields)
+
+
+HANDLERS: dict[ApiKey, ColdHandler] = {
+    ApiKey.API_VERSIONS: api_versions,
+    ApiKey.METADATA: metadata,
+}

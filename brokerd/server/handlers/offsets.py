@@ -1,0 +1,101 @@
+"""ListOffsets and OffsetForLeaderEpoch: where a partition's log begins and ends, and at what time.
+
+Clients see up to the high watermark, so a timestamp's offset at or above it is not known yet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.server.context import ColdHandler, Fields, RequestContext
+
+if TYPE_CHECKING:
+    from brokerd.replication.partition import Partition
+    from brokerd.server.broker import Broker
+
+LATEST = -1
+EARLIEST = -2
+MAX_TIMESTAMP = -3
+EARLIEST_LOCAL = -4
+
+
+def list_offsets(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """One offset per partition asked for; errors are per partition."""
+    return {
+        "topics": [
+            {
+                "name": topic.name,
+                "partitions": [_listed(broker, topic.name, asked) for asked in topic.partitions],
+            }
+            for topic in request.topics
+        ]
+    }
+
+
+def _listed(broker: Broker, topic: str, asked: Any) -> Fields:
+    epoch = getattr(asked, "current_leader_epoch", -1)
+    try:
+        partition = broker.leader_of(topic, asked.partition_index, epoch)
+        offset, timestamp_ms, leader_epoch = _offset_at(partition, asked.timestamp)
+    except KafkaError as error:
+        return {"partition_index": asked.partition_index, "error_code": int(error.code)}
+    return {
+        "partition_index": asked.partition_index,
+        "error_code": 0,
+        "timestamp": timestamp_ms,
+        "offset": offset,
+        "leader_epoch": leader_epoch,
+    }
+
+
+def _offset_at(partition: Partition, timestamp_ms: int) -> tuple[int, int, int]:
+    """(offset, timestamp, leader epoch); all -1 where there is no such record."""
+    log = partition.log
+    if timestamp_ms == LATEST:
+        return partition.high_watermark, -1, partition.leader_epoch
+    if timestamp_ms in (EARLIEST, EARLIEST_LOCAL):
+        return log.log_start_offset, -1, -1
+    if timestamp_ms == MAX_TIMESTAMP:
+        found = log.max_timestamp_offset()
+    elif timestamp_ms >= 0:
+        found = log.offset_for_timestamp(timestamp_ms)
+    else:
+        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"no special timestamp {timestamp_ms}")
+    if found is None or found[0] >= partition.high_watermark:
+        return -1, -1, -1
+    return found
+
+
+def offset_for_leader_epoch(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """Where each epoch asked for ended in the leader's log."""
+    return {
+        "topics": [
+            {
+                "topic": topic.topic,
+                "partitions": [_epoch_end(broker, topic.topic, each) for each in topic.partitions],
+            }
+            for topic in request.topics
+        ]
+    }
+
+
+def _epoch_end(broker: Broker, topic: str, asked: Any) -> Fields:
+    try:
+        partition = broker.leader_of(topic, asked.partition, asked.current_leader_epoch)
+    except KafkaError as error:
+        return {"partition": asked.partition, "error_code": int(error.code)}
+    epoch, end_offset = partition.log.end_offset_for_epoch(asked.leader_epoch)
+    return {
+        "partition": asked.partition,
+        "error_code": 0,
+        "leader_epoch": epoch,
+        "end_offset": end_offset,
+    }
+
+
+HANDLERS: dict[ApiKey, ColdHandler] = {
+    ApiKey.LIST_OFFSETS: list_offsets,
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: offset_for_leader_epoch,
+}

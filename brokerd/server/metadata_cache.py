@@ -1,0 +1,72 @@
+"""The encoded topics of Metadata responses, dropped when what they say changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brokerd.cluster.names import INTERNAL_TOPICS
+from brokerd.errors import ErrorCode
+from brokerd.protocol.metadata import encode_topic
+
+if TYPE_CHECKING:
+    from brokerd.cluster.image import ImageDelta, MetadataImage, TopicInfo
+    from brokerd.replication.state import PartitionState
+
+ALL_TOPIC_OPERATIONS = 0b1101_1111_1000
+"""Bits of the operations on a topic (read … alter configs) that a client may do without ACLs."""
+NOT_ASKED = -(2**31)
+
+
+class MetadataCache:
+    """Bytes by (version, operations asked, topic); an image change drops the topics it names."""
+
+    def __init__(self, image: MetadataImage) -> None:
+        self._image = image
+        self._encoded: dict[tuple[int, bool], dict[str, bytes]] = {}
+
+    def changed(self, delta: ImageDelta) -> None:
+        """The image has changed; a broker that came or went touches every topic."""
+        if delta.brokers_changed:
+            self._encoded.clear()
+            return
+        names = {state.topic for state in delta.partitions}
+        names.update(topic for topic, _ in delta.deleted)
+        for encoded in self._encoded.values():
+            for name in names:
+                encoded.pop(name, None)
+
+    def missing(self, version: int, operations: bool) -> int:
+        """About how many topics would have to be encoded for a response with all of them."""
+        return len(self._image.topics) - len(self._encoded.get((version, operations), ()))
+
+    def topic(self, version: int, operations: bool, info: TopicInfo) -> bytes:
+        """One existing topic's bytes."""
+        encoded = self._encoded.setdefault((version, operations), {})
+        data = encoded.get(info.name)
+        if data is None:
+            data = encoded[info.name] = encode_topic(version, self._fields(info, operations))
+        return data
+
+    def _fields(self, info: TopicInfo, operations: bool) -> dict[str, Any]:
+        partitions = info.partitions
+        return {
+            "error_code": 0,
+            "name": info.name,
+            "topic_id": info.topic_id,
+            "is_internal": info.name in INTERNAL_TOPICS,
+            "partitions": [self._partition(partitions[index]) for index in sorted(partitions)],
+            "topic_authorized_operations": ALL_TOPIC_OPERATIONS if operations else NOT_ASKED,
+        }
+
+    def _partition(self, state: PartitionState) -> dict[str, Any]:
+        brokers = self._image.brokers
+        led = state.leader in brokers
+        return {
+            "error_code": 0 if led else int(ErrorCode.LEADER_NOT_AVAILABLE),
+            "partition_index": state.partition,
+            "leader_id": state.leader if led else -1,
+            "leader_epoch": state.leader_epoch,
+            "replica_nodes": state.replicas,
+            "isr_nodes": state.isr,
+            "offline_replicas": [each for each in state.replicas if each not in brokers],
+        }
