@@ -11,6 +11,7 @@ from django.contrib.auth import get_user_model
 
 from console.accounts.services import ensure_admin
 from console.stack.config import StackConfig
+from console.stack.secretfiles import password
 from monitoring.seed import embedded_cluster
 
 ADMIN = "admin"
@@ -31,10 +32,14 @@ def seed(config: StackConfig, given_password: str) -> Iterator[str]:
 def _ensure_admin(config: StackConfig, given_password: str) -> bool:
     if given_password:
         return ensure_admin(given_password, ADMIN)
-    generated = config.admin_password_file.read_text().strip()
+    file = config.admin_password_file
+    generated = file.read_text().strip()
     admin = get_user_model().objects.filter(username=ADMIN).first()
     if admin is None:
+        if not generated:  # the account was removed since its password was changed
+            generated = password()
+            file.write_text(generated + "\n")
         return ensure_admin(generated, ADMIN)
     if generated and not admin.check_password(generated):
-        config.admin_password_file.write_text("")
+        file.write_text("")
     return ensure_admin("", ADMIN)

@@ -1,0 +1,60 @@
+"""What the records of the demo traffic look like. Pure.
+
+Keys and values are UTF-8; values are JSON objects with `at_ms`. Of a process only name, id, CPU
+and memory leave the machine's own bookkeeping: never arguments, environment or user.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A record to send."""
+
+    topic: str
+    key: bytes | None
+    value: bytes
+
+
+def as_json(fields: Mapping[str, Any]) -> bytes:
+    """A JSON object on one line."""
+    return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def process_sample(
+    topic: str, at_ms: int, name: str, pid: int, cpu_percent: float | None, rss_bytes: int
+) -> Outgoing:
+    """One look at one process; `cpu_percent` of a core since the look before, null at the first."""
+    percent = None if cpu_percent is None else round(cpu_percent, 2)
+    fields = {"at_ms": at_ms, "name": name, "pid": pid, "cpu_percent": percent}
+    return Outgoing(topic, name.encode(), as_json({**fields, "rss_bytes": rss_bytes}))
+
+
+def cpu_sample(topic: str, at_ms: int, cpu: str, percent: Mapping[str, float]) -> Outgoing:
+    """How one CPU (or `all`) spent the last second, in percent."""
+    return Outgoing(topic, cpu.encode(), as_json({"at_ms": at_ms, "cpu": cpu, **percent}))
+
+
+def journal_line(topic: str, key_field: str, line: bytes) -> Outgoing:
+    """A line of a JSON log as it is; keyed by one of its fields where it has that field."""
+    try:
+        fields = json.loads(line)
+        key = fields.get(key_field)
+    except (ValueError, AttributeError):
+        key = None
+    return Outgoing(topic, None if key is None else str(key).encode(), line)
+
+
+def broker_event(topic: str, broker_id: str, event: Mapping[str, Any]) -> Outgoing:
+    """An event of a broker's ring, keyed by the partition it is about, else by the broker."""
+    about = event.get("topic")
+    key = f"{about}-{event.get('partition')}" if about else f"broker-{broker_id}"
+    return Outgoing(topic, key.encode(), as_json({**event, "broker_id": int(broker_id)}))
+
+
+def load_record(topic: str, sequence: int, sent_at_ms: int) -> Outgoing:
+    """Load: a counter and the time it was sent, nothing that pretends to be more."""
+    return Outgoing(topic, None, as_json({"sequence": sequence, "sent_at_ms": sent_at_ms}))
