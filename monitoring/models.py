@@ -10,9 +10,10 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
+from monitoring.reports.models import Report
 from monitoring.secrets import seal, unseal
 
-__all__ = ["Alert", "AlertDelivery", "AlertRule", "Cluster"]
+__all__ = ["Alert", "AlertDelivery", "AlertRule", "Cluster", "Report"]
 
 _ADDRESS = re.compile(r"^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})$")
 

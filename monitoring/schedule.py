@@ -61,4 +61,9 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "schedule": 10.0,
             "options": {"expires": 9},
         },
+        "send-lost-reports-again": {
+            "task": "monitoring.reports.reap",
+            "schedule": 15.0,
+            "options": {"expires": 14},
+        },
     }

@@ -87,6 +87,14 @@ def open_session(config: SparkConfig) -> Iterator[SparkSession]:
             session.stop()
 
 
+def lost_session(error: Exception) -> SparkStarting | None:
+    """SparkStarting if a query failed because the server went away or is another by now."""
+    text = str(error)
+    if any(word in text for word in ("UNAVAILABLE", "SESSION_NOT_FOUND", "SESSION_CHANGED")):
+        return SparkStarting("Spark was restarted.")
+    return None
+
+
 def _refusal(error: Exception) -> SparkUnavailable:
     text = str(error)
     if "UNAVAILABLE" in text:

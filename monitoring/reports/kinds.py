@@ -1,0 +1,77 @@
+"""The kinds of report: what each takes, and the Spark job that computes it.
+
+A new kind is an entry in KINDS, a job in monitoring/spark/jobs, charts in charts.py and its
+words in console/reports/texts.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from monitoring.reports.charts import Chart, of_throughput_and_lag
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from monitoring.reports.models import Report
+    from monitoring.spark.jobs.throughput_and_lag import Outcome
+
+THROUGHPUT_AND_LAG = "throughput-and-lag"
+RANGE_MS_MIN = 60_000
+RANGE_MS_MAX = 31 * 24 * 3_600_000
+# 9999-12-31: beyond it no calendar follows.
+_TIME_MS_MAX = 253_402_300_799_000
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`compute(spark, report, on_stage)` imports what it needs: a web process never does."""
+
+    stages: tuple[str, ...]
+    compute: Callable[[SparkSession, Report, Callable[[int], None]], Outcome]
+    charts: Callable[[Mapping[str, pa.Table], Mapping[str, Any]], dict[str, Chart]]
+
+
+def checked_range(params: Mapping[str, Any]) -> dict[str, int]:
+    """`from_ms` and `to_ms` of a report. Raises ValueError with a word for what is wrong."""
+    from_ms, to_ms = params.get("from_ms"), params.get("to_ms")
+    if not (isinstance(from_ms, int) and isinstance(to_ms, int)):
+        raise ValueError("missing")
+    if not 0 <= from_ms <= _TIME_MS_MAX or not 0 <= to_ms <= _TIME_MS_MAX:
+        raise ValueError("out_of_range")
+    if to_ms - from_ms < RANGE_MS_MIN:
+        raise ValueError("too_short")
+    if to_ms - from_ms > RANGE_MS_MAX:
+        raise ValueError("too_long")
+    return {"from_ms": from_ms, "to_ms": to_ms}
+
+
+def _throughput_and_lag(
+    spark: SparkSession, report: Report, on_stage: Callable[[int], None]
+) -> Outcome:
+    from monitoring.history.reader import files
+    from monitoring.spark.jobs.throughput_and_lag import Request, run
+
+    from_ms, to_ms = report.params["from_ms"], report.params["to_ms"]
+    slug = report.cluster.slug
+    request = Request(
+        from_ms=from_ms,
+        to_ms=to_ms,
+        partition_files=files(slug, "partitions", from_ms, to_ms),
+        group_files=files(slug, "groups", from_ms, to_ms),
+        hidden_prefixes=report.hidden_prefixes,
+    )
+    return run(spark, request, on_stage)
+
+
+KINDS = {
+    THROUGHPUT_AND_LAG: Kind(
+        stages=("samples", "topics", "topic_series", "groups", "group_series"),
+        compute=_throughput_and_lag,
+        charts=of_throughput_and_lag,
+    )
+}

@@ -1,0 +1,46 @@
+"""From what Spark says of its tasks to one number that only grows: pure.
+
+A report has stages of equal weight; within a stage the share of finished tasks counts. Spark
+plans as it goes, so that the number of tasks may grow and the share shrink: what was shown
+stays shown. 100 is reached only by being done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+
+class SparkStage(Protocol):
+    """What `registerProgressHandler` hands over, of which two counts are used."""
+
+    num_tasks: int
+    num_completed_tasks: int
+
+
+class Progress:
+    """Per cent of a report with `stages` stages; `percent` is from 0 to 99."""
+
+    def __init__(self, stages: int) -> None:
+        assert stages > 0
+        self._stages = stages
+        self._stage = 0
+        self.percent = 0
+
+    def enter(self, stage: int) -> int:
+        """The stage of this number (from 0) begins."""
+        self._stage = stage
+        return self._raise_to(stage / self._stages)
+
+    def tasks(self, stages: Iterable[SparkStage]) -> int:
+        """Spark's own stages of the query that runs now."""
+        total = done = 0
+        for stage in stages:
+            total += stage.num_tasks
+            done += stage.num_completed_tasks
+        share = done / total if total else 0.0
+        return self._raise_to((self._stage + share) / self._stages)
+
+    def _raise_to(self, share: float) -> int:
+        self.percent = min(99, max(self.percent, int(share * 100)))
+        return self.percent

@@ -1,0 +1,116 @@
+"""Stored results: one folder per report below `data/reports`.
+
+    <uuid>/result.json          {"version": 1, "figures": {…}, "tables": {name: rows}}
+    <uuid>/charts.json          chart descriptions by name (charts.py)
+    <uuid>/<table>.parquet      each table as it was computed
+    <uuid>/<table>.csv          the same for spreadsheets
+
+A folder is written aside and renamed into place: it is there whole or not at all, and computing
+a report once more replaces it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet as pq
+from django.conf import settings
+
+FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
+_VERSION = 1
+
+
+class ResultGone(Exception):
+    """The folder of a finished report is not there (any more), or is not readable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A stored result; tables are read when asked for."""
+
+    folder: Path
+    figures: dict[str, Any]
+    rows: dict[str, int]  # of each table
+    charts: dict[str, Any]
+
+    def table(self, name: str, limit: int) -> list[dict[str, Any]]:
+        """The first `limit` rows of a table, in its own order."""
+        rows: pa.Table = pq.read_table(self.folder / f"{name}.parquet")
+        return rows.slice(0, limit).to_pylist()
+
+    def file(self, name: str, extension: str) -> Path:
+        """The file of a table. Raises KeyError unless both are names that exist."""
+        if name not in self.rows or extension not in FORMATS:
+            raise KeyError(name)
+        return self.folder / f"{name}.{extension}"
+
+
+def root() -> Path:
+    return Path(settings.AERIE_DATA) / "reports"
+
+
+def write(
+    report_id: uuid.UUID,
+    tables: Mapping[str, pa.Table],
+    figures: Mapping[str, Any],
+    charts: Mapping[str, Any],
+) -> str:
+    """Stores a result, over an older one of the same report; returns the folder's name."""
+    final = root() / str(report_id)
+    draft = root() / f".{report_id}-{uuid.uuid4().hex}"
+    draft.mkdir(parents=True)
+    try:
+        for name, table in tables.items():
+            pq.write_table(table, draft / f"{name}.parquet")
+            pyarrow.csv.write_csv(_for_spreadsheets(table), draft / f"{name}.csv")
+        (draft / "charts.json").write_text(json.dumps(charts))
+        rows = {name: table.num_rows for name, table in tables.items()}
+        result = {"version": _VERSION, "figures": dict(figures), "tables": rows}
+        (draft / "result.json").write_text(json.dumps(result))
+        if final.exists():
+            final.rename(draft.with_suffix(".old"))
+        draft.rename(final)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+        shutil.rmtree(draft.with_suffix(".old"), ignore_errors=True)
+    return final.name
+
+
+def read(name: str) -> Result:
+    """The result in the folder `name`. Raises ResultGone."""
+    folder = root() / name
+    try:
+        result = json.loads((folder / "result.json").read_text())
+        charts = json.loads((folder / "charts.json").read_text())
+    except (OSError, ValueError) as error:
+        raise ResultGone(str(error)) from error
+    if not name or result.get("version") != _VERSION:
+        raise ResultGone(f"{folder} was written by another version")
+    return Result(folder=folder, figures=result["figures"], rows=result["tables"], charts=charts)
+
+
+def remove(report_id: uuid.UUID) -> None:
+    shutil.rmtree(root() / str(report_id), ignore_errors=True)
+
+
+def _for_spreadsheets(table: pa.Table) -> pa.Table:
+    """Text that a spreadsheet would run as a formula gets an apostrophe in front.
+
+    Whoever may name a consumer group could otherwise write `=HYPERLINK(…)` into an export.
+    """
+    columns = []
+    for column in table.columns:
+        if pa.types.is_string(column.type):
+            risky = pc.match_substring_regex(column, r"^[=+\-@\t\r]")
+            column = pc.if_else(risky, pc.binary_join_element_wise("'", column, ""), column)
+        columns.append(column)
+    return pa.table(columns, names=table.column_names)

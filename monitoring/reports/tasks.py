@@ -1,0 +1,54 @@
+"""Celery's side of reports: thin, idempotent, safe to send twice."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+
+from celery import shared_task
+from django.db.models import Q
+from django.utils import timezone
+
+from monitoring.reports import services
+from monitoring.reports.models import Report, State
+
+SOFT_LIMIT_S = 15 * 60
+HARD_LIMIT_S = SOFT_LIMIT_S + 60
+ATTEMPTS_MAX = 2
+SILENCE_MAX = timedelta(seconds=30)  # of heartbeats; then a worker counts as dead
+RESEND = timedelta(minutes=10)
+
+
+@shared_task(
+    name="monitoring.reports.run",
+    queue="spark",
+    soft_time_limit=SOFT_LIMIT_S,
+    time_limit=HARD_LIMIT_S,
+)
+def run(report_id: str) -> None:
+    """Computes one report. The message is gone once taken: a lost worker is `reap`'s matter."""
+    from monitoring.reports.runner import run_report  # keeps Spark out of every other process
+
+    run_report(uuid.UUID(report_id))
+
+
+@shared_task(name="monitoring.reports.reap", queue="default")
+def reap() -> None:
+    """Sends a report again whose worker died or whose message was lost; gives up at the second.
+
+    A queued report is taken for lost only while none is running: until then it waits its turn.
+    """
+    now = timezone.now()
+    silent = Report.objects.filter(
+        Q(heartbeat_at__lt=now - SILENCE_MAX) | Q(heartbeat_at=None), state=State.RUNNING
+    )
+    silent.filter(attempt__gte=ATTEMPTS_MAX).update(
+        state=State.FAILED, error="worker_lost", stage="", finished_at=now
+    )
+    silent.update(state=State.QUEUED, stage="", progress=0, sent_at=None)
+    waiting = Report.objects.filter(state=State.QUEUED).order_by("created_at")
+    lost = Q(sent_at=None)
+    if not Report.objects.filter(state=State.RUNNING).exists():
+        lost |= Q(sent_at__lt=now - RESEND)
+    for report in waiting.filter(lost)[: services.WAITING_MAX]:
+        services.send(report)
