@@ -1,0 +1,95 @@
+"""At which offset each leader epoch began: what followers compare to find where logs part.
+
+File `leader-epoch-checkpoint`: entries `epoch start_offset`, both rising. The entry of an epoch is
+made by the first batch appended under it, so an epoch in which nothing was written has none. The
+file is read at first use and replaced when an epoch begins; it is not synced then, since recovery
+finds the epochs of unflushed batches in the batches.
+"""
+
+from bisect import bisect_left, bisect_right
+from typing import Final
+
+from brokerd.log import names
+from brokerd.log.checkpoints import read_entries, write_entries
+
+NO_EPOCH: Final = -1
+NO_OFFSET: Final = -1
+
+
+class EpochCache:
+    """Epochs and their start offsets, in parallel."""
+
+    __slots__ = ("_epochs", "_path", "_starts")
+
+    def __init__(self, directory: str) -> None:
+        self._path = f"{directory}/{names.EPOCH_CHECKPOINT}"
+        entries = read_entries(self._path)
+        self._epochs = [int(epoch) for epoch, _ in entries]
+        self._starts = [int(start) for _, start in entries]
+
+    @property
+    def latest(self) -> int:
+        return self._epochs[-1] if self._epochs else NO_EPOCH
+
+    @property
+    def entries(self) -> list[tuple[int, int]]:
+        return list(zip(self._epochs, self._starts, strict=True))
+
+    def assign(self, epoch: int, start_offset: int) -> None:
+        """Note that `epoch` begins at `start_offset`; what contradicts it goes. Raises OSError."""
+        if self.note(epoch, start_offset):
+            self.save()
+
+    def note(self, epoch: int, start_offset: int) -> bool:
+        """As `assign`, in memory alone; whether anything changed."""
+        if epoch < 0 or (self._epochs and epoch == self._epochs[-1]):
+            return False
+        kept = min(bisect_left(self._epochs, epoch), bisect_left(self._starts, start_offset))
+        del self._epochs[kept:], self._starts[kept:]
+        self._epochs.append(epoch)
+        self._starts.append(start_offset)
+        return True
+
+    def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
+        """(largest known epoch <= `epoch`, the offset where it ended); (-1, -1) if unknown.
+
+        Kafka's answer to OffsetForLeaderEpoch: an epoch before the first one known answers itself
+        with the start of the first.
+        """
+        if epoch < 0 or epoch > self.latest:
+            return NO_EPOCH, NO_OFFSET
+        if epoch == self.latest:
+            return epoch, log_end_offset
+        higher = bisect_right(self._epochs, epoch)
+        if higher == 0:
+            return epoch, self._starts[0]
+        return self._epochs[higher - 1], self._starts[higher]
+
+    def epoch_at(self, offset: int) -> int:
+        """The epoch under which `offset` was written; -1 if unknown."""
+        found = bisect_right(self._starts, offset)
+        return self._epochs[found - 1] if found else NO_EPOCH
+
+    def truncate_end(self, offset: int) -> None:
+        """Forget epochs that began at or after `offset`. Raises OSError."""
+        kept = bisect_left(self._starts, offset)
+        if kept < len(self._starts):
+            del self._epochs[kept:], self._starts[kept:]
+            self.save()
+
+    def truncate_start(self, offset: int) -> None:
+        """Forget epochs that ended before `offset`; the one it lies in begins there."""
+        found = bisect_right(self._starts, offset)
+        if found and self._starts[found - 1] < offset:
+            del self._epochs[: found - 1], self._starts[: found - 1]
+            self._starts[0] = offset
+            self.save()
+
+    def clear(self) -> None:
+        self._epochs.clear()
+        self._starts.clear()
+        self.save()
+
+    def save(self, *, sync: bool = False) -> None:
+        entries = (f"{epoch} {start}" for epoch, start in self.entries)
+        write_entries(self._path, entries, sync=sync)

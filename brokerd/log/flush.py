@@ -1,0 +1,56 @@
+"""Making what was written durable, outside the thread that appends."""
+
+import os
+from typing import TYPE_CHECKING
+
+from brokerd.log import names
+
+if TYPE_CHECKING:
+    from brokerd.log.open_files import FileRange
+    from brokerd.log.stored_log import StoredLog
+
+
+class FlushJob:
+    """Sync the segments that hold offsets below `up_to`, then move the recovery point there.
+
+    Made where the log is used (index entries are written out, descriptors pinned), `run` in any
+    thread, `finish` where the log is used. If syncing fails the recovery point stays.
+    """
+
+    __slots__ = ("_log", "_paths", "_pinned", "_synced", "_up_to")
+
+    def __init__(self, log: "StoredLog", up_to: int) -> None:
+        self._log = log
+        self._up_to = up_to
+        self._synced = False
+        self._pinned: list[FileRange] = []
+        self._paths: list[str] = []
+        for segment in log.segments_between(log.recovery_point, up_to):
+            segment.flush_indexes()
+            self._pinned.append(segment.file.pin(0, 0))
+            self._paths += (segment.path(names.INDEX), segment.path(names.TIME_INDEX))
+
+    def run(self) -> None:
+        for pinned in self._pinned:
+            os.fdatasync(pinned.fd)
+        for path in self._paths:
+            _sync(path)
+        self._synced = True
+
+    def finish(self) -> None:
+        for pinned in self._pinned:
+            pinned.release()
+        if self._synced:
+            self._log.flushed_to(self._up_to)
+
+
+def _sync(path: str) -> None:
+    """Sync a file by name; one that was deleted meanwhile needs none."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,197 @@
+"""Opening a partition's directory: what is there, and mending it after an unclean stop.
+
+After a clean stop nothing but the names and sizes of files is read. Otherwise, in this order:
+
+1. half-done deletions and compactions are finished or undone (`tidy`), orphaned indexes removed;
+2. from the segment that holds the recovery point on, every batch is checked with its CRC, the
+   indexes and leader epochs are made anew, the log is cut at the first byte that is not part of an
+   intact batch, and every later segment is removed;
+3. if the log now ends before its start, everything goes and it starts, empty, at its start;
+4. leader epochs outside the log are forgotten. (Producer state follows at its first use, from the
+   last intact snapshot and the batches behind it.)
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from brokerd.log import names
+from brokerd.log.context import LogContext
+from brokerd.log.epochs import EpochCache
+from brokerd.log.scan import checked_batches
+from brokerd.log.segment import Segment
+from brokerd.protocol.records import BatchHeader
+
+
+@dataclass(slots=True)
+class LoadedLog:
+    """Segments by base offset, at least one, and where the log starts, ends and is durable to.
+
+    `truncated_bytes` is what recovery cut off; None when the log was taken as it is.
+    """
+
+    segments: list[Segment]
+    log_start_offset: int
+    log_end_offset: int
+    recovery_point: int
+    truncated_bytes: int | None = None
+
+
+def load(
+    context: LogContext,
+    directory: str,
+    *,
+    log_start_offset: int,
+    recovery_point: int | None,
+    clean: bool,
+    now_ms: int,
+) -> LoadedLog:
+    """Open the log in `directory`.
+
+    `recovery_point` is what the checkpoint says: after a clean stop it is the log end; None = the
+    checkpoint does not know this log. Raises OSError.
+    """
+    tidy(directory)
+    segments = _find_segments(context, directory, now_ms)
+    if not segments:
+        segments = [Segment.create(context.files, directory, log_start_offset, now_ms)]
+        if not clean or recovery_point is None or recovery_point <= log_start_offset:
+            return LoadedLog(segments, log_start_offset, log_start_offset, log_start_offset)
+    log_start_offset = max(log_start_offset, segments[0].base_offset)
+    if clean and recovery_point is not None and recovery_point >= segments[-1].base_offset:
+        return LoadedLog(segments, log_start_offset, recovery_point, recovery_point)
+    return recover(context, segments, log_start_offset, recovery_point or 0, now_ms)
+
+
+def recover(
+    context: LogContext,
+    segments: list[Segment],
+    log_start_offset: int,
+    recovery_point: int,
+    now_ms: int,
+) -> LoadedLog:
+    """Check everything from the segment of `recovery_point` on; see the module. Raises OSError."""
+    directory = segments[0].directory
+    epochs = EpochCache(directory)
+    kept: list[Segment] = []
+    truncated_bytes = 0
+    log_end = segments[0].base_offset
+    for number, segment in enumerate(segments):
+        is_last = number == len(segments) - 1
+        kept.append(segment)
+        if not is_last and segments[number + 1].base_offset <= recovery_point:
+            continue
+        log_end, cut_bytes = _recover_segment(segment, epochs)
+        truncated_bytes += cut_bytes
+        if cut_bytes and not is_last:
+            truncated_bytes += remove_segments(segments[number + 1 :])
+            break
+    if log_end < log_start_offset:
+        truncated_bytes += remove_segments(kept)
+        kept = [Segment.create(context.files, directory, log_start_offset, now_ms)]
+        log_end = log_start_offset
+    epochs.truncate_end(log_end)
+    epochs.truncate_start(log_start_offset)
+    epochs.save()
+    return LoadedLog(
+        kept, log_start_offset, log_end, min(recovery_point, log_end), truncated_bytes
+    )
+
+
+def _recover_segment(segment: Segment, epochs: EpochCache) -> tuple[int, int]:
+    """Check one segment; returns the offset after its last batch and the bytes cut off."""
+    file_bytes = os.stat(segment.file.path).st_size
+    log_end = segment.base_offset
+
+    def intact() -> Iterator[tuple[int, BatchHeader]]:
+        nonlocal log_end
+        for position, header in checked_batches(segment.file.fd(), 0, file_bytes):
+            if header.base_offset < log_end or header.last_offset_delta < 0:
+                return
+            log_end = header.last_offset + 1
+            epochs.note(header.leader_epoch, header.base_offset)
+            yield position, header
+
+    segment.rebuild(intact())
+    if segment.size_bytes < file_bytes:
+        os.ftruncate(segment.file.fd(), segment.size_bytes)
+    segment.close_indexes()
+    return log_end, file_bytes - segment.size_bytes
+
+
+def remove_segments(segments: list[Segment]) -> int:
+    """Remove segments for good; returns how many bytes of data they held. Raises OSError."""
+    size_bytes = sum(segment.size_bytes for segment in segments)
+    for segment in segments:
+        for path in segment.mark_deleted():
+            os.unlink(path)
+    return size_bytes
+
+
+def _find_segments(context: LogContext, directory: str, now_ms: int) -> list[Segment]:
+    segments = []
+    found = set()
+    indexes = []
+    for entry in os.scandir(directory):
+        parsed = names.parse_segment_file(entry.name)
+        if parsed is None:
+            continue
+        base_offset, suffix = parsed
+        if suffix == names.LOG:
+            size_bytes = entry.stat().st_size
+            segments.append(Segment(context.files, directory, base_offset, size_bytes, now_ms))
+            found.add(base_offset)
+        elif suffix in names.INDEX_SUFFIXES:
+            indexes.append((base_offset, entry.path))
+    for base_offset, path in indexes:
+        if base_offset not in found:
+            os.unlink(path)
+    segments.sort(key=lambda segment: segment.base_offset)
+    return segments
+
+
+def tidy(directory: str) -> None:
+    """Finish or undo deletions and compactions that a stop interrupted. Raises OSError.
+
+    `.deleted` and `.cleaned` files go. A `.swap` is complete: it takes the place of the segments
+    that it covers, unless a `.cleaned` at or before it shows that its set is not complete.
+    """
+    present = set(os.listdir(directory))
+    cleaned = [_base_of(name) for name in present if name.endswith(names.CLEANED)]
+    swaps = sorted(name for name in present if name.endswith(names.SWAP))
+    for name in present:
+        if name.endswith((names.DELETED, names.CLEANED, ".tmp")):
+            os.unlink(f"{directory}/{name}")
+    if cleaned:
+        for name in [name for name in swaps if _base_of(name) >= min(cleaned)]:
+            os.unlink(f"{directory}/{name}")
+            swaps.remove(name)
+    for name in swaps:
+        if name.endswith(names.LOG + names.SWAP):
+            _remove_covered(directory, name)
+    for name in swaps:
+        os.replace(f"{directory}/{name}", f"{directory}/{name.removesuffix(names.SWAP)}")
+
+
+def _base_of(name: str) -> int:
+    digits = name.split(".", 1)[0]
+    return int(digits) if digits.isdigit() else 0
+
+
+def _remove_covered(directory: str, swap_name: str) -> None:
+    """Remove the segments whose offsets a complete swap file holds already."""
+    base_offset = _base_of(swap_name)
+    path = f"{directory}/{swap_name}"
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        next_offset = base_offset + 1
+        for _, header in checked_batches(fd, 0, os.fstat(fd).st_size):
+            next_offset = header.last_offset + 1
+    finally:
+        os.close(fd)
+    for name in os.listdir(directory):
+        parsed = names.parse_segment_file(name)
+        if parsed is None or parsed[1] == names.SNAPSHOT:
+            continue
+        if parsed[1] in names.SEGMENT_SUFFIXES and base_offset <= parsed[0] < next_offset:
+            os.unlink(f"{directory}/{name}")

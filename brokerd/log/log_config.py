@@ -1,0 +1,183 @@
+"""The settings of one partition log: topic-level names over the broker's defaults over Kafka's.
+
+`TOPIC_KEYS` is the one table of topic-level settings: their type, range, default, and the broker
+settings that give the topic its default (the first one that is set wins; a factor turns hours and
+minutes into milliseconds). `LogConfig` holds the ones that the broker acts on, named as the topic
+setting with underscores.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final, Literal, NamedTuple
+
+INT32_MAX: Final = 2**31 - 1
+INT64_MAX: Final = 2**63 - 1
+
+Kind = Literal["int", "bool", "float", "string", "list"]
+
+
+class BrokerKey(NamedTuple):
+    """A broker setting that is a topic setting's default, in units of `factor` of the topic's."""
+
+    name: str
+    factor: int = 1
+
+
+class TopicKey(NamedTuple):
+    """One topic-level setting. `choices` bounds strings and list items, `least`/`most` numbers."""
+
+    name: str
+    kind: Kind
+    default: str
+    broker_keys: tuple[BrokerKey, ...] = ()
+    least: float = 0
+    most: float = INT64_MAX
+    choices: tuple[str, ...] = ()
+
+    def parse(self, text: str) -> Any:
+        """The value that `text` means. Raises ValueError saying what would be right."""
+        text = text.strip()
+        if self.kind == "bool":
+            return self._parse_choice(text.lower(), ("true", "false")) == "true"
+        if self.kind == "string":
+            return self._parse_choice(text, self.choices)
+        if self.kind == "list":
+            items = tuple(item.strip() for item in text.split(",") if item.strip())
+            return tuple(self._parse_choice(item, self.choices) for item in items)
+        return self._parse_number(text)
+
+    def _parse_choice(self, text: str, choices: tuple[str, ...]) -> str:
+        if choices and text not in choices:
+            raise ValueError(f"{self.name}: {text!r} is not one of {', '.join(choices)}")
+        return text
+
+    def _parse_number(self, text: str) -> float:
+        try:
+            value = int(text) if self.kind == "int" else float(text)
+        except ValueError:
+            raise ValueError(f"{self.name}: {text!r} is not a number") from None
+        if not self.least <= value <= self.most:
+            raise ValueError(
+                f"{self.name}: {text} is not between {self.least:g} and {int(self.most)}"
+            )
+        return value
+
+
+def _broker(*names: str) -> tuple[BrokerKey, ...]:
+    return tuple(BrokerKey(name) for name in names)
+
+
+_HOUR_MS = 3_600_000
+_CODECS = ("producer", "uncompressed", "gzip", "snappy", "lz4", "zstd")
+
+TOPIC_KEYS: Final[dict[str, TopicKey]] = {
+    key.name: key
+    for key in (
+        TopicKey("cleanup.policy", "list", "delete", _broker("log.cleanup.policy"),
+                 choices=("delete", "compact")),
+        TopicKey("compression.type", "string", "producer", _broker("compression.type"),
+                 choices=_CODECS),
+        TopicKey("delete.retention.ms", "int", "86400000",
+                 _broker("log.cleaner.delete.retention.ms")),
+        TopicKey("file.delete.delay.ms", "int", "60000", _broker("log.segment.delete.delay.ms")),
+        TopicKey("flush.messages", "int", str(INT64_MAX), _broker("log.flush.interval.messages"),
+                 least=1),
+        TopicKey("flush.ms", "int", str(INT64_MAX),
+                 _broker("log.flush.interval.ms", "log.flush.scheduler.interval.ms")),
+        TopicKey("index.interval.bytes", "int", "4096", _broker("log.index.interval.bytes"),
+                 most=INT32_MAX),
+        TopicKey("max.compaction.lag.ms", "int", str(INT64_MAX),
+                 _broker("log.cleaner.max.compaction.lag.ms"), least=1),
+        TopicKey("max.message.bytes", "int", "1048588", _broker("message.max.bytes"),
+                 most=INT32_MAX),
+        TopicKey("message.timestamp.after.max.ms", "int", str(INT64_MAX),
+                 _broker("log.message.timestamp.after.max.ms")),
+        TopicKey("message.timestamp.before.max.ms", "int", str(INT64_MAX),
+                 _broker("log.message.timestamp.before.max.ms")),
+        TopicKey("message.timestamp.type", "string", "CreateTime",
+                 _broker("log.message.timestamp.type"), choices=("CreateTime", "LogAppendTime")),
+        TopicKey("min.cleanable.dirty.ratio", "float", "0.5",
+                 _broker("log.cleaner.min.cleanable.ratio"), most=1),
+        TopicKey("min.compaction.lag.ms", "int", "0", _broker("log.cleaner.min.compaction.lag.ms")),
+        TopicKey("min.insync.replicas", "int", "1", _broker("min.insync.replicas"), least=1,
+                 most=INT32_MAX),
+        TopicKey("preallocate", "bool", "false", _broker("log.preallocate")),
+        TopicKey("retention.bytes", "int", "-1", _broker("log.retention.bytes"), least=-1),
+        TopicKey("retention.ms", "int", "604800000",
+                 (BrokerKey("log.retention.ms"), BrokerKey("log.retention.minutes", 60_000),
+                  BrokerKey("log.retention.hours", _HOUR_MS)), least=-1),
+        TopicKey("segment.bytes", "int", "1073741824", _broker("log.segment.bytes"), least=14,
+                 most=INT32_MAX),
+        TopicKey("segment.index.bytes", "int", "10485760", _broker("log.index.size.max.bytes"),
+                 least=4, most=INT32_MAX),
+        TopicKey("segment.jitter.ms", "int", "0",
+                 (BrokerKey("log.roll.jitter.ms"), BrokerKey("log.roll.jitter.hours", _HOUR_MS))),
+        TopicKey("segment.ms", "int", "604800000",
+                 (BrokerKey("log.roll.ms"), BrokerKey("log.roll.hours", _HOUR_MS)), least=1),
+        TopicKey("unclean.leader.election.enable", "bool", "false",
+                 _broker("unclean.leader.election.enable")),
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class LogConfig:
+    """What one log obeys. Times in ms, sizes in bytes; -1 in a retention means without limit."""
+
+    cleanup_policy: tuple[str, ...] = ("delete",)
+    compression_type: str = "producer"
+    file_delete_delay_ms: int = 60_000
+    flush_messages: int = INT64_MAX
+    flush_ms: int = INT64_MAX
+    index_interval_bytes: int = 4096
+    max_message_bytes: int = 1_048_588
+    message_timestamp_type: str = "CreateTime"
+    min_insync_replicas: int = 1
+    retention_bytes: int = -1
+    retention_ms: int = 604_800_000
+    segment_bytes: int = 1 << 30
+    segment_index_bytes: int = 10 << 20
+    segment_jitter_ms: int = 0
+    segment_ms: int = 604_800_000
+    unclean_leader_election_enable: bool = False
+
+    @property
+    def is_compacted(self) -> bool:
+        return "compact" in self.cleanup_policy
+
+    @classmethod
+    def from_properties(
+        cls, broker: Mapping[str, str] | None = None, topic: Mapping[str, str] | None = None
+    ) -> "LogConfig":
+        """The settings of a topic with these overrides on a broker with these properties.
+
+        Names that are no topic setting are passed over; raises ValueError for a bad value.
+        """
+        values = effective_values(broker or {}, topic or {})
+        wanted = {field.name for field in fields(cls)}
+        return cls(
+            **{
+                field: TOPIC_KEYS[name].parse(text)
+                for name, text in values.items()
+                if (field := name.replace(".", "_")) in wanted
+            }
+        )
+
+
+def effective_values(broker: Mapping[str, str], topic: Mapping[str, str]) -> dict[str, str]:
+    """The text that holds for every topic setting: the topic's, else the broker's, else Kafka's."""
+    values = {}
+    for key in TOPIC_KEYS.values():
+        values[key.name] = topic.get(key.name) or _broker_value(key, broker) or key.default
+    return values
+
+
+def _broker_value(key: TopicKey, broker: Mapping[str, str]) -> str | None:
+    for broker_key in key.broker_keys:
+        text = broker.get(broker_key.name)
+        if text is None:
+            continue
+        if broker_key.factor == 1 or int(text) < 0:
+            return text
+        return str(int(text) * broker_key.factor)
+    return None

@@ -1,0 +1,134 @@
+"""One log directory: whose it is, whether it was left cleanly, and the partitions in it.
+
+Files beside the partitions' directories, as Kafka has them:
+- `.lock`: held (POSIX lock) while a broker uses the directory;
+- `meta.properties`: `version=0`, `broker.id`, `cluster.id`; another broker's directory is refused;
+- `.kafka_cleanshutdown`: `{"version":0,"brokerEpoch":N}`, written last at a clean stop and removed
+  before anything is loaded, so that a crash while loading counts as unclean;
+- the three checkpoints of `checkpoints`, each for all partitions of the directory.
+"""
+
+import fcntl
+import json
+import os
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from pathlib import Path
+from typing import Final
+from uuid import UUID
+
+from brokerd.errors import KafkaError
+from brokerd.log import checkpoints, names
+
+LOCK: Final = ".lock"
+META_PROPERTIES: Final = "meta.properties"
+CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
+
+
+class LogDirError(Exception):
+    """A log directory that cannot be used; the text says why and what to do."""
+
+
+class LogDir:
+    """A locked log directory."""
+
+    __slots__ = ("_lock_fd", "path", "was_clean")
+
+    def __init__(self, path: str, broker_id: int, cluster_id: str | None) -> None:
+        """Lock the directory (made if missing) and check whose it is. Raises LogDirError."""
+        self.path = os.path.abspath(path)
+        try:
+            os.makedirs(self.path, exist_ok=True)
+            self._lock_fd = _lock(self.path)
+        except OSError as error:
+            raise LogDirError(f"log.dirs: cannot use {path}: {error.strerror}") from error
+        try:
+            self._check_meta(broker_id, cluster_id)
+            marker = Path(self.path, CLEAN_SHUTDOWN)
+            self.was_clean = marker.exists()
+            marker.unlink(missing_ok=True)
+        except BaseException:
+            self.unlock()
+            raise
+
+    def _check_meta(self, broker_id: int, cluster_id: str | None) -> None:
+        path = Path(self.path, META_PROPERTIES)
+        if not path.exists():
+            text = f"version=0\nbroker.id={broker_id}\n"
+            if cluster_id is not None:
+                text += f"cluster.id={cluster_id}\n"
+            checkpoints.replace_file(path, text)
+            return
+        found = _read_properties(path)
+        wanted = {"broker.id": str(broker_id), "cluster.id": cluster_id}
+        for name, value in wanted.items():
+            if value is not None and found.get(name, value) != value:
+                raise LogDirError(
+                    f"{path} says {name}={found[name]}, this broker has {value}: the directory "
+                    "belongs to another broker or cluster; correct log.dirs or the setting"
+                )
+
+    def partition_path(self, topic: str, partition: int) -> str:
+        return f"{self.path}/{names.partition_directory(topic, partition)}"
+
+    def entries(self) -> list[str]:
+        """The names of the directories in it."""
+        return sorted(entry.name for entry in os.scandir(self.path) if entry.is_dir())
+
+    def read_checkpoint(self, name: str) -> dict[tuple[str, int], int]:
+        """A checkpoint's offsets. Raises LogDirError where the file does not hold together."""
+        try:
+            return checkpoints.read_offsets(f"{self.path}/{name}")
+        except KafkaError as error:
+            raise LogDirError(
+                f"{error.message}; remove it to have the logs checked from their start"
+            ) from error
+
+    def mark_clean(self, broker_epoch: int) -> None:
+        """Write the mark of a clean stop. Raises OSError."""
+        text = json.dumps({"version": 0, "brokerEpoch": broker_epoch}, separators=(",", ":"))
+        checkpoints.replace_file(f"{self.path}/{CLEAN_SHUTDOWN}", text)
+
+    def unlock(self) -> None:
+        os.close(self._lock_fd)
+
+
+def _lock(path: str) -> int:
+    fd = os.open(f"{path}/{LOCK}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(fd)
+        raise LogDirError(
+            f"{path} is in use by another broker process (its .lock is held); "
+            "stop that one or give this broker another log.dirs"
+        ) from None
+    return fd
+
+
+def _read_properties(path: Path) -> dict[str, str]:
+    pairs = (line.partition("=") for line in path.read_text(encoding="utf-8").splitlines())
+    return {name.strip(): value.strip() for name, _, value in pairs if not name.startswith("#")}
+
+
+def write_topic_id(directory: str, topic_id: UUID) -> None:
+    """Write `partition.metadata`. Raises OSError."""
+    text = urlsafe_b64encode(topic_id.bytes).decode().rstrip("=")
+    checkpoints.replace_file(
+        f"{directory}/{names.PARTITION_METADATA}", f"version: 0\ntopic_id: {text}", sync=False
+    )
+
+
+def read_topic_id(directory: str) -> UUID | None:
+    """The topic id that a partition's directory was made for; None if it does not say."""
+    try:
+        text = Path(directory, names.PARTITION_METADATA).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    for line in text.splitlines():
+        name, _, value = line.partition(":")
+        if name == "topic_id":
+            try:
+                return UUID(bytes=urlsafe_b64decode(value.strip() + "=="))
+            except ValueError:
+                return None
+    return None

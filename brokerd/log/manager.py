@@ -1,0 +1,300 @@
+"""All logs of a broker, over its log directories: loading, creating, deleting, the regular duties.
+
+Loading: lock every directory, see whether it was left cleanly, then open each partition (with
+recovery where the stop was not clean). Duties are `tick_…` methods that the server calls about once
+a second with the time; each knows when it is due and does a bounded slice. Slow disk work goes
+through `submit` (see `context.DiskJob`).
+
+A deleted partition is renamed at once and removed later; a directory whose topic id is not the one
+asked for is set aside as `-stray`, never removed.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+from uuid import UUID, uuid4
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import checkpoints, loader, names
+from brokerd.log.checkpoint_job import CheckpointJob
+from brokerd.log.context import DiskJob, EventSink, LogContext, RemoveJob, no_event, run_now
+from brokerd.log.flush import FlushJob
+from brokerd.log.log_config import INT64_MAX, LogConfig
+from brokerd.log.log_dir import LogDir, LogDirError, read_topic_id, write_topic_id
+from brokerd.log.partition_log import PartitionLog
+
+CHECKPOINT_INTERVAL_MS: Final = 60_000
+RETENTION_INTERVAL_MS: Final = 300_000
+RETENTION_SLICE: Final = 200
+PRODUCER_EXPIRATION_MS: Final = 86_400_000
+NIL_TOPIC_ID: Final = UUID(int=0)
+
+Key = tuple[str, int]
+
+
+class LogManager:
+    """See the module. Not thread-safe."""
+
+    def __init__(
+        self,
+        log_dirs: list[str],
+        broker_id: int,
+        *,
+        cluster_id: str | None = None,
+        defaults: LogConfig | None = None,
+        on_event: EventSink = no_event,
+        submit: Callable[[DiskJob], None] = run_now,
+        retention_interval_ms: int = RETENTION_INTERVAL_MS,
+    ) -> None:
+        """Lock the directories; `load` then opens what is in them. Raises LogDirError."""
+        self._context = LogContext(submit=submit, on_event=on_event)
+        self._defaults = defaults or LogConfig()
+        self._retention_interval_ms = retention_interval_ms
+        self._logs: dict[Key, PartitionLog] = {}
+        self._dir_of: dict[Key, LogDir] = {}
+        self._retention_round: Iterator[PartitionLog] = iter(())
+        self._retention_due_ms = self._checkpoint_due_ms = 0
+        self._flushed_ms: dict[Key, int] = {}
+        self._dirs: list[LogDir] = []
+        try:
+            for path in log_dirs:
+                self._dirs.append(LogDir(path, broker_id, cluster_id))
+        except LogDirError:
+            self._unlock()
+            raise
+
+    @classmethod
+    def open(
+        cls,
+        log_dirs: list[str],
+        broker_id: int,
+        *,
+        now_ms: int,
+        cluster_id: str | None = None,
+        defaults: LogConfig | None = None,
+        on_event: EventSink = no_event,
+        submit: Callable[[DiskJob], None] = run_now,
+        retention_interval_ms: int = RETENTION_INTERVAL_MS,
+    ) -> "LogManager":
+        """Lock, check and load the directories. Raises LogDirError saying what to do."""
+        manager = cls(
+            log_dirs, broker_id, cluster_id=cluster_id, defaults=defaults, on_event=on_event,
+            submit=submit, retention_interval_ms=retention_interval_ms,
+        )  # fmt: skip
+        try:
+            for log_dir in manager._dirs:
+                manager._load(log_dir, now_ms)
+        except (LogDirError, OSError, KafkaError) as error:
+            manager._unlock()
+            raise LogDirError(f"cannot load the logs: {error}") from error
+        manager._retention_due_ms = now_ms + retention_interval_ms
+        manager._checkpoint_due_ms = now_ms + CHECKPOINT_INTERVAL_MS
+        return manager
+
+    def _load(self, log_dir: LogDir, now_ms: int) -> None:
+        recovery_points = log_dir.read_checkpoint(checkpoints.RECOVERY_POINT)
+        log_starts = log_dir.read_checkpoint(checkpoints.LOG_START)
+        for name in log_dir.entries():
+            path = f"{log_dir.path}/{name}"
+            if name.endswith(names.DELETE_SUFFIX):
+                self._context.trash.add(path, now_ms)
+            key = names.parse_partition_directory(name)
+            if key is None:
+                continue
+            if key in self._logs:
+                raise LogDirError(
+                    f"{path} is also in {self._dir_of[key].path}: remove one of the two"
+                )
+            loaded = loader.load(
+                self._context,
+                path,
+                log_start_offset=log_starts.get(key, 0),
+                recovery_point=recovery_points.get(key),
+                clean=log_dir.was_clean,
+                now_ms=now_ms,
+            )
+            topic_id = read_topic_id(path) or NIL_TOPIC_ID
+            self._add(log_dir, key, topic_id, self._defaults, loaded)
+
+    def _add(
+        self, log_dir: LogDir, key: Key, topic_id: UUID, config: LogConfig, loaded: loader.LoadedLog
+    ) -> PartitionLog:
+        path = log_dir.partition_path(*key)
+        log = PartitionLog(self._context, path, *key, topic_id, config, loaded)
+        self._logs[key] = log
+        self._dir_of[key] = log_dir
+        return log
+
+    # -- the logs ----------------------------------------------------------------------------------
+
+    def get(self, topic: str, partition: int) -> PartitionLog | None:
+        return self._logs.get((topic, partition))
+
+    def all(self) -> list[PartitionLog]:
+        return list(self._logs.values())
+
+    @property
+    def directories(self) -> list[str]:
+        return [log_dir.path for log_dir in self._dirs]
+
+    def directory_of(self, topic: str, partition: int) -> str | None:
+        """The log directory that holds a partition."""
+        log_dir = self._dir_of.get((topic, partition))
+        return log_dir.path if log_dir else None
+
+    def create(
+        self, topic: str, partition: int, topic_id: UUID, config: LogConfig, now_ms: int
+    ) -> PartitionLog:
+        """The log of a partition: the one that is there, else a new, empty one.
+
+        One that was made for another topic id is set aside first. Raises
+        KafkaError(KAFKA_STORAGE_ERROR).
+        """
+        log = self._logs.get((topic, partition))
+        if log is not None:
+            if log.topic_id in (topic_id, NIL_TOPIC_ID):
+                self._adopt(log, topic_id)
+                self.reconfigure(topic, partition, config)
+                return log
+            self._set_aside(log, f"{log.directory}.{uuid4().hex}-stray")
+        log_dir = min(self._dirs, key=lambda d: sum(d is used for used in self._dir_of.values()))
+        path = log_dir.partition_path(topic, partition)
+        try:
+            os.makedirs(path)
+            write_topic_id(path, topic_id)
+            loaded = loader.load(
+                self._context, path, log_start_offset=0, recovery_point=0, clean=True,
+                now_ms=now_ms,
+            )  # fmt: skip
+        except OSError as error:
+            raise KafkaError(
+                ErrorCode.KAFKA_STORAGE_ERROR, f"cannot create {path}: {error.strerror}"
+            ) from error
+        return self._add(log_dir, (topic, partition), topic_id, config, loaded)
+
+    def _adopt(self, log: PartitionLog, topic_id: UUID) -> None:
+        """Give a log that does not say its topic id the one it must have."""
+        if log.topic_id != topic_id:
+            write_topic_id(log.directory, topic_id)
+            log.topic_id = topic_id
+
+    def reconfigure(self, topic: str, partition: int, config: LogConfig) -> None:
+        """Have a log obey other settings."""
+        log = self._logs[topic, partition]
+        if log.config != config:
+            log.reconfigure(config)
+        if config.flush_ms < INT64_MAX or config.flush_messages < INT64_MAX:
+            self._flushed_ms.setdefault((topic, partition), 0)
+        else:
+            self._flushed_ms.pop((topic, partition), None)
+
+    def delete(self, topic: str, partition: int, now_ms: int) -> None:
+        """Rename a partition away; its files go after file.delete.delay.ms. Raises KafkaError."""
+        log = self._logs.get((topic, partition))
+        if log is None:
+            return
+        name = names.deleted_directory(topic, partition, uuid4())
+        path = f"{os.path.dirname(log.directory)}/{name}"
+        self._set_aside(log, path)
+        self._context.trash.add(path, now_ms + log.config.file_delete_delay_ms)
+        self._context.on_event("delete", {"topic": topic, "partition": partition})
+
+    def _set_aside(self, log: PartitionLog, path: str) -> None:
+        try:
+            log.abandon()
+            os.rename(log.directory, path)
+        except OSError as error:
+            raise KafkaError(
+                ErrorCode.KAFKA_STORAGE_ERROR, f"cannot rename {log.directory}: {error.strerror}"
+            ) from error
+        key = (log.topic, log.partition)
+        del self._logs[key], self._dir_of[key]
+        self._flushed_ms.pop(key, None)
+
+    # -- duties ------------------------------------------------------------------------------------
+
+    def tick_retention(self, now_ms: int) -> None:
+        """Every log.retention.check.interval.ms: old segments and producers go, in slices."""
+        if now_ms >= self._retention_due_ms:
+            self._retention_due_ms = now_ms + self._retention_interval_ms
+            self._retention_round = iter(self.all())
+        for _, log in zip(range(RETENTION_SLICE), self._retention_round, strict=False):
+            if self.get(log.topic, log.partition) is log:
+                self._retain(log, now_ms)
+
+    def _retain(self, log: PartitionLog, now_ms: int) -> None:
+        log.expire_producers(now_ms - PRODUCER_EXPIRATION_MS)
+        try:
+            log.apply_retention(now_ms, log.high_watermark)
+        except KafkaError as error:
+            self._storage_event(log, error)
+
+    def _storage_event(self, log: PartitionLog, error: Exception) -> None:
+        detail = {"topic": log.topic, "partition": log.partition, "error": str(error)}
+        self._context.on_event("storage_error", detail)
+
+    def tick_delete(self, now_ms: int) -> None:
+        """Remove what was renamed away long enough ago."""
+        due = self._context.trash.take_due(now_ms)
+        if due:
+            self._context.submit(RemoveJob(due))
+
+    def flush_due(self, now_ms: int) -> None:
+        """Sync the logs whose flush.ms or flush.messages has passed."""
+        for key, flushed_ms in self._flushed_ms.items():
+            log = self._logs[key]
+            pending = log.log_end_offset - log.recovery_point
+            waited_ms = now_ms - flushed_ms if pending else -1
+            if pending >= log.config.flush_messages or waited_ms >= log.config.flush_ms:
+                self._flushed_ms[key] = now_ms
+                self._context.submit(FlushJob(log, log.log_end_offset))
+
+    def tick_checkpoints(self, now_ms: int) -> None:
+        """Every minute: the recovery points and log starts of all logs."""
+        if now_ms >= self._checkpoint_due_ms:
+            self._checkpoint_due_ms = now_ms + CHECKPOINT_INTERVAL_MS
+            self.write_checkpoints()
+
+    def write_checkpoints(self) -> None:
+        logs = self._logs.items()
+        self._write(checkpoints.RECOVERY_POINT, {key: log.recovery_point for key, log in logs})
+        self._write(checkpoints.LOG_START, {key: log.log_start_offset for key, log in logs})
+
+    def write_high_watermarks(self, high_watermarks: Mapping[Key, int]) -> None:
+        self._write(checkpoints.HIGH_WATERMARK, high_watermarks)
+
+    def read_high_watermarks(self) -> dict[Key, int]:
+        """What the checkpoints of all directories said. Raises LogDirError."""
+        found: dict[Key, int] = {}
+        for log_dir in self._dirs:
+            found.update(log_dir.read_checkpoint(checkpoints.HIGH_WATERMARK))
+        return found
+
+    def _write(self, name: str, offsets: Mapping[Key, int]) -> None:
+        for log_dir in self._dirs:
+            there = {key: o for key, o in offsets.items() if self._dir_of.get(key) is log_dir}
+            self._context.submit(CheckpointJob(f"{log_dir.path}/{name}", there))
+
+    # -- the end -----------------------------------------------------------------------------------
+
+    def shutdown(self, broker_epoch: int = -1) -> None:
+        """Close all logs cleanly and mark the directories so. Jobs must have run before.
+
+        A directory in which a log cannot be closed is left unmarked: it is recovered next time.
+        """
+        failed: set[LogDir] = set()
+        for key, log in self._logs.items():
+            try:
+                log.close()
+            except (OSError, KafkaError) as error:
+                failed.add(self._dir_of[key])
+                self._storage_event(log, error)
+        self.write_checkpoints()
+        for log_dir in self._dirs:
+            if log_dir not in failed:
+                log_dir.mark_clean(broker_epoch)
+        self._unlock()
+
+    def _unlock(self) -> None:
+        for log_dir in self._dirs:
+            log_dir.unlock()

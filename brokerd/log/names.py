@@ -1,0 +1,62 @@
+"""How files and directories of a log are named: the one place that builds and parses the names.
+
+A partition is a directory `<topic>-<partition>`. In it, each segment's files start with its base
+offset in 20 digits: `.log`, `.index`, `.timeindex`, `.txnindex`, and `.snapshot` (producer state
+before that offset). A suffix says what is under way: `.deleted` waits for its end, `.cleaned` is
+being written by compaction, `.swap` is complete and about to take its place. A directory that
+waits for its end is `<topic>-<partition>.<uuid>-delete`.
+"""
+
+import re
+from pathlib import Path
+from typing import Final
+from uuid import UUID
+
+LOG: Final = ".log"
+INDEX: Final = ".index"
+TIME_INDEX: Final = ".timeindex"
+TXN_INDEX: Final = ".txnindex"
+SNAPSHOT: Final = ".snapshot"
+DELETED: Final = ".deleted"
+CLEANED: Final = ".cleaned"
+SWAP: Final = ".swap"
+INDEX_SUFFIXES: Final = (INDEX, TIME_INDEX, TXN_INDEX)
+SEGMENT_SUFFIXES: Final = (LOG, *INDEX_SUFFIXES, SNAPSHOT)
+
+EPOCH_CHECKPOINT: Final = "leader-epoch-checkpoint"
+PARTITION_METADATA: Final = "partition.metadata"
+
+DIRECTORY_NAME_MAX: Final = 255
+DELETE_SUFFIX: Final = "-delete"
+
+_SEGMENT_FILE = re.compile(r"(\d{20})(\.[a-z]+)")
+_PARTITION_DIRECTORY = re.compile(r"([a-zA-Z0-9._-]{1,249})-(\d{1,10})")
+
+
+def segment_file(directory: Path | str, base_offset: int, suffix: str) -> str:
+    """The path of a segment's file. A str, since a Path costs more than the file."""
+    return f"{directory}/{base_offset:020d}{suffix}"
+
+
+def parse_segment_file(name: str) -> tuple[int, str] | None:
+    """(base offset, suffix) of a segment's file; None for any other file."""
+    match = _SEGMENT_FILE.fullmatch(name)
+    return (int(match[1]), match[2]) if match else None
+
+
+def partition_directory(topic: str, partition: int) -> str:
+    return f"{topic}-{partition}"
+
+
+def parse_partition_directory(name: str) -> tuple[str, int] | None:
+    """(topic, partition) of a directory that holds a live log; None for any other."""
+    match = _PARTITION_DIRECTORY.fullmatch(name)
+    if match is None or name.endswith((DELETE_SUFFIX, "-future", "-stray")):
+        return None
+    return match[1], int(match[2])
+
+
+def deleted_directory(topic: str, partition: int, unique: UUID) -> str:
+    """What a partition's directory is called while it waits for its end; long topics are cut."""
+    suffix = f"-{partition}.{unique.hex}{DELETE_SUFFIX}"
+    return topic[: DIRECTORY_NAME_MAX - len(suffix)] + suffix

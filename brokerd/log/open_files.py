@@ -1,0 +1,123 @@
+"""A bounded set of open segment files, and pinned ranges of them on their way to a socket.
+
+A broker with 40,000 partitions cannot hold every segment open. A file is opened at first use; when
+more than `limit` are open, those not used since the last round are closed (second chance: a used
+mark costs nothing on the hot path, an ordered LRU would).
+
+A FileRange pins its file: while one is queued for sending, the descriptor stays open whatever
+happens to the segment (closed for room, renamed, unlinked). The last release closes it.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Final
+
+from brokerd.errors import ErrorCode, KafkaError
+
+OPEN_FILES_MAX: Final = 4096
+
+
+class LogFile:
+    """One segment's data file, open or not."""
+
+    __slots__ = ("_closing", "_fd", "_files", "_on_close", "path", "pins", "used")
+
+    def __init__(self, files: "OpenFiles", path: str, on_close: Callable[[], None]) -> None:
+        self._files = files
+        self._fd = -1
+        self._closing = False
+        self._on_close = on_close
+        self.path = path
+        self.pins = 0
+        self.used = False
+
+    def fd(self) -> int:
+        """The descriptor, opened if need be. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
+        self.used = True
+        if self._fd >= 0:
+            return self._fd
+        try:
+            self._fd = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+        except OSError as error:
+            raise KafkaError(
+                ErrorCode.KAFKA_STORAGE_ERROR, f"cannot open {self.path}: {error.strerror}"
+            ) from error
+        self._closing = False
+        self._files.add(self)
+        return self._fd
+
+    def pin(self, position_bytes: int, size_bytes: int) -> "FileRange":
+        fd = self.fd()
+        self.pins += 1
+        return FileRange(fd, position_bytes, size_bytes, self)
+
+    def unpin(self) -> None:
+        self.pins -= 1
+        if self._closing and self.pins == 0:
+            self.close()
+
+    def close(self) -> None:
+        """Close the descriptor, now or when the last pin is gone."""
+        if self._fd < 0:
+            return
+        self._closing = True
+        if self.pins:
+            return
+        os.close(self._fd)
+        self._fd = -1
+        self._files.remove(self)
+        self._on_close()
+
+
+class FileRange:
+    """`size_bytes` at `position_bytes` of the descriptor `fd`, kept open until `release()`."""
+
+    __slots__ = ("_file", "fd", "position_bytes", "size_bytes")
+
+    def __init__(self, fd: int, position_bytes: int, size_bytes: int, file: LogFile) -> None:
+        self.fd = fd
+        self.position_bytes = position_bytes
+        self.size_bytes = size_bytes
+        self._file: LogFile | None = file
+
+    def release(self) -> None:
+        """Give the descriptor back. A second call does nothing."""
+        file, self._file = self._file, None
+        if file is not None:
+            file.unpin()
+
+    def read(self) -> bytes:
+        """The bytes themselves, for who cannot send from a file."""
+        return os.pread(self.fd, self.size_bytes, self.position_bytes)
+
+
+class OpenFiles:
+    """The files open now, at most about `limit` (pinned ones are never closed)."""
+
+    __slots__ = ("_limit", "_open")
+
+    def __init__(self, limit: int = OPEN_FILES_MAX) -> None:
+        self._limit = limit
+        self._open: dict[LogFile, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def add(self, file: LogFile) -> None:
+        if len(self._open) >= self._limit:
+            self._make_room()
+        self._open[file] = None
+
+    def remove(self, file: LogFile) -> None:
+        self._open.pop(file, None)
+
+    def _make_room(self) -> None:
+        """Close an eighth of the limit: unused ones first, then the longest open."""
+        wanted = max(self._limit // 8, 1)
+        idle = [file for file in self._open if not file.used and not file.pins]
+        if len(idle) < wanted:
+            idle += [file for file in self._open if file.used and not file.pins]
+        for file in self._open:
+            file.used = False
+        for file in idle[:wanted]:
+            file.close()

@@ -1,0 +1,189 @@
+"""The log of one partition: an offset for every record, appended and read.
+
+Invariants besides those of `stored_log`:
+- an append is staged, written by one `pwritev`, and only then taken in: a failed write leaves the
+  log as it was, in memory and on disk;
+- a group of batches goes into one segment whole;
+- a read answers whole batches from the one that holds the offset on, as a range of a file: no byte
+  of a record passes through here.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import browser, search
+from brokerd.log.append import AppendResult, Buffer, Staged, stage, stage_replicated
+from brokerd.log.log_config import INT32_MAX
+from brokerd.log.offset_index import ENTRY_BYTES as INDEX_ENTRY_BYTES
+from brokerd.log.open_files import FileRange
+from brokerd.log.segment import Segment
+from brokerd.log.stored_log import StoredLog
+from brokerd.log.time_index import ENTRY_BYTES as TIME_ENTRY_BYTES
+from brokerd.protocol.records import BatchHeader
+
+BUFFERS_MAX: Final = 1024
+
+
+class PartitionLog(StoredLog):
+    """See the module."""
+
+    __slots__ = ()
+
+    # -- append ------------------------------------------------------------------------------------
+
+    def append(
+        self, batches: Sequence[Buffer], leader_epoch: int, now_ms: int
+    ) -> list[AppendResult]:
+        """Write a producer's batches, each checked by `check_batch` before, in one write.
+
+        Offsets and epoch are stamped into the (writable) views. Refusals of single batches are in
+        their results; KafkaError(KAFKA_STORAGE_ERROR) means that nothing at all was written.
+        """
+        if not self._ready:
+            self._make_ready()
+        if len(batches) > BUFFERS_MAX:
+            first = self.append(batches[:BUFFERS_MAX], leader_epoch, now_ms)
+            return first + self.append(batches[BUFFERS_MAX:], leader_epoch, now_ms)
+        staged = stage(
+            batches, self.log_end_offset, leader_epoch, self._producers or self.producers,
+            now_ms if self._append_time else -1,
+        )  # fmt: skip
+        if not staged.rows:
+            return staged.results
+        if not self._fits(staged, now_ms):
+            if staged.size_bytes > self.config.segment_bytes:
+                return self._append_oversized(batches, leader_epoch, now_ms)
+            self.roll(now_ms)
+        first_offset = self.log_end_offset
+        self._write(staged)
+        if leader_epoch != self._last_epoch:
+            self._last_epoch = leader_epoch
+            self.epochs.assign(leader_epoch, first_offset)
+        return staged.results
+
+    def _append_oversized(
+        self, batches: Sequence[Buffer], leader_epoch: int, now_ms: int
+    ) -> list[AppendResult]:
+        """A group larger than a segment: one by one; a batch larger than a segment is refused."""
+        if len(batches) == 1:
+            error = ErrorCode.RECORD_LIST_TOO_LARGE
+            return [AppendResult(-1, -1, -1, error, False)]
+        return [
+            result
+            for batch in batches
+            for result in self.append([batch], leader_epoch, now_ms)
+        ]
+
+    def append_replicated(
+        self, batches: Sequence[tuple[BatchHeader, Buffer]], now_ms: int
+    ) -> list[AppendResult]:
+        """Write a leader's batches as they are. Raises KafkaError as `append`.
+
+        The caller has checked their CRC. An offset below the log end is refused with
+        OFFSET_OUT_OF_RANGE: the caller has to truncate first.
+        """
+        if not self._ready:
+            self._make_ready()
+        if batches[0][0].base_offset < self.log_end_offset:
+            raise KafkaError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"offset {batches[0][0].base_offset} is before the log end {self.log_end_offset}",
+            )
+        staged = stage_replicated(batches)
+        if not self._fits(staged, now_ms):
+            self.roll(now_ms)
+        self._write(staged)
+        self.producers.replay(header for header, _ in batches)
+        for header, _ in batches:
+            if header.leader_epoch != self._last_epoch:
+                self._last_epoch = header.leader_epoch
+                self.epochs.assign(header.leader_epoch, header.base_offset)
+        return staged.results
+
+    def _write(self, staged: Staged) -> None:
+        active = self._segments.active
+        active.write(staged.buffers, staged.size_bytes)
+        active.remember(self.log_end_offset, active.size_bytes)
+        active.account(staged.rows)
+        if staged.producers:
+            self.producers.commit(staged.producers)
+        self.log_end_offset = staged.next_offset
+
+    def _fits(self, staged: Staged, now_ms: int) -> bool:
+        """Whether a group may go into the active segment."""
+        active = self._segments.active
+        config = self.config
+        if active.size_bytes + staged.size_bytes > config.segment_bytes:
+            return active.size_bytes == 0 and staged.size_bytes <= config.segment_bytes
+        if staged.next_offset - 1 - active.base_offset > INT32_MAX:
+            return False
+        if active.size_bytes == 0:
+            return True
+        index_bytes = config.segment_index_bytes
+        if len(active.index) >= index_bytes // INDEX_ENTRY_BYTES:
+            return False
+        if len(active.time_index) >= index_bytes // TIME_ENTRY_BYTES - 1:
+            return False
+        return not self._is_old(max(row[2] for row in staged.rows), now_ms)
+
+    # -- read --------------------------------------------------------------------------------------
+
+    def read(
+        self, offset: int, max_bytes: int, *, up_to: int, min_one_batch: bool
+    ) -> FileRange | None:
+        """The batches from the one that holds `offset` on, all below the offset `up_to`.
+
+        At most `max_bytes`, but with `min_one_batch` at least one batch. None: nothing there yet.
+        The range is pinned: release it. Raises KafkaError(OFFSET_OUT_OF_RANGE).
+        """
+        if not self._ready:
+            self._make_ready()
+        if not self.log_start_offset <= offset <= self.log_end_offset:
+            raise KafkaError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"offset {offset} is outside {self.log_start_offset} to {self.log_end_offset}",
+            )
+        if offset >= up_to:
+            return None
+        return self._segments.range_from(
+            offset, max_bytes, up_to, self.log_end_offset, min_one_batch
+        )
+
+    def offset_for_timestamp(self, timestamp_ms: int) -> tuple[int, int, int] | None:
+        """(offset, timestamp, leader epoch) of the first record at or after a timestamp."""
+        if not self._ready:
+            self._make_ready()
+        return search.first_at_or_after(self._segments, timestamp_ms, self.log_start_offset)
+
+    def max_timestamp_offset(self) -> tuple[int, int, int] | None:
+        """(offset, timestamp, leader epoch) of the record with the largest timestamp."""
+        if not self._ready:
+            self._make_ready()
+        return search.largest(self._segments, self.log_start_offset)
+
+    # -- for people --------------------------------------------------------------------------------
+
+    def segments(self) -> list[browser.SegmentInfo]:
+        """The segments, oldest first, with their files. Loads every index."""
+        return browser.segment_infos(self._segments, self.log_end_offset)
+
+    def index_entries(
+        self, base_offset: int, kind: browser.Kind, start: int, limit: int
+    ) -> list[tuple[int, int]]:
+        """(offset, position) or (timestamp, offset) entries of one segment's index."""
+        return browser.index_entries(self._segment(base_offset), kind, start, limit)
+
+    def batches(
+        self, base_offset: int, from_position: int, limit: int
+    ) -> list[browser.BatchInfo]:
+        """At most `limit` batches of one segment, from a batch's position on."""
+        return browser.batches(self._segment(base_offset), from_position, limit)
+
+    def _segment(self, base_offset: int) -> Segment:
+        segment = self._segments.get(base_offset)
+        if segment is None:
+            raise KafkaError(
+                ErrorCode.OFFSET_OUT_OF_RANGE, f"no segment begins at offset {base_offset}"
+            )
+        return segment

@@ -1,0 +1,143 @@
+"""What each idempotent producer wrote last, so that a repeated batch is known and a lost one seen.
+
+Per producer id: its epoch and its last five batches. A batch that repeats one of the five is a
+duplicate and answers the old offset; else its first sequence number must follow the last one
+(after 2^31-1 comes 0). Rules, as Kafka's broker has them:
+
+    epoch older than known                     INVALID_PRODUCER_EPOCH
+    epoch newer, first sequence not 0          OUT_OF_ORDER_SEQUENCE_NUMBER
+    same epoch, first sequence not the next    OUT_OF_ORDER_SEQUENCE_NUMBER
+    producer unknown                           any is taken (its state may have expired)
+
+Entries are immutable: an append checks a group of batches against staged entries and takes them in
+only after the write succeeded. File format of a snapshot: `producer_snapshot`.
+"""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from brokerd.errors import ErrorCode
+from brokerd.protocol.records import BatchHeader
+
+BATCHES_KEPT: Final = 5
+SEQUENCE_MAX: Final = 2**31 - 1
+NO_TXN: Final = -1
+
+
+class ProducerBatch(NamedTuple):
+    """One batch remembered."""
+
+    first_sequence: int
+    last_sequence: int
+    base_offset: int
+    last_offset: int
+    timestamp_ms: int
+
+
+class ProducerEntry(NamedTuple):
+    """The state of one producer id; `batches` oldest first, at most BATCHES_KEPT."""
+
+    epoch: int
+    last_timestamp_ms: int
+    batches: tuple[ProducerBatch, ...]
+    coordinator_epoch: int = -1
+    txn_first_offset: int = NO_TXN
+
+
+Staged = dict[int, ProducerEntry]
+
+
+def last_sequence_of(first_sequence: int, last_offset_delta: int) -> int:
+    """The sequence number of a batch's last record."""
+    last = first_sequence + last_offset_delta
+    return last if last <= SEQUENCE_MAX else last - SEQUENCE_MAX - 1
+
+
+class ProducerState:
+    """Producer id → entry."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: dict[int, ProducerEntry] | None = None) -> None:
+        self._entries = entries or {}
+
+    @property
+    def entries(self) -> dict[int, ProducerEntry]:
+        return self._entries
+
+    def stage(
+        self, staged: Staged, producer_id: int, epoch: int, batch: ProducerBatch
+    ) -> ErrorCode | ProducerBatch | None:
+        """Judge a batch after those already in `staged`, and stage it if it is next.
+
+        Returns None (staged), the earlier batch that it repeats, or the error to answer.
+        """
+        entry = staged.get(producer_id) or self._entries.get(producer_id)
+        if entry is None:
+            staged[producer_id] = ProducerEntry(epoch, batch.timestamp_ms, (batch,))
+            return None
+        known = entry.batches
+        if epoch == entry.epoch:
+            if known:
+                first = batch.first_sequence
+                last = known[-1].last_sequence
+                if first != last + 1 and not (first == 0 and last == SEQUENCE_MAX):
+                    return _repeated(known, batch) or ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+        elif epoch < entry.epoch:
+            return ErrorCode.INVALID_PRODUCER_EPOCH
+        elif batch.first_sequence != 0:
+            return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+        else:
+            known = ()
+        staged[producer_id] = ProducerEntry(
+            epoch,
+            batch.timestamp_ms,
+            (*known[1 - BATCHES_KEPT :], batch),
+            entry.coordinator_epoch,
+            entry.txn_first_offset,
+        )
+        return None
+
+    def commit(self, staged: Staged) -> None:
+        """Take in what was written."""
+        self._entries.update(staged)
+
+    def replay(self, batches: Iterable[BatchHeader]) -> None:
+        """Take in batches of the log as they are: what was written was accepted once."""
+        for header in batches:
+            if header.producer_id >= 0:
+                self._replay(header)
+
+    def _replay(self, header: BatchHeader) -> None:
+        entry = self._entries.get(header.producer_id)
+        known = entry.batches if entry and entry.epoch == header.producer_epoch else ()
+        if not header.is_control:
+            last = last_sequence_of(header.base_sequence, header.last_offset_delta)
+            batch = ProducerBatch(
+                header.base_sequence, last, header.base_offset, header.last_offset,
+                header.max_timestamp,
+            )  # fmt: skip
+            known = (*known[1 - BATCHES_KEPT :], batch)
+        self._entries[header.producer_id] = ProducerEntry(
+            header.producer_epoch, header.max_timestamp, known
+        )
+
+    def expire(self, before_ms: int) -> None:
+        """Forget producers whose last batch is older than `before_ms`."""
+        expired = [
+            producer_id
+            for producer_id, entry in self._entries.items()
+            if entry.last_timestamp_ms < before_ms and entry.txn_first_offset == NO_TXN
+        ]
+        for producer_id in expired:
+            del self._entries[producer_id]
+
+
+def _repeated(known: tuple[ProducerBatch, ...], batch: ProducerBatch) -> ProducerBatch | None:
+    for old in known:
+        if (
+            old.first_sequence == batch.first_sequence
+            and old.last_sequence == batch.last_sequence
+        ):
+            return old
+    return None

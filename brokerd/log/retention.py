@@ -1,0 +1,65 @@
+"""Which segments a log may let go: the oldest ones, for any of three reasons.
+
+- time: the largest timestamp is older than retention.ms (a segment without timestamps counts by
+  when its file last changed);
+- size: the log stays at or above retention.bytes without it;
+- start: it lies wholly before the log start offset.
+Never past the high watermark, and never an empty active segment. A topic that is only compacted
+lets go for the third reason alone.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from brokerd.log.log_config import LogConfig
+from brokerd.log.segment_list import SegmentList
+
+Reason = Literal["time", "size", "start"]
+
+
+class SegmentAge(NamedTuple):
+    """What retention asks of a segment. The largest timestamp stands for its whole content."""
+
+    next_offset: int
+    size_bytes: int
+    largest_timestamp_ms: int
+
+
+def ages(segments: SegmentList, log_end_offset: int) -> Iterator[SegmentAge]:
+    """The segments as retention sees them, oldest first, each looked at only when asked for."""
+    for number, segment in enumerate(segments):
+        timestamp_ms = segment.largest_timestamp()[0]
+        if timestamp_ms < 0:
+            timestamp_ms = int(os.stat(segment.file.path).st_mtime * 1000)
+        yield SegmentAge(
+            segments.end_of(number, log_end_offset), segment.size_bytes, timestamp_ms
+        )
+
+
+def expired(
+    segments: Iterable[SegmentAge],
+    config: LogConfig,
+    *,
+    now_ms: int,
+    log_size_bytes: int,
+    log_start_offset: int,
+    high_watermark: int,
+) -> list[Reason]:
+    """One reason for each of the oldest segments that may go, in order."""
+    reasons: list[Reason] = []
+    excess_bytes = log_size_bytes - config.retention_bytes
+    by_age = "delete" in config.cleanup_policy
+    for segment in segments:
+        if segment.size_bytes == 0 or segment.next_offset > high_watermark:
+            break
+        if by_age and 0 <= config.retention_ms < now_ms - segment.largest_timestamp_ms:
+            reasons.append("time")
+        elif by_age and config.retention_bytes >= 0 and excess_bytes >= segment.size_bytes:
+            reasons.append("size")
+        elif segment.next_offset <= log_start_offset:
+            reasons.append("start")
+        else:
+            break
+        excess_bytes -= segment.size_bytes
+    return reasons

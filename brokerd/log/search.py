@@ -1,0 +1,76 @@
+"""Finding records by timestamp: the one reading of a log that opens batches.
+
+A batch whose records do not hold together is still found, as a whole: its base offset stands for
+the record, since a batch that lies inside must not make a log unsearchable.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from brokerd.errors import KafkaError
+from brokerd.log.scan import walk_headers
+from brokerd.log.segment import Segment
+from brokerd.log.segment_list import SegmentList
+from brokerd.protocol.records import BatchHeader, Record, iter_records
+
+
+class Found(NamedTuple):
+    """A record found by its timestamp, and the leader epoch it was written under."""
+
+    offset: int
+    timestamp_ms: int
+    leader_epoch: int
+
+
+def first_at_or_after(
+    segments: SegmentList, timestamp_ms: int, log_start_offset: int
+) -> Found | None:
+    """The first record from the log start on with a timestamp >= `timestamp_ms`."""
+    for segment in segments:
+        if segment.largest_timestamp()[0] < timestamp_ms:
+            continue
+        start_offset = max(segment.time_index.floor(timestamp_ms), log_start_offset)
+        start = segment.locate(start_offset)
+        for position, header in walk_headers(segment.file.fd(), start, segment.size_bytes):
+            if header.max_timestamp < timestamp_ms or header.last_offset < log_start_offset:
+                continue
+            found = _first_record(
+                segment, position, header,
+                lambda record: (
+                    record.timestamp_ms >= timestamp_ms and record.offset >= log_start_offset
+                ),
+            )  # fmt: skip
+            if found is not None:
+                return found
+    return None
+
+
+def largest(segments: SegmentList, log_start_offset: int) -> Found | None:
+    """The first record that has the largest timestamp of the log."""
+    best = max(segments, key=lambda segment: segment.largest_timestamp()[0])
+    timestamp_ms, offset = best.largest_timestamp()
+    if timestamp_ms < 0 or offset < log_start_offset:
+        return None
+    start = best.locate(offset)
+    for position, header in walk_headers(best.file.fd(), start, best.size_bytes):
+        if header.max_timestamp >= timestamp_ms:
+            return _first_record(
+                best, position, header, lambda record: record.timestamp_ms >= timestamp_ms
+            )
+    return None
+
+
+def _first_record(
+    segment: Segment, position: int, header: BatchHeader, wanted: Callable[[Record], bool]
+) -> Found | None:
+    epoch = header.leader_epoch
+    with_bytes = segment.file.pin(position, header.size_bytes)
+    try:
+        for record in iter_records(header, memoryview(with_bytes.read())):
+            if wanted(record):
+                return Found(record.offset, record.timestamp_ms, epoch)
+    except KafkaError:
+        return Found(header.base_offset, header.max_timestamp, epoch)
+    finally:
+        with_bytes.release()
+    return None

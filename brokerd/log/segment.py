@@ -1,0 +1,321 @@
+"""One segment of a log: a data file of batches end to end, its offset index and its time index.
+
+Invariants: the data file holds whole batches with rising offsets, all >= the base offset in its
+name; `size_bytes` is what was written and accounted for (a failed write is cut off again); the
+indexes are loaded, or rebuilt from the data if they do not hold together, at first use.
+
+Looking up an offset: a memo of where recent appends began (readers at the tail), then the last page
+of headers walked (small sequential reads), then the offset index and a walk of one chunk.
+"""
+
+import os
+import struct
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import names
+from brokerd.log.offset_index import CorruptIndexError, OffsetIndex
+from brokerd.log.open_files import LogFile, OpenFiles
+from brokerd.log.scan import CHUNK_BYTES, walk_headers
+from brokerd.log.time_index import NO_TIMESTAMP, TimeIndex, last_entry
+from brokerd.protocol.records import HEADER_BYTES, BatchHeader
+
+MEMO_MAX: Final = 64
+
+# base offset, length, last offset delta of the header at some position
+_PREFIX: Final = struct.Struct(">qi11xi")
+_unpack_prefix = _PREFIX.unpack_from
+
+
+class Segment:
+    """See the module. Offsets are absolute, positions are bytes in the data file."""
+
+    __slots__ = (
+        "_index", "_memo", "_page_base", "_page_end", "_page_lasts", "_page_positions",
+        "_time_index", "_timestamps_known", "base_offset", "bytes_since_index", "created_ms",
+        "directory", "file", "first_timestamp_ms", "index_interval_bytes",
+        "largest_timestamp_ms", "largest_timestamp_offset", "size_bytes",
+    )  # fmt: skip
+
+    def __init__(
+        self, files: OpenFiles, directory: str, base_offset: int, size_bytes: int, created_ms: int
+    ) -> None:
+        self.directory = directory
+        self.base_offset = base_offset
+        self.size_bytes = size_bytes
+        self.created_ms = created_ms
+        self.file = LogFile(files, self.path(names.LOG), self.forget_lookups)
+        self.index_interval_bytes = 4096
+        self.bytes_since_index = 0
+        self.largest_timestamp_ms = NO_TIMESTAMP
+        self.largest_timestamp_offset = base_offset
+        self.first_timestamp_ms: int | None = None
+        self._timestamps_known = size_bytes == 0
+        self._index: OffsetIndex | None = None
+        self._time_index: TimeIndex | None = None
+        self._memo: dict[int, int] = {}
+        self._page_base = self._page_end = 0
+        self._page_lasts: list[int] = []
+        self._page_positions: list[int] = []
+
+    @classmethod
+    def create(
+        cls, files: OpenFiles, directory: str, base_offset: int, now_ms: int
+    ) -> "Segment":
+        """A new, empty segment with its three files. Raises OSError."""
+        for suffix in (names.LOG, names.INDEX, names.TIME_INDEX):
+            path = names.segment_file(directory, base_offset, suffix)
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644))
+        segment = cls(files, directory, base_offset, 0, now_ms)
+        segment._index = OffsetIndex(segment.path(names.INDEX), base_offset)
+        segment._time_index = TimeIndex(segment.path(names.TIME_INDEX), base_offset)
+        return segment
+
+    def path(self, suffix: str) -> str:
+        return names.segment_file(self.directory, self.base_offset, suffix)
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def write(self, buffers: Sequence[memoryview | bytearray], size_bytes: int) -> None:
+        """Put buffers of `size_bytes` in all at the end, or nothing at all.
+
+        Raises KafkaError(KAFKA_STORAGE_ERROR); the file is then as long as before.
+        """
+        fd = self.file.fd()
+        try:
+            written = os.pwritev(fd, buffers, self.size_bytes)
+        except OSError as error:
+            self._cut_back(fd, error.strerror or str(error))
+        if written != size_bytes:
+            self._cut_back(fd, f"only {written} of {size_bytes} bytes could be written")
+
+    def _cut_back(self, fd: int, reason: str) -> None:
+        os.ftruncate(fd, self.size_bytes)
+        raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.file.path}: {reason}")
+
+    def account(self, rows: Sequence[tuple[int, int, int]]) -> None:
+        """Take in batches just written: (last offset, size in bytes, max timestamp) of each."""
+        position = self.size_bytes
+        since = self.bytes_since_index
+        if position == 0:
+            self.first_timestamp_ms = rows[0][2]
+        for last_offset, size, timestamp_ms in rows:
+            if timestamp_ms > self.largest_timestamp_ms:
+                self.largest_timestamp_ms = timestamp_ms
+                self.largest_timestamp_offset = last_offset
+            if since > self.index_interval_bytes:
+                self.index.append(last_offset, position)
+                self.time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
+                since = 0
+            since += size
+            position += size
+        self.bytes_since_index = since
+        self.size_bytes = position
+
+    def remember(self, offset: int, position_bytes: int) -> None:
+        """Note that the batch with base offset `offset` starts at `position_bytes`."""
+        memo = self._memo
+        memo[offset] = position_bytes
+        if len(memo) > MEMO_MAX:
+            del memo[next(iter(memo))]
+
+    # -- indexes, at first use ---------------------------------------------------------------------
+
+    @property
+    def index(self) -> OffsetIndex:
+        if self._index is None:
+            self._load_indexes()
+        assert self._index is not None
+        return self._index
+
+    @property
+    def time_index(self) -> TimeIndex:
+        if self._time_index is None:
+            self._load_indexes()
+        assert self._time_index is not None
+        return self._time_index
+
+    def _load_indexes(self) -> None:
+        try:
+            self._index = OffsetIndex.load(
+                self.path(names.INDEX), self.base_offset, self.size_bytes
+            )
+            self._time_index = TimeIndex.load(self.path(names.TIME_INDEX), self.base_offset)
+        except CorruptIndexError:
+            self.rebuild(walk_headers(self.file.fd(), 0, self.size_bytes))
+            self.close_indexes()
+
+    def rebuild(self, batches: Iterator[tuple[int, BatchHeader]]) -> None:
+        """Make both indexes anew from the batches of the whole data file.
+
+        `size_bytes` becomes the end of the last of them; the file itself is not cut.
+        """
+        for suffix in (names.INDEX, names.TIME_INDEX):
+            open(self.path(suffix), "wb").close()
+        self._index = OffsetIndex(self.path(names.INDEX), self.base_offset)
+        self._time_index = TimeIndex(self.path(names.TIME_INDEX), self.base_offset)
+        self.forget_page()
+        self._memo.clear()
+        self.size_bytes = self.bytes_since_index = 0
+        self.largest_timestamp_ms = NO_TIMESTAMP
+        self.largest_timestamp_offset = self.base_offset
+        self.first_timestamp_ms = None
+        for _, header in batches:
+            self.account([(header.last_offset, header.size_bytes, header.max_timestamp)])
+        self._timestamps_known = True
+
+    def read_tail(self) -> int:
+        """Learn what an append must know from the batches behind the last index entry.
+
+        Returns the offset after the last batch; -1 where the data does not end with a batch.
+        """
+        start = self.index.last_position
+        self.largest_timestamp_ms, self.largest_timestamp_offset = self.time_index.last
+        next_offset = self.base_offset
+        end = start
+        self.bytes_since_index = 0
+        for position, header in walk_headers(self.file.fd(), start, self.size_bytes):
+            next_offset = header.last_offset + 1
+            end = position + header.size_bytes
+            self.bytes_since_index += header.size_bytes
+            if header.max_timestamp > self.largest_timestamp_ms:
+                self.largest_timestamp_ms = header.max_timestamp
+                self.largest_timestamp_offset = header.last_offset
+        self._timestamps_known = True
+        return next_offset if end == self.size_bytes else -1
+
+    def largest_timestamp(self) -> tuple[int, int]:
+        """(timestamp, offset) of the largest timestamp; from the file's tail if not loaded."""
+        if not self._timestamps_known:
+            timestamp_ms, offset = last_entry(self.path(names.TIME_INDEX), self.base_offset)
+            self.largest_timestamp_ms, self.largest_timestamp_offset = timestamp_ms, offset
+            self._timestamps_known = True
+        return self.largest_timestamp_ms, self.largest_timestamp_offset
+
+    def first_timestamp(self) -> int:
+        """Max timestamp of the first batch; -1 while the segment is empty."""
+        if self.first_timestamp_ms is None:
+            first = next(walk_headers(self.file.fd(), 0, self.size_bytes, HEADER_BYTES), None)
+            if first is None:
+                return NO_TIMESTAMP
+            self.first_timestamp_ms = first[1].max_timestamp
+        return self.first_timestamp_ms
+
+    # -- looking up --------------------------------------------------------------------------------
+
+    def locate(self, offset: int) -> int:
+        """Position of the first batch that ends at or after `offset`; `size_bytes` if none does."""
+        position = self._memo.get(offset)
+        if position is not None:
+            return position
+        lasts = self._page_lasts
+        if lasts and self._page_base <= offset <= lasts[-1]:
+            return self._page_positions[bisect_left(lasts, offset)]
+        position = self.index.floor(offset)
+        while position < self.size_bytes:
+            position = self._walk_page(position)
+            if self._page_lasts and self._page_lasts[-1] >= offset:
+                return self._page_positions[bisect_left(self._page_lasts, offset)]
+        return self.size_bytes
+
+    def _walk_page(self, position: int) -> int:
+        """Read a chunk's headers into the page; returns the position after its last batch."""
+        chunk = os.pread(self.file.fd(), min(CHUNK_BYTES, self.size_bytes - position), position)
+        lasts: list[int] = []
+        positions: list[int] = []
+        at = 0
+        limit = len(chunk) - _PREFIX.size
+        while at <= limit:
+            base_offset, length, delta = _unpack_prefix(chunk, at)
+            if length < HEADER_BYTES - 12:
+                break
+            lasts.append(base_offset + delta)
+            positions.append(position + at)
+            at += length + 12
+        if not lasts:
+            raise KafkaError(
+                ErrorCode.KAFKA_STORAGE_ERROR, f"{self.file.path}: no batch at byte {position}"
+            )
+        self._page_base = _unpack_prefix(chunk, 0)[0]
+        self._page_lasts, self._page_positions = lasts, positions
+        self._page_end = position + at
+        return self._page_end
+
+    def end_within(self, position: int, limit: int) -> int:
+        """The last known batch boundary in (position, limit]; 0 when none is known."""
+        boundary = self.index.boundary_at_most(limit)
+        positions = self._page_positions
+        if positions and positions[0] <= position < self._page_end:
+            if self._page_end <= limit:
+                on_page = self._page_end
+            else:
+                on_page = positions[bisect_right(positions, limit) - 1]
+            boundary = max(boundary, on_page)
+        return boundary if boundary > position else 0
+
+    def batch_size_at(self, position: int) -> int:
+        """Size in bytes of the batch that starts at `position`."""
+        length: int = _unpack_prefix(os.pread(self.file.fd(), _PREFIX.size, position))[1]
+        return length + 12
+
+    # -- cutting, closing --------------------------------------------------------------------------
+
+    def truncate_to(self, offset: int) -> int:
+        """Cut off the batch that holds `offset` and all behind it; returns where it now ends.
+
+        Raises OSError.
+        """
+        position = self.locate(offset)
+        if position < self.size_bytes:
+            os.ftruncate(self.file.fd(), position)
+            self.index.truncate_to(offset)
+            self.time_index.truncate_to(offset)
+            self.size_bytes = position
+            self.forget_page()
+            self._memo.clear()
+            if position == 0:
+                self.first_timestamp_ms = None
+        return self.read_tail()
+
+    def close_indexes(self) -> None:
+        """Add the closing time entry and write the indexes out. Raises OSError."""
+        if self._index is None or self._time_index is None:
+            return
+        self._time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
+        self.flush_indexes()
+
+    def flush_indexes(self) -> None:
+        if self._index is not None and self._time_index is not None:
+            self._index.flush()
+            self._time_index.flush()
+
+    def close(self) -> None:
+        """Write the indexes out and give the descriptor back. Raises OSError."""
+        self.close_indexes()
+        self.file.close()
+
+    def forget_page(self) -> None:
+        self._page_base = self._page_end = 0
+        self._page_lasts, self._page_positions = [], []
+
+    def forget_lookups(self) -> None:
+        """Drop what a look-up loaded, when the file is closed for room."""
+        self.forget_page()
+        self.flush_indexes()
+        self._index = None
+        self._time_index = None
+
+    def mark_deleted(self) -> list[str]:
+        """Rename the segment's files to `.deleted`; returns the new paths. Raises OSError."""
+        self.file.close()
+        renamed = []
+        for suffix in names.SEGMENT_SUFFIXES:
+            path = self.path(suffix)
+            try:
+                os.rename(path, path + names.DELETED)
+            except FileNotFoundError:
+                continue
+            renamed.append(path + names.DELETED)
+        return renamed

@@ -1,0 +1,117 @@
+"""The segments of one log in order of base offset, the last of them active, and reading from them.
+
+Invariant: at least one segment; `bases` are their base offsets, strictly rising.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from brokerd.log.open_files import FileRange
+from brokerd.log.scan import walk_headers
+from brokerd.log.segment import Segment
+from brokerd.protocol.records import BatchHeader
+
+
+class SegmentList:
+    """See the module."""
+
+    __slots__ = ("_bases", "_segments", "active")
+
+    def __init__(self, segments: list[Segment]) -> None:
+        self._segments = segments
+        self._bases = [segment.base_offset for segment in segments]
+        self.active = segments[-1]
+
+    def __iter__(self) -> Iterator[Segment]:
+        return iter(self._segments)
+
+    def __len__(self) -> int:
+        return len(self._segments)
+
+    def __getitem__(self, number: int) -> Segment:
+        return self._segments[number]
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(segment.size_bytes for segment in self._segments)
+
+    def get(self, base_offset: int) -> Segment | None:
+        number = self._number_of(base_offset)
+        return self._segments[number] if self._bases[number] == base_offset else None
+
+    def end_of(self, number: int, log_end_offset: int) -> int:
+        """The offset at which segment `number` ends."""
+        following = number + 1
+        return self._bases[following] if following < len(self._bases) else log_end_offset
+
+    def _number_of(self, offset: int) -> int:
+        """Number of the segment that holds `offset`; the first one for offsets before it."""
+        return max(bisect_right(self._bases, offset) - 1, 0)
+
+    def between(self, start_offset: int, end_offset: int) -> list[Segment]:
+        """The segments that hold offsets in [start, end)."""
+        found = self._segments[self._number_of(start_offset) :]
+        return [segment for segment in found if segment.base_offset < end_offset]
+
+    def headers_from(self, offset: int) -> Iterator[tuple[Segment, int, BatchHeader]]:
+        """(segment, position, header) of the batches from the one that holds `offset` on."""
+        for segment in self._segments[self._number_of(offset) :]:
+            start = segment.locate(offset)
+            for position, header in walk_headers(segment.file.fd(), start, segment.size_bytes):
+                yield segment, position, header
+
+    def range_from(
+        self, offset: int, max_bytes: int, up_to: int, log_end_offset: int, min_one_batch: bool
+    ) -> FileRange | None:
+        """The batches of one segment from the one that holds `offset` on, all below `up_to`.
+
+        Cut at a known batch boundary where `max_bytes` cuts it, else anywhere in a batch.
+        """
+        segment = self.active
+        number = len(self._segments) - 1
+        if offset < segment.base_offset:
+            number = self._number_of(offset)
+            segment = self._segments[number]
+        position = segment.locate(offset)
+        while position >= segment.size_bytes:  # a gap at the end of a compacted segment
+            if segment is self.active:
+                return None
+            number += 1
+            segment = self._segments[number]
+            position = segment.locate(offset)
+        end = segment.size_bytes
+        if up_to < self.end_of(number, log_end_offset):
+            end = segment.locate(up_to)
+        if end - position > max_bytes:
+            end = min(end, _cut(segment, position, max_bytes, min_one_batch))
+        return segment.file.pin(position, end - position) if end > position else None
+
+    def add(self, segment: Segment) -> None:
+        self._segments.append(segment)
+        self._bases.append(segment.base_offset)
+        self.active = segment
+
+    def drop_first(self, count: int) -> list[Segment]:
+        """Take out the oldest segments, but never all of them."""
+        dropped = self._segments[:count]
+        del self._segments[:count], self._bases[:count]
+        return dropped
+
+    def drop_after(self, offset: int) -> list[Segment]:
+        """Take out the segments that begin after `offset`; the first one stays in any case."""
+        kept = max(bisect_right(self._bases, offset), 1)
+        dropped = self._segments[kept:]
+        del self._segments[kept:], self._bases[kept:]
+        self.active = self._segments[-1]
+        return dropped
+
+
+def _cut(segment: Segment, position: int, max_bytes: int, min_one_batch: bool) -> int:
+    """Where a read from `position` ends that may not reach the end of the segment."""
+    boundary = segment.end_within(position, position + max_bytes)
+    if boundary:
+        return boundary
+    size = segment.batch_size_at(position)
+    if size <= max_bytes:
+        return position + max_bytes
+    return position + size if min_one_batch else position

@@ -1,0 +1,278 @@
+"""The log of one partition as it lies on disk: opening, rolling, cutting, making it durable.
+
+Invariants:
+- offsets only grow; the log start is at or below the log end; what lies below `recovery_point` is
+  durable and never checked again;
+- the last segment is the active one, the only one written to;
+- `high_watermark` is what the partition says of this log; only the partition moves it;
+- a log opened after a clean stop reads nothing until its first use; then the batches behind the
+  last index entry are walked, and if they do not end where the log should end, it is recovered as
+  after an unclean stop.
+Appending and reading are in `partition_log`. Not thread-safe: all calls come from one thread, which
+passes the time.
+"""
+
+from uuid import UUID
+from zlib import crc32
+
+from brokerd.log import loader, producer_snapshot, retention
+from brokerd.log.context import LogContext, run_now, storage_error
+from brokerd.log.epochs import EpochCache
+from brokerd.log.flush import FlushJob
+from brokerd.log.log_config import LogConfig
+from brokerd.log.producer_state import ProducerState
+from brokerd.log.segment import Segment
+from brokerd.log.segment_list import SegmentList
+
+
+class StoredLog:
+    """See the module. `directory` holds nothing but this log."""
+
+    __slots__ = (
+        "_append_time", "_context", "_epochs", "_jitter_ms", "_last_epoch", "_producers", "_ready",
+        "_segments", "config", "directory", "high_watermark", "log_end_offset",
+        "log_start_offset", "partition", "recovery_point", "topic", "topic_id",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        context: LogContext,
+        directory: str,
+        topic: str,
+        partition: int,
+        topic_id: UUID,
+        config: LogConfig,
+        loaded: loader.LoadedLog,
+    ) -> None:
+        self._context = context
+        self.directory = directory
+        self.topic = topic
+        self.partition = partition
+        self.topic_id = topic_id
+        self._epochs: EpochCache | None = None
+        self._producers: ProducerState | None = None
+        self._last_epoch = -1
+        self.high_watermark = loaded.log_start_offset
+        self._take(loaded)
+        self.reconfigure(config)
+
+    def _take(self, loaded: loader.LoadedLog) -> None:
+        self._segments = SegmentList(loaded.segments)
+        self.log_start_offset = loaded.log_start_offset
+        self.log_end_offset = loaded.log_end_offset
+        self.recovery_point = loaded.recovery_point
+        self._ready = loaded.truncated_bytes is not None or self._segments.active.size_bytes == 0
+        if loaded.truncated_bytes is not None:
+            self._event("recovery", truncated_bytes=loaded.truncated_bytes)
+
+    def _event(self, kind: str, **detail: object) -> None:
+        place: dict[str, object] = {"topic": self.topic, "partition": self.partition}
+        self._context.on_event(kind, {**place, "log_end_offset": self.log_end_offset, **detail})
+
+    def reconfigure(self, config: LogConfig) -> None:
+        """Obey other settings from the next append on."""
+        self.config = config
+        self._append_time = config.message_timestamp_type == "LogAppendTime"
+        for segment in self._segments:
+            segment.index_interval_bytes = config.index_interval_bytes
+        self._draw_jitter()
+
+    def _draw_jitter(self) -> None:
+        """Spread time-based rolls; the same for one segment whenever it is asked."""
+        spread = self.config.segment_jitter_ms
+        seed = crc32(f"{self.topic}-{self.partition}-{self._segments.active.base_offset}".encode())
+        self._jitter_ms = seed % (spread + 1)
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(segment.size_bytes for segment in self._segments)
+
+    @property
+    def epochs(self) -> EpochCache:
+        if self._epochs is None:
+            self._epochs = EpochCache(self.directory)
+        return self._epochs
+
+    @property
+    def latest_epoch(self) -> int:
+        """The leader epoch of the last batch; -1 in an empty log."""
+        return self.epochs.latest
+
+    @property
+    def producers(self) -> ProducerState:
+        """The state of idempotent producers, from the last snapshot on at first append."""
+        if self._producers is None:
+            offset, entries = producer_snapshot.load_latest(
+                self.directory, self.log_start_offset, self.log_end_offset
+            )
+            self._producers = ProducerState(entries)
+            if offset < self.log_end_offset:
+                self._producers.replay(
+                    header for _, _, header in self._segments.headers_from(offset)
+                )
+        return self._producers
+
+    def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
+        """(largest epoch <= `epoch` known here, where it ended); (-1, -1) if unknown."""
+        return self.epochs.end_offset_for(epoch, self.log_end_offset)
+
+    def _make_ready(self) -> None:
+        """Check at first use that the active segment ends where the log is said to end."""
+        active = self._segments.active
+        if active.read_tail() == self.log_end_offset:
+            self._ready = True
+            return
+        self._epochs = self._producers = None
+        self._take(
+            loader.recover(
+                self._context, list(self._segments), self.log_start_offset, active.base_offset,
+                active.created_ms,
+            )
+        )  # fmt: skip
+        self.reconfigure(self.config)
+
+    # -- roll --------------------------------------------------------------------------------------
+
+    def _is_old(self, timestamp_ms: int, now_ms: int) -> bool:
+        first_ms = self._segments.active.first_timestamp()
+        if first_ms >= 0 and timestamp_ms >= 0:
+            age_ms = timestamp_ms - first_ms
+        else:
+            age_ms = now_ms - self._segments.active.created_ms
+        return age_ms > self.config.segment_ms - self._jitter_ms
+
+    def roll(self, now_ms: int) -> None:
+        """Close the active segment and begin one at the log end. Raises KafkaError."""
+        active = self._segments.active
+        base_offset = self.log_end_offset
+        if active.size_bytes == 0 and active.base_offset == base_offset:
+            return
+        try:
+            active.close_indexes()
+            producer_snapshot.save(self.directory, base_offset, self.producers.entries)
+            segment = Segment.create(self._context.files, self.directory, base_offset, now_ms)
+        except OSError as error:
+            raise storage_error(error) from error
+        self._use(segment)
+        self._event("roll", base_offset=base_offset)
+        self._context.submit(FlushJob(self, base_offset))
+
+    def _use(self, segment: Segment) -> None:
+        segment.index_interval_bytes = self.config.index_interval_bytes
+        self._segments.add(segment)
+        self._draw_jitter()
+
+    # -- cutting -----------------------------------------------------------------------------------
+
+    def truncate_to(self, offset: int) -> None:
+        """Cut off the batch that holds `offset` and all behind it. Raises KafkaError."""
+        if not self._ready:
+            self._make_ready()
+        if offset >= self.log_end_offset:
+            return
+        if offset <= self.log_start_offset:
+            self.start_at(offset)
+            return
+        try:
+            loader.remove_segments(self._segments.drop_after(offset))
+            self._set_end(self._segments.active.truncate_to(offset))
+        except OSError as error:
+            raise storage_error(error) from error
+
+    def start_at(self, offset: int) -> None:
+        """Drop everything and go on, empty, at `offset`. Raises KafkaError."""
+        created_ms = self._segments.active.created_ms
+        try:
+            loader.remove_segments(list(self._segments))
+            segment = Segment.create(self._context.files, self.directory, offset, created_ms)
+            self._segments = SegmentList([segment])
+            self._ready = True
+            self.log_start_offset = offset
+            self._set_end(offset)
+        except OSError as error:
+            raise storage_error(error) from error
+        self.reconfigure(self.config)
+
+    def _set_end(self, offset: int) -> None:
+        self.log_end_offset = offset
+        self.recovery_point = min(self.recovery_point, offset)
+        self.epochs.truncate_end(offset)
+        producer_snapshot.remove_after(self.directory, offset)
+        self._producers = None
+        self._last_epoch = -1
+        self._event("truncate")
+
+    def delete_records_before(self, offset: int) -> int:
+        """Move the log start to `offset` if that is further; returns the log start.
+
+        Segments before it go with the next retention. The caller keeps `offset` at or below the
+        high watermark.
+        """
+        if offset > self.log_start_offset:
+            self.log_start_offset = min(offset, self.log_end_offset)
+            self.epochs.truncate_start(self.log_start_offset)
+        return self.log_start_offset
+
+    def apply_retention(self, now_ms: int, high_watermark: int) -> list[int]:
+        """Let go the segments that retention allows; returns their base offsets.
+
+        Raises KafkaError(KAFKA_STORAGE_ERROR).
+        """
+        reasons = retention.expired(
+            retention.ages(self._segments, self.log_end_offset), self.config, now_ms=now_ms,
+            log_size_bytes=self.size_bytes, log_start_offset=self.log_start_offset,
+            high_watermark=high_watermark,
+        )  # fmt: skip
+        if not reasons:
+            return []
+        if len(reasons) == len(self._segments):
+            self.roll(now_ms)
+        dropped = self._segments.drop_first(len(reasons))
+        self.delete_records_before(self._segments[0].base_offset)
+        due_ms = now_ms + self.config.file_delete_delay_ms
+        try:
+            for segment in dropped:
+                for path in segment.mark_deleted():
+                    self._context.trash.add(path, due_ms)
+        except OSError as error:
+            raise storage_error(error) from error
+        deleted = [segment.base_offset for segment in dropped]
+        size_bytes = sum(segment.size_bytes for segment in dropped)
+        self._event("retention", segments=deleted, reasons=reasons, size_bytes=size_bytes)
+        return deleted
+
+    def expire_producers(self, before_ms: int) -> None:
+        """Forget idempotent producers that wrote nothing since `before_ms`."""
+        if self._producers is not None:
+            self._producers.expire(before_ms)
+
+    # -- durability --------------------------------------------------------------------------------
+
+    def segments_between(self, start_offset: int, end_offset: int) -> list[Segment]:
+        """The segments that hold offsets in [start, end)."""
+        return self._segments.between(start_offset, end_offset)
+
+    def flush(self) -> None:
+        """Make everything written so far durable. Raises OSError."""
+        if self.recovery_point < self.log_end_offset:
+            run_now(FlushJob(self, self.log_end_offset))
+
+    def flushed_to(self, offset: int) -> None:
+        """Take note that all below `offset` is durable."""
+        self.recovery_point = max(self.recovery_point, min(offset, self.log_end_offset))
+
+    def close(self) -> None:
+        """Close cleanly: afterwards the recovery point is the log end. Raises OSError."""
+        if self._ready:
+            self._segments.active.close_indexes()
+            if self._producers is not None:
+                entries = self._producers.entries
+                producer_snapshot.save(self.directory, self.log_end_offset, entries)
+            self.flush()
+        for segment in self._segments:
+            segment.file.close()
+
+    def abandon(self) -> None:
+        """Close the files of a log that is about to be renamed away. Raises OSError."""
+        for segment in self._segments:
+            segment.file.close()
