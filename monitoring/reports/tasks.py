@@ -19,12 +19,7 @@ SILENCE_MAX = timedelta(seconds=30)  # of heartbeats; then a worker counts as de
 RESEND = timedelta(minutes=10)
 
 
-@shared_task(
-    name="monitoring.reports.run",
-    queue="spark",
-    soft_time_limit=SOFT_LIMIT_S,
-    time_limit=HARD_LIMIT_S,
-)
+@shared_task(name="monitoring.reports.run", soft_time_limit=SOFT_LIMIT_S, time_limit=HARD_LIMIT_S)
 def run(report_id: str) -> None:
     """Computes one report. The message is gone once taken: a lost worker is `reap`'s matter."""
     from monitoring.reports.runner import run_report  # keeps Spark out of every other process
@@ -32,7 +27,7 @@ def run(report_id: str) -> None:
     run_report(uuid.UUID(report_id))
 
 
-@shared_task(name="monitoring.reports.reap", queue="default")
+@shared_task(name="monitoring.reports.reap")
 def reap() -> None:
     """Sends a report again whose worker died or whose message was lost; gives up at the second.
 

@@ -1,0 +1,148 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from monitoring.models import Cluster
+from monitoring.reports import services, tasks
+from monitoring.reports.kinds import RANGE_MS_MAX, THROUGHPUT_AND_LAG
+from monitoring.reports.models import Report, State
+
+pytestmark = pytest.mark.django_db
+HOUR = {"from_ms": 0, "to_ms": 3_600_000}
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return Cluster.objects.create(slug="local", name="Local", bootstrap_servers="127.0.0.1:1")
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What would have gone to the queue."""
+    messages: list[str] = []
+    monkeypatch.setattr(tasks.run, "delay", messages.append)
+    return messages
+
+
+def start(cluster: Cluster, **params: object) -> Report:
+    return services.start(THROUGHPUT_AND_LAG, cluster, HOUR | params, None, ["console."])
+
+
+def test_a_report_is_sent_once_its_row_is_there(
+    cluster: Cluster, sent: list[str], django_capture_on_commit_callbacks
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        report = start(cluster)
+        assert sent == []
+    assert sent == [str(report.id)]
+    report.refresh_from_db()
+    assert report.sent_at is not None
+
+
+@pytest.mark.parametrize(
+    ("params", "word"),
+    [
+        ({"from_ms": None}, "missing"),
+        ({"from_ms": "0"}, "missing"),
+        ({"from_ms": 3_600_000, "to_ms": 0}, "too_short"),
+        ({"from_ms": 0, "to_ms": RANGE_MS_MAX + 1}, "too_long"),
+        ({"from_ms": -1}, "out_of_range"),
+        ({"from_ms": 10**18, "to_ms": 10**18 + 10**6}, "out_of_range"),
+    ],
+)
+def test_a_range_that_cannot_be_is_refused(cluster: Cluster, params: dict, word: str) -> None:
+    with pytest.raises(ValueError, match=word):
+        start(cluster, **params)
+
+
+def test_waiting_reports_are_bounded(cluster: Cluster) -> None:
+    for _ in range(services.WAITING_MAX):
+        start(cluster)
+    with pytest.raises(services.TooManyReports):
+        start(cluster)
+
+
+def test_a_reader_from_whom_more_is_hidden_is_refused(cluster: Cluster) -> None:
+    public = start(cluster)
+    of_admin = services.start(THROUGHPUT_AND_LAG, cluster, HOUR, None, [])
+    assert services.of_cluster(cluster, []) == [of_admin, public]
+    assert services.of_cluster(cluster, ["console."]) == [public]
+    assert services.get(cluster, of_admin.id, ["console."]) is None
+    assert services.get(cluster, of_admin.id, []) == of_admin
+
+
+def test_a_report_is_found_only_in_its_own_cluster(cluster: Cluster) -> None:
+    other = Cluster.objects.create(slug="other", name="Other", bootstrap_servers="127.0.0.1:2")
+    report = start(cluster)
+    assert services.get(other, report.id, []) is None
+    assert services.of_cluster(other, []) == []
+
+
+def test_a_queued_report_is_cancelled_at_once_and_only_once(cluster: Cluster) -> None:
+    report = start(cluster)
+    assert services.cancel(report)
+    assert not services.cancel(report)
+    report.refresh_from_db()
+    assert report.state == State.CANCELLED
+
+
+def test_the_oldest_reports_go(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services, "KEPT_MAX", 2)
+    reports = [start(cluster) for _ in range(3)]
+    assert set(Report.objects.all()) == set(reports[1:])
+
+
+def test_a_report_of_a_dead_worker_is_sent_again(cluster: Cluster, sent: list[str]) -> None:
+    report = start(cluster)
+    long_ago = timezone.now() - timedelta(minutes=1)
+    Report.objects.update(state=State.RUNNING, attempt=1, heartbeat_at=long_ago, progress=40)
+    tasks.reap()
+    report.refresh_from_db()
+    assert (report.state, report.progress, sent) == (State.QUEUED, 0, [str(report.id)])
+
+
+def test_a_report_that_killed_two_workers_fails(cluster: Cluster, sent: list[str]) -> None:
+    report = start(cluster)
+    long_ago = timezone.now() - timedelta(minutes=1)
+    Report.objects.update(state=State.RUNNING, attempt=2, heartbeat_at=long_ago)
+    tasks.reap()
+    report.refresh_from_db()
+    assert (report.state, report.error, sent) == (State.FAILED, "worker_lost", [])
+
+
+def test_a_report_that_runs_is_left_alone(cluster: Cluster, sent: list[str]) -> None:
+    report = start(cluster)
+    Report.objects.update(state=State.RUNNING, attempt=1, heartbeat_at=timezone.now())
+    tasks.reap()
+    report.refresh_from_db()
+    assert (report.state, sent) == (State.RUNNING, [])
+
+
+def test_a_message_that_was_never_sent_is_sent(cluster: Cluster, sent: list[str]) -> None:
+    report = start(cluster)
+    tasks.reap()
+    tasks.reap()
+    assert sent == [str(report.id)]
+
+
+def test_a_report_that_waits_its_turn_is_not_sent_again(cluster: Cluster, sent: list[str]) -> None:
+    running, waiting = start(cluster), start(cluster)
+    old = timezone.now() - timedelta(hours=1)
+    Report.objects.filter(pk=running.pk).update(state=State.RUNNING, heartbeat_at=timezone.now())
+    Report.objects.filter(pk=waiting.pk).update(sent_at=old)
+    tasks.reap()
+    assert sent == []
+    Report.objects.filter(pk=running.pk).update(state=State.DONE)
+    tasks.reap()
+    assert sent == [str(waiting.id)]
+
+
+def test_a_queue_that_is_away_delays_a_report(
+    cluster: Cluster, django_capture_on_commit_callbacks
+) -> None:
+    """No Redis listens in this test: the row stays, and says that nothing was sent."""
+    with django_capture_on_commit_callbacks(execute=True):
+        report = start(cluster)
+    report.refresh_from_db()
+    assert (report.state, report.sent_at) == (State.QUEUED, None)
