@@ -1,20 +1,48 @@
+# The only commands to learn. Nothing but python3 and make is needed to begin.
 .DEFAULT_GOAL := help
-PY := .venv/bin/python
+PYTHON ?= python3
+VENV := .venv/bin
+MANAGE := $(VENV)/python manage.py
 
 help:
-	@echo "make up | down | reset | test | check | bench | demo"
+	@echo "make up      start everything (installs it first); Ctrl-C stops it"
+	@echo "make down    stop a stack that runs elsewhere or was left behind"
+	@echo "make reset   empty data/"
+	@echo "make demo    the demo traffic alone; RATE=5000 adds load to a running stack"
+	@echo "make test    the whole test suite, beside a running stack"
+	@echo "make check   style, types, import contracts, vendored files"
+	@echo "make bench   brokerd beside Apache Kafka"
 
-.venv/.dev: requirements/dev.lock
-	python3 -m venv .venv
-	.venv/bin/pip install -q --require-hashes -r requirements/dev.lock
-	@touch $@
+base:
+	@$(PYTHON) tools/bootstrap.py base
 
-check: .venv/.dev
-	.venv/bin/ruff check .
-	.venv/bin/mypy
-	.venv/bin/lint-imports
+dev:
+	@$(PYTHON) tools/bootstrap.py dev
 
-test: .venv/.dev
-	$(PY) -m pytest -q
+# `exec`: one process less between Ctrl-C and the supervisor.
+up: base
+	@exec $(MANAGE) up
 
-.PHONY: help check test
+down: base
+	@$(MANAGE) down
+
+reset: base
+	@$(MANAGE) reset
+
+demo: base
+	@exec $(MANAGE) demo $(if $(RATE),--rate $(RATE))
+
+test: dev
+	@sh tools/test_programs.sh
+	@$(VENV)/python -m pytest -q $(ARGS)
+
+check: dev
+	$(VENV)/ruff check .
+	$(VENV)/mypy
+	$(VENV)/lint-imports
+	$(VENV)/python tools/vendor_assets.py --check
+
+bench: base
+	@$(VENV)/python bench/run.py $(ARGS)
+
+.PHONY: help base dev up down reset demo test check bench

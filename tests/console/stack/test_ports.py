@@ -5,7 +5,8 @@ from console.stack.ports import Port, clashes, taken
 
 
 def test_two_purposes_on_one_port_are_both_named() -> None:
-    [problem] = clashes([Port(8000, "the console", "AERIE_PORT"), Port(8000, "Redis", "REDIS_PORT")])
+    console = Port(8000, "the console", "AERIE_PORT")
+    [problem] = clashes([console, Port(8000, "Redis", "REDIS_PORT")])
     assert "AERIE_PORT" in problem
     assert "REDIS_PORT" in problem
 

