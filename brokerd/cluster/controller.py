@@ -77,14 +77,17 @@ class Controller:
         self,
         topics: Mapping[str, TopicNode],
         states: Iterable[LoadedState],
+        marked: Iterable[str],
         last_entry_zxid: int,
     ) -> Iterator[PartitionState]:
-        """Takes over the cluster as it was found, then decides what is wrong with it.
+        """Takes over the cluster as it was found, with the topics `marked` for deletion, then
+        decides what is wrong with it.
 
         Also told (with the version it has) is each state that is younger than the last entry of the
         feed: the one before us wrote it and may not have come to announce it.
         """
         self.topics = dict(topics)
+        self.deletions_asked(marked)
         unannounced: list[PartitionState] = []
         bounced: set[Partition] = set()
         for loaded in states:

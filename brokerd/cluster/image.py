@@ -168,6 +168,12 @@ class MetadataImage:
         info.config = config
         return self._told(ImageDelta(topics_configs={topic}))
 
+    def replace_broker_config(self, name: str, config: dict[str, str]) -> None:
+        """Takes over the dynamic config of a broker; `name` is its id or `<default>`."""
+        if self.broker_configs.get(name) != config:
+            self.broker_configs[name] = config
+            self.version += 1
+
     def _told(self, delta: ImageDelta) -> ImageDelta:
         if not delta.is_empty:
             self.version += 1

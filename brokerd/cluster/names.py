@@ -5,7 +5,7 @@ be one in a metric: creating the second is refused.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from brokerd.errors import ErrorCode, KafkaError
 
@@ -43,15 +43,18 @@ def collision_key(name: str) -> str:
     return name.replace(".", "_")
 
 
-def check_collision(name: str, existing: Iterable[str]) -> None:
-    """Raises INVALID_TOPIC_EXCEPTION where a topic exists whose name collides with this one."""
-    if "." not in name and "_" not in name:
-        return
-    key = collision_key(name)
-    for other in existing:
-        if other != name and collision_key(other) == key:
-            raise KafkaError(
-                ErrorCode.INVALID_TOPIC_EXCEPTION,
-                f"Topic '{name}' collides with existing topic '{other}': "
-                "names may not differ only by '.' and '_'",
-            )
+def collision_keys(names: Iterable[str]) -> dict[str, str]:
+    """The topics that exist, by the key that they block."""
+    return {collision_key(name): name for name in names}
+
+
+def check_collision(name: str, existing: Mapping[str, str]) -> None:
+    """Raises INVALID_TOPIC_EXCEPTION where a topic exists whose name collides with this one.
+    `existing` is from `collision_keys`."""
+    other = existing.get(collision_key(name), name)
+    if other != name:
+        raise KafkaError(
+            ErrorCode.INVALID_TOPIC_EXCEPTION,
+            f"Topic '{name}' collides with existing topic '{other}': "
+            "names may not differ only by '.' and '_'",
+        )

@@ -10,6 +10,7 @@ BROKER_SEQUENCE = "/brokers/seqid"
 TOPICS = "/brokers/topics"
 CONTROLLER = "/controller"
 CONTROLLER_EPOCH = "/controller_epoch"
+BROKER_CONFIGS = "/config/brokers"
 CONFIG_CHANGES = "/config/changes"
 CONFIG_CHANGE_PREFIX = "/config/changes/config_change_"
 DELETE_TOPICS = "/admin/delete_topics"
@@ -65,7 +66,7 @@ def topic_config(name: str) -> str:
 
 def broker_config(name: str) -> str:
     """`name` is a broker id or `<default>`."""
-    return f"/config/brokers/{name}"
+    return f"{BROKER_CONFIGS}/{name}"
 
 
 def delete_topic(name: str) -> str:

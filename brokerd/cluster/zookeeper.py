@@ -147,15 +147,8 @@ class ZooKeeper:
         begin().rawlink(lambda result: self._post(_settle, future, result))
         return await future
 
-    def _watcher(self, watch: Watch | None) -> Callable[[WatchedEvent], None] | None:
-        if watch is None:
-            return None
-
-        def fired(event: WatchedEvent) -> None:
-            if event.type != EventType.NONE:
-                self._post(watch)
-
-        return fired
+    def _watcher(self, watch: Watch | None) -> "_Watcher | None":
+        return _Watcher(self._post, watch) if watch is not None else None
 
     async def get(self, path: str, watch: Watch | None = None) -> Node | None:
         """Data and stat, None where there is no such node (then nothing is watched)."""
@@ -245,6 +238,27 @@ class ZooKeeper:
             if isinstance(result, Exception) and not isinstance(result, _NOT_AT_FAULT):
                 raise MultiError(index, operations[index], result)
         return results
+
+
+class _Watcher:
+    """A watch as kazoo calls it. Equal for the same function, so that kazoo's sets hold one of a
+    function that is set again before it was called."""
+
+    __slots__ = ("_post", "_watch")
+
+    def __init__(self, post: Callable[..., None], watch: Watch) -> None:
+        self._post = post
+        self._watch = watch
+
+    def __call__(self, event: WatchedEvent) -> None:
+        if event.type != EventType.NONE:
+            self._post(self._watch)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Watcher) and self._watch == other._watch
+
+    def __hash__(self) -> int:
+        return hash(self._watch)
 
 
 def _add(transaction: Any, operation: Operation) -> None:

@@ -1,0 +1,329 @@
+"""The controller at work: one task that turns watches into decisions and decisions into fenced
+writes.
+
+States are written in multis of STATES_PER_MULTI and then announced with one entry of the feed per
+ANNOUNCE_MAX states. Whatever goes wrong in between is mended the same way: after a lost
+connection the task reads everything anew and `Controller.load` finds both what is wrong and what
+was not announced. A multi that fails is tried state by state, and what still fails is read anew.
+When the fence fails, another is controller and the task ends.
+
+Entries are numbered by the controller itself, not by ZooKeeper's sequence: it alone writes them,
+and a number of its own makes a repeated write collide with the first instead of doubling it. The
+newest entry is never purged, so that the numbers go on after a fail-over.
+"""
+
+import asyncio
+import itertools
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from uuid import UUID, uuid4
+
+from kazoo.exceptions import NodeExistsError
+
+from brokerd.cluster import changes, paths, reading
+from brokerd.cluster.changes import ChangeEntry, encode_entry
+from brokerd.cluster.codecs import TopicNode, encode_feature, encode_topic
+from brokerd.cluster.controller import Controller, LoadedState
+from brokerd.cluster.election import Mandate
+from brokerd.cluster.operations import Create, Delete, Operation, SetData, remove_tree, write_states
+from brokerd.cluster.purge import purge_applied, purge_old
+from brokerd.cluster.reading import ReadTopic
+from brokerd.cluster.zookeeper import MultiError, ZooKeeper
+from brokerd.replication.state import PartitionState
+
+logger = logging.getLogger(__name__)
+
+STATES_PER_MULTI = 200
+ANNOUNCE_MAX = 2_000
+DELETES_PER_MULTI = 500
+PURGE_INTERVAL_S = 60.0
+RETRY_S = 1.0
+
+
+class DeposedError(Exception):
+    """Another controller was elected: the fence refused a write."""
+
+
+class ControllerService:
+    """Runs from a broker's election until it is cancelled or deposed.
+
+    `on_progress` is called whenever a deletion was completed or a broker applied an entry.
+    """
+
+    def __init__(
+        self, zookeeper: ZooKeeper, mandate: Mandate, on_progress: Callable[[], None]
+    ) -> None:
+        self._zookeeper = zookeeper
+        self._mandate = mandate
+        self._on_progress = on_progress
+        self._core = Controller(mandate.epoch, {})
+        self._wake = asyncio.Event()
+        self._due: set[str] = {"reload"}
+        self._applied: dict[int, int] = {}
+        self._last_number = -1
+        self._brokers_watch = partial(self._flag, "brokers")
+        self._topics_watch = partial(self._flag, "topics")
+        self._markers_watch = partial(self._flag, "markers")
+        self._applied_watch = partial(self._flag, "applied")
+
+    # -- asked by the client ------------------------------------------------------------------
+
+    async def fenced(self, operations: Sequence[Operation]) -> None:
+        """A multi under this controller's fence. Raises DeposedError, MultiError."""
+        try:
+            await self._zookeeper.multi([self._mandate.fence, *operations])
+        except MultiError as error:
+            if error.index == 0:
+                raise DeposedError from None
+            raise
+
+    def topic_grown(self) -> None:
+        """Tells that the client wrote topic nodes that exist already (no watch sees that)."""
+        self._flag("grown")
+
+    def is_deleted(self, name: str) -> bool:
+        """Whether the topic's nodes are gone (or were never seen)."""
+        return name not in self._core.topics
+
+    def is_applied_everywhere(self) -> bool:
+        """Whether every live broker has applied all that was announced."""
+        return self._applied_by_all() >= self._last_number
+
+    def _applied_by_all(self) -> int:
+        return min((self._applied.get(b, -1) for b in self._core.brokers), default=-1)
+
+    # -- the task ------------------------------------------------------------------------------
+
+    def _flag(self, what: str) -> None:
+        self._due.add(what)
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Loads, then follows. Returns when deposed; raises DISCONNECTED errors to the caller, who
+        runs it anew when there is a connection and the mandate still holds."""
+        self._wake.set()
+        try:
+            while True:
+                await self._follow()
+        except DeposedError:
+            logger.warning("controller epoch %d is over: another was elected", self._mandate.epoch)
+
+    async def _load(self) -> None:
+        started_s = time.monotonic()
+        self._due.clear()
+        await self._make_feature_node()
+        brokers = await reading.live_brokers(self._zookeeper, self._brokers_watch)
+        entries = await reading.numbered(self._zookeeper, paths.CHANGES)
+        last = await self._zookeeper.get(entries[max(entries)]) if entries else None
+        self._last_number = max(entries, default=-1)
+        names = await self._zookeeper.children(paths.TOPICS, self._topics_watch)
+        core = Controller(self._mandate.epoch, {b: info.epoch for b, info in brokers.items()})
+        topics: dict[str, TopicNode] = {}
+        loaded: list[LoadedState] = []
+        async for run in reading.topics(self._zookeeper, names):
+            run = [await self._with_id(topic) for topic in run]
+            topics.update({topic.name: topic.node for topic in run})
+            loaded += await reading.states(self._zookeeper, run)
+        marked = await self._zookeeper.children(paths.DELETE_TOPICS, self._markers_watch)
+        self._core = core
+        await self._write(core.load(topics, loaded, marked, last[1].czxid if last else -1))
+        self._due |= {"brokers", "markers", "applied", "purge"}
+        self._wake.set()
+        logger.info(
+            "controller epoch %d is in office: %d brokers, %d topics, %d partitions, %.0f ms",
+            self._mandate.epoch, len(brokers), len(topics), len(loaded),
+            (time.monotonic() - started_s) * 1000,
+        )  # fmt: skip
+
+    async def _follow(self) -> None:
+        try:
+            await asyncio.wait_for(self._wake.wait(), PURGE_INTERVAL_S)
+        except TimeoutError:
+            self._due.add("purge")
+        self._wake.clear()
+        due, self._due = self._due, set()
+        try:
+            await self._serve(due)
+        except MultiError as error:
+            logger.error("a write of the controller failed, reading all anew: %s", error)
+            await asyncio.sleep(RETRY_S)
+            self._flag("reload")
+
+    async def _serve(self, due: set[str]) -> None:
+        if "reload" in due:
+            await self._load()
+            return
+        if "brokers" in due:
+            await self._brokers_changed()
+        if due & {"topics", "grown"}:
+            await self._topics_changed(grown="grown" in due)
+        if due & {"topics", "markers"}:
+            await self._take_markers()
+            await self._announce_deletions()
+        if due & {"applied", "brokers"}:
+            await self._read_applied()
+            await self._finish_deletions()
+            await purge_applied(self._zookeeper, self._applied_by_all())
+        if "purge" in due:
+            await purge_old(self._zookeeper, time.time_ns() // 1_000_000)
+
+    async def _make_feature_node(self) -> None:
+        """What Kafka's controller writes when it is the first of its cluster."""
+        try:
+            await self._zookeeper.create(paths.FEATURE, encode_feature())
+        except NodeExistsError:
+            pass
+
+    async def _with_id(self, topic: ReadTopic) -> ReadTopic:
+        """A topic made by a Kafka before 2.8 is given its id now, as Kafka's controller does."""
+        if topic.node.topic_id is not None:
+            return topic
+        node = TopicNode(
+            topic_id=uuid4(),
+            replicas=topic.node.replicas,
+            adding=topic.node.adding,
+            removing=topic.node.removing,
+        )
+        write = SetData(paths.topic(topic.name), encode_topic(node), topic.version)
+        await self.fenced([write])
+        return topic._replace(node=node, version=topic.version + 1)
+
+    # -- brokers and topics --------------------------------------------------------------------
+
+    async def _brokers_changed(self) -> None:
+        brokers = await reading.live_brokers(self._zookeeper, self._brokers_watch)
+        epochs = {broker_id: info.epoch for broker_id, info in brokers.items()}
+        if epochs == self._core.brokers:
+            return
+        logger.info("live brokers are now %s", sorted(epochs))
+        await self._write(self._core.brokers_changed(epochs))
+
+    async def _topics_changed(self, *, grown: bool) -> None:
+        names = await self._zookeeper.children(paths.TOPICS, self._topics_watch)
+        if not grown:
+            names = [name for name in names if name not in self._core.topics]
+        async for run in reading.topics(self._zookeeper, names):
+            changed: dict[str, TopicNode] = {}
+            for topic in run:
+                known = self._core.topics.get(topic.name)
+                if known is None or known.replicas != topic.node.replicas:
+                    changed[topic.name] = (await self._with_id(topic)).node
+            await self._write(self._core.topics_changed(changed))
+
+    # -- deletions -----------------------------------------------------------------------------
+
+    async def _take_markers(self) -> None:
+        names = await self._zookeeper.children(paths.DELETE_TOPICS, self._markers_watch)
+        self._core.deletions_asked(names)
+        for name in names:
+            is_unknown = name not in self._core.topics
+            if is_unknown and await self._zookeeper.exists(paths.topic(name)) is None:
+                await self.fenced([Delete(paths.delete_topic(name))])
+
+    async def _announce_deletions(self) -> None:
+        topics = self._core.deletions_asked(())
+        for start in range(0, len(topics), ANNOUNCE_MAX):
+            part = topics[start : start + ANNOUNCE_MAX]
+            await self._announce((), part)
+            self._core.deletions_announced(part, self._last_number)
+            logger.info("deletion of %d topics is begun", len(part))
+
+    async def _finish_deletions(self) -> None:
+        for name in self._core.deletions_due(self._applied):
+            await self._remove(name)
+            self._core.removed(name)
+            logger.info("topic %s is deleted", name)
+            self._on_progress()
+
+    async def _remove(self, name: str) -> None:
+        """Leaves first, the topic's own node, its config and its marker together and last."""
+        parts = paths.partitions(name)
+        below = []
+        for index in await self._zookeeper.children(parts):
+            below.append(f"{parts}/{index}")
+            if await self._zookeeper.exists(f"{parts}/{index}/state") is not None:
+                below.append(f"{parts}/{index}/state")
+        if await self._zookeeper.exists(parts) is not None:
+            operations = remove_tree(parts, below)
+            for start in range(0, len(operations), DELETES_PER_MULTI):
+                await self.fenced(operations[start : start + DELETES_PER_MULTI])
+        last: list[Operation] = [Delete(paths.topic(name)), Delete(paths.delete_topic(name))]
+        if await self._zookeeper.exists(paths.topic_config(name)) is not None:
+            last.append(Delete(paths.topic_config(name)))
+        await self.fenced(last)
+
+    async def _read_applied(self) -> None:
+        watch = self._applied_watch
+        for broker_id in self._core.brokers:
+            path = paths.applied(broker_id)
+            node = await self._zookeeper.get(path, watch)
+            if node is None:
+                await self._zookeeper.exists(path, watch)
+            elif node[0].isdigit():
+                self._applied[broker_id] = int(node[0])
+        self._on_progress()
+
+    # -- writing -------------------------------------------------------------------------------
+
+    async def _write(self, wanted: Iterable[PartitionState]) -> None:
+        """Writes what is not written yet and announces all of it, batch by batch."""
+        states = iter(wanted)
+        while batch := list(itertools.islice(states, ANNOUNCE_MAX)):
+            for part in changes.batches(batch, ANNOUNCE_MAX):
+                told: list[PartitionState] = []
+                for start in range(0, len(part), STATES_PER_MULTI):
+                    told += await self._write_multi(part[start : start + STATES_PER_MULTI])
+                if told:
+                    await self._announce(told, ())
+
+    async def _write_multi(self, states: Sequence[PartitionState]) -> list[PartitionState]:
+        """The states that are in ZooKeeper after it."""
+        missing = [state for state in states if not self._is_written(state)]
+        try:
+            await self._write_once(missing)
+        except MultiError as error:
+            logger.warning("writing %d states failed, one by one now: %s", len(missing), error)
+            for state in missing:
+                await self._write_single(state)
+        return [state for state in states if self._is_written(state)]
+
+    def _is_written(self, state: PartitionState) -> bool:
+        known = self._core.states.get((state.topic, state.partition))
+        return known is not None and known.version >= state.version
+
+    async def _write_single(self, state: PartitionState) -> None:
+        operations = write_states([state], [state.topic])
+        try:
+            if state.version == 0:
+                # A controller of Kafka's may have died between making this node and the state.
+                await self._zookeeper.ensure(paths.partition(state.topic, state.partition))
+                operations = operations[-1:]
+            await self.fenced(operations)
+            self._core.written([state])
+        except MultiError as error:
+            logger.error("%s-%d is not written: %s", state.topic, state.partition, error)
+            await asyncio.sleep(RETRY_S)
+            self._flag("reload")
+
+    async def _write_once(self, states: Sequence[PartitionState]) -> None:
+        if not states:
+            return
+        topics = {state.topic for state in states}
+        present = [topic for topic in topics if self._core.has_partitions_node(topic)]
+        await self.fenced(write_states(states, present))
+        self._core.written(states)
+
+    async def _announce(
+        self, states: Sequence[PartitionState], deleted: Sequence[tuple[str, UUID]]
+    ) -> None:
+        entry = ChangeEntry(
+            number=self._last_number + 1,
+            previous=self._last_number,
+            controller_epoch=self._mandate.epoch,
+            states=tuple(states),
+            deleted=tuple(deleted),
+        )
+        await self.fenced([Create(paths.change(entry.number), encode_entry(entry))])
+        self._last_number = entry.number

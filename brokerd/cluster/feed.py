@@ -1,0 +1,199 @@
+"""How a broker follows the cluster: it loads everything once, then applies the notifications in
+order.
+
+    /brokers/ids        who is live                  read anew whenever a child comes or goes
+    /brokerd/changes    partition states, deletions  entry by entry; a gap means load everything
+    again /config/changes     which config changed         the config named is read anew
+
+What was applied, and only then, is acknowledged in `/brokerd/applied/<id>`: the controller
+removes a topic when every broker that had a replica has stopped it. The number acknowledged after
+a load is that of the newest entry when the load began, so whatever that entry told was there to
+be read.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from kazoo.exceptions import NodeExistsError, NoNodeError
+
+from brokerd.cluster import paths, reading
+from brokerd.cluster.changes import ChangeEntry, decode_entry
+from brokerd.cluster.codecs import NodeFormatError, decode_config, decode_config_change
+from brokerd.cluster.image import ImageDelta, MetadataImage, TopicInfo
+from brokerd.cluster.reading import ReadTopic
+from brokerd.cluster.zookeeper import Node, ZooKeeper
+
+logger = logging.getLogger(__name__)
+
+NOTHING = -1
+
+
+class Feed:
+    """Keeps an image current. `on_change` gets every delta; `on_due(what)` is called when
+    "brokers", "changes" or "configs" are to be read, by calling the method of that name."""
+
+    def __init__(
+        self,
+        zookeeper: ZooKeeper,
+        broker_id: int,
+        image: MetadataImage,
+        on_change: Callable[[ImageDelta], None],
+        on_due: Callable[[str], None],
+    ) -> None:
+        self._zookeeper = zookeeper
+        self._broker_id = broker_id
+        self._image = image
+        self._on_change = on_change
+        self._number = NOTHING
+        self._config_number = NOTHING
+        self._brokers_watch = partial(on_due, "brokers")
+        self._changes_watch = partial(on_due, "changes")
+        self._configs_watch = partial(on_due, "configs")
+
+    async def load(self) -> None:
+        """Reads topics, states and configs, whatever was known; then acknowledges."""
+        entries = await reading.numbered(self._zookeeper, paths.CHANGES, self._changes_watch)
+        config_entries = await reading.numbered(
+            self._zookeeper, paths.CONFIG_CHANGES, self._configs_watch
+        )
+        names = await self._zookeeper.children(paths.TOPICS)
+        marked = set(await self._zookeeper.children(paths.DELETE_TOPICS))
+        found: set[str] = set()
+        wanted = [name for name in sorted(names) if name not in marked]
+        async for run in reading.topics(self._zookeeper, wanted):
+            infos = await self._read_infos(run)
+            self._tell(self._image.take_topics(infos))
+            found.update(info.name for info in infos)
+        gone = [
+            (name, info.topic_id) for name, info in self._image.topics.items() if name not in found
+        ]
+        self._tell(self._image.remove_topics(gone))
+        for name in await self._zookeeper.children(paths.BROKER_CONFIGS):
+            await self._read_broker_config(name)
+        self._number = max(entries, default=NOTHING)
+        self._config_number = max(config_entries, default=NOTHING)
+        await self._acknowledge()
+
+    async def _read_infos(self, run: Sequence[ReadTopic]) -> list[TopicInfo]:
+        configs = await reading.topic_configs(self._zookeeper, [topic.name for topic in run])
+        infos = {
+            topic.name: TopicInfo(
+                name=topic.name,
+                topic_id=topic.node.topic_id,
+                config=configs[topic.name],
+                zxid=topic.created_zxid,
+            )
+            for topic in run
+            if topic.node.topic_id is not None
+        }
+        for loaded in await reading.states(self._zookeeper, run):
+            infos[loaded.state.topic].partitions[loaded.state.partition] = loaded.state
+        return list(infos.values())
+
+    async def brokers(self) -> None:
+        """Reads the live brokers anew."""
+        live = await reading.live_brokers(self._zookeeper, self._brokers_watch)
+        self._tell(self._image.replace_brokers(live))
+
+    async def changes(self) -> None:
+        """Applies the entries that are new; loads everything where one is missing."""
+        entries = await reading.numbered(self._zookeeper, paths.CHANGES, self._changes_watch)
+        new = {number: path for number, path in entries.items() if number > self._number}
+        if max(entries, default=NOTHING) < self._number:
+            await self._reload("the feed was begun anew")
+            return
+        nodes = await self._zookeeper.get_many(list(new.values()))
+        for number, node in zip(new, nodes, strict=True):
+            entry = _decode(node)
+            if entry is None or entry.number != number or entry.previous != self._number:
+                await self._reload(f"entry {number} does not follow entry {self._number}")
+                return
+            assert node is not None
+            await self._apply(entry, node[1].czxid)
+            self._number = number
+        if new:
+            await self._acknowledge()
+
+    async def _apply(self, entry: ChangeEntry, zxid: int) -> None:
+        known = self._image.topics
+        unknown = sorted(
+            {
+                state.topic
+                for state in entry.states
+                if state.topic not in known or known[state.topic].topic_id != state.topic_id
+            }
+        )
+        configs = await reading.topic_configs(self._zookeeper, unknown)
+        self._tell(self._image.apply_states(entry.states, configs, zxid))
+        self._tell(self._image.remove_topics(entry.deleted))
+
+    async def _reload(self, reason: str) -> None:
+        logger.warning("loading the whole cluster again: %s", reason)
+        await self.load()
+
+    async def configs(self) -> None:
+        """Reads the configs that changed."""
+        entries = await reading.numbered(self._zookeeper, paths.CONFIG_CHANGES, self._configs_watch)
+        new = {number: path for number, path in entries.items() if number > self._config_number}
+        nodes = await self._zookeeper.get_many(list(new.values()))
+        if None in nodes:
+            await self._reload("a config change was purged before it was read")
+            return
+        changed = {_entity(node) for node in nodes if node is not None}
+        for entity in sorted(changed):
+            kind, _, name = entity.partition("/")
+            if kind == "topics":
+                configs = await reading.topic_configs(self._zookeeper, [name])
+                self._tell(self._image.replace_config(name, configs[name]))
+            elif kind == "brokers":
+                await self._read_broker_config(name)
+        self._config_number = max(new, default=self._config_number)
+
+    async def _read_broker_config(self, name: str) -> None:
+        path = paths.broker_config(name)
+        node = await self._zookeeper.get(path)
+        try:
+            config = decode_config(path, node[0]) if node else {}
+        except NodeFormatError as error:
+            logger.error("the config of broker %s is passed over: %s", name, error)
+            return
+        self._image.replace_broker_config(name, config)
+
+    async def _acknowledge(self) -> None:
+        path = paths.applied(self._broker_id)
+        data = str(self._number).encode()
+        try:
+            await self._zookeeper.set(path, data)
+        except NoNodeError:
+            try:
+                await self._zookeeper.create(path, data)
+            except NodeExistsError:
+                await self._zookeeper.set(path, data)
+
+    def _tell(self, delta: ImageDelta) -> None:
+        if delta.is_empty:
+            return
+        try:
+            self._on_change(delta)
+        except Exception:
+            # One partition's trouble must not keep this broker from hearing of all others.
+            logger.exception("a change of the cluster could not be applied in full")
+
+
+def _decode(node: Node | None) -> ChangeEntry | None:
+    if node is None:
+        return None
+    try:
+        return decode_entry(node[0])
+    except NodeFormatError as error:
+        logger.error("%s", error)
+        return None
+
+
+def _entity(node: Node) -> str:
+    try:
+        return decode_config_change(node[0])
+    except NodeFormatError as error:
+        logger.error("%s", error)
+        return ""

@@ -1,0 +1,82 @@
+"""The saved ZooKeeper session of this broker, so that its next start can end it at once.
+
+After kill -9 the old session, and with it the old registration, would live on until it times out.
+The next process on the same (locked) log directory proves by id and password that the session was
+its own, takes it over and closes it. The file is JSON, mode 0600: the password is what proves it.
+"""
+
+import json
+import logging
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import KazooException
+
+from brokerd.cluster.zookeeper import RETRY
+
+logger = logging.getLogger(__name__)
+
+REATTACH_TIMEOUT_S = 5.0
+
+
+class SavedSession(NamedTuple):
+    id: int
+    password: bytes
+
+
+def save(path: Path, session: SavedSession) -> None:
+    """Replaces the file in one step."""
+    temporary = path.with_name(path.name + ".tmp")
+    text = json.dumps({"version": 1, "id": session.id, "password": session.password.hex()})
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+    os.replace(temporary, path)
+
+
+def load(path: Path) -> SavedSession | None:
+    """None where there is no file or it cannot be read: then the old session must time out."""
+    try:
+        value = json.loads(path.read_text())
+        return SavedSession(int(value["id"]), bytes.fromhex(value["password"]))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        logger.warning("the saved ZooKeeper session %s is of no use: %r", path, error)
+        return None
+
+
+def forget(path: Path) -> None:
+    path.unlink(missing_ok=True)
+
+
+def end(connect: str, session: SavedSession, session_timeout_ms: int) -> bool:
+    """Takes over a session and closes it, and its ephemeral nodes go. Blocks.
+
+    False where that was not to be had: the session ended before (then all is well too) or ZooKeeper
+    did not answer in time.
+    """
+    hosts = connect.partition("/")[0]
+    client = KazooClient(
+        hosts=hosts,
+        client_id=(session.id, session.password),
+        timeout=session_timeout_ms / 1000,
+        connection_retry=RETRY,
+        logger=logging.getLogger("brokerd.cluster.kazoo"),
+    )
+    try:
+        client.start_async().wait(REATTACH_TIMEOUT_S)
+        client_id = client.client_id
+        return bool(client.connected and client_id and client_id[0] == session.id)
+    finally:
+        _close(client)
+
+
+def _close(client: KazooClient) -> None:
+    try:
+        client.stop()
+        client.close()
+    except (KazooException, OSError, AttributeError) as error:
+        logger.debug("closing a session: %r", error)
