@@ -1,8 +1,25 @@
-"""What the web server runs: HTTP by Django."""
+"""What the web server runs: HTTP by Django, WebSockets by Channels.
+
+A WebSocket is taken only from a page of this very site (AllowedHostsOriginValidator) and with the
+session of someone who is signed in; the consumer asks for the right to the cluster itself.
+"""
 
 import os
 
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
-application = get_asgi_application()
+http = get_asgi_application()  # first: it loads the apps that the imports below need
+
+from channels.auth import AuthMiddlewareStack  # noqa: E402
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
+
+from console.live.urls_ws import urlpatterns  # noqa: E402
+
+application = ProtocolTypeRouter(
+    {
+        "http": http,
+        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(urlpatterns))),
+    }
+)

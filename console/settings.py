@@ -89,6 +89,7 @@ INSTALLED_APPS = [
     "console.audit",
     "console.clusters",
     "console.dashboard",
+    "console.brokers",
     "console.topics",
     "console.messages",
     "console.segments",
@@ -106,6 +107,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "console.audit.middleware.AccessLogMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -116,6 +118,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "console.clusters.middleware.ClusterMiddleware",
 ]
 
 ROOT_URLCONF = "console.urls"
@@ -133,6 +136,12 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "console.ui.context.page",
+            ],
+            "builtins": [
+                "django.templatetags.i18n",
+                "django.templatetags.static",
+                "console.ui.templatetags.ui",
             ],
         },
     }
@@ -206,6 +215,7 @@ CSRF_TRUSTED_ORIGINS = [
     if host != "*"
 ]
 LOGIN_URL = "login"
+CSRF_FAILURE_VIEW = "console.ui.errors.csrf_failure"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 SESSION_COOKIE_HTTPONLY = True

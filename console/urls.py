@@ -1,5 +1,30 @@
-"""Every URL of the console; each app brings its own."""
+"""Every URL of the console; each app brings its own.
 
-from django.urls import URLPattern, URLResolver
+What belongs to a cluster stands under `/c/<cluster>/`; ClusterMiddleware turns the slug into
+`request.cluster`.
+"""
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from django.urls import URLPattern, URLResolver, include, path
+
+from console.health import views as health
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("metrics", health.metrics, name="metrics"),
+    path("", include("console.ui.urls")),
+    path("", include("console.accounts.urls")),
+    path("", include("console.clusters.urls")),
+    path("", include("console.audit.urls")),
+    path("", include("console.dashboard.urls")),
+    path("", include("console.brokers.urls")),
+    path("", include("console.topics.urls")),
+    path("", include("console.messages.urls")),
+    path("", include("console.segments.urls")),
+    path("", include("console.groups.urls")),
+]
+
+handler400 = "console.ui.errors.bad_request"
+handler403 = "console.ui.errors.forbidden"
+handler404 = "console.ui.errors.not_found"
+handler500 = "console.ui.errors.failed"

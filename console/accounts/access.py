@@ -1,0 +1,43 @@
+"""How a view asks for a right: `@requires("topic.view")`."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+
+from console.accounts import rights
+
+View = Callable[..., HttpResponse]
+
+
+def requires(verb: str, resource: str | None = None) -> Callable[[View], View]:
+    """Lets a view run only for a user who may do `verb`.
+
+    The cluster is `request.cluster` (set by ClusterMiddleware from the URL), else none. With
+    `resource="topic"` the right is asked for the topic named by that argument of the view. A
+    resource whose very name is hidden from the user answers 404, as if it were not there; any
+    other refusal is a 403 that says which right is missing.
+    """
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            name = kwargs.get(resource) if resource else None
+            held = rights.of(request.user, getattr(request, "cluster", None))
+            if not held.may(verb, name):
+                if name is not None and rights.is_hidden(verb, name):
+                    raise Http404(_("There is nothing of this name here."))
+                raise PermissionDenied(
+                    _("Your role (%(role)s) does not include “%(verb)s”. Ask an admin.")
+                    % {"role": held.role or _("none"), "verb": verb}
+                )
+            request.rights = held
+            return view(request, *args, **kwargs)
+
+        checked.verb = verb
+        return checked
+
+    return decorate

@@ -1,0 +1,28 @@
+"""Who has which role where. The user itself is Django's."""
+
+from django.conf import settings
+from django.db import models
+
+from console.accounts import rights
+
+
+class RoleGrant(models.Model):
+    """A role for one cluster, or for every cluster where `cluster` is empty.
+
+    The cluster is named by its slug, not by a foreign key: a grant may be given before the
+    cluster is added, and removing a cluster row does not quietly rewrite who may do what.
+    """
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="role_grants"
+    )
+    cluster = models.CharField(max_length=64, blank=True, default="")
+    role = models.CharField(max_length=16, choices=[(role, role) for role in rights.ROLES if role])
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "cluster"], name="one_role_per_cluster"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.role} of {self.cluster or 'every cluster'}"

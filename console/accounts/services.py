@@ -1,0 +1,40 @@
+"""What is done to accounts: making the first admin, giving a role."""
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+
+from console.accounts import rights
+from console.accounts.models import RoleGrant
+
+
+def grant(user: Any, role: str, cluster: str = "") -> RoleGrant:
+    """Gives `user` the role on a cluster (by slug; empty = every cluster), replacing another."""
+    if role not in rights.ROLES[1:]:
+        raise ValueError(f"{role!r} is no role: use one of {', '.join(rights.ROLES[1:])}")
+    given, _ = RoleGrant.objects.update_or_create(
+        user=user, cluster=cluster, defaults={"role": role}
+    )
+    user.__dict__.pop("_aerie_grants", None)
+    return given
+
+
+def role_name(user: Any, cluster: Any = None) -> str:
+    """The name of the role for a log line; empty for nobody."""
+    return rights.of(user, cluster).role
+
+
+@transaction.atomic
+def ensure_admin(password: str, username: str = "admin") -> bool:
+    """Makes sure that an admin named `username` exists. Returns whether it was made now.
+
+    The password is set when the account is made and, after that, only when it differs from what
+    the caller was told to use: a restart neither logs anyone out nor resets anything.
+    """
+    user, created = get_user_model().objects.select_for_update().get_or_create(username=username)
+    if created or (password and not user.check_password(password)):
+        user.set_password(password)
+        user.save()
+    grant(user, rights.ADMIN)
+    return created

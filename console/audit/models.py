@@ -1,0 +1,32 @@
+"""One row per action: who did what to what, from where, what was before and after, how it ended.
+
+Rows are only ever added. The actor's name is kept as text beside the account, so that the row
+still says who it was when the account is gone.
+"""
+
+from django.conf import settings
+from django.db import models
+
+OUTCOMES = ("ok", "failed", "refused")
+
+
+class AuditEntry(models.Model):
+    at = models.DateTimeField(db_index=True)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    actor_name = models.CharField(max_length=150)
+    verb = models.CharField(max_length=64, db_index=True)
+    cluster = models.CharField(max_length=64, blank=True, db_index=True)
+    resource = models.CharField(max_length=300, blank=True)
+    before = models.JSONField(default=dict)
+    after = models.JSONField(default=dict)
+    remote_addr = models.CharField(max_length=64, blank=True)
+    outcome = models.CharField(max_length=16, choices=[(name, name) for name in OUTCOMES])
+    detail = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.actor_name} {self.verb} {self.resource}: {self.outcome}"

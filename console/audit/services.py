@@ -1,0 +1,59 @@
+"""`record`: every change anyone makes through the console becomes one audit row and one log line.
+
+Never given secrets: callers pass settings as they are shown, sealed values left out.
+"""
+
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from console.audit.jsonl import JsonLines
+from console.audit.models import AuditEntry
+
+_lines = JsonLines(settings.AERIE_LOGS / "audit.jsonl")
+
+
+def record(
+    actor: Any,
+    verb: str,
+    cluster: str = "",
+    resource: str = "",
+    before: dict[str, Any] | None = None,
+    after: dict[str, Any] | None = None,
+    remote_addr: str = "",
+    outcome: str = "ok",
+    detail: str = "",
+) -> AuditEntry:
+    """Writes down one action. `actor` is a user or None (the system itself).
+
+    `before` and `after` hold what changed, JSON-able. `outcome` is ok, failed or refused.
+    """
+    entry = AuditEntry.objects.create(
+        at=timezone.now(),
+        actor=actor if getattr(actor, "pk", None) else None,
+        actor_name=getattr(actor, "username", "") or "system",
+        verb=verb,
+        cluster=cluster,
+        resource=resource[:300],
+        before=before or {},
+        after=after or {},
+        remote_addr=remote_addr,
+        outcome=outcome,
+        detail=detail,
+    )
+    _lines.append(
+        {
+            "at_ms": int(entry.at.timestamp() * 1000),
+            "id": entry.pk,
+            "actor": entry.actor_name,
+            "verb": verb,
+            "cluster": cluster,
+            "resource": entry.resource,
+            "before": entry.before,
+            "after": entry.after,
+            "remote_addr": remote_addr,
+            "outcome": outcome,
+        }
+    )
+    return entry

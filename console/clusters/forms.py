@@ -1,0 +1,89 @@
+"""The form by which an admin points the console at a Kafka-compatible cluster."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.text import slugify
+from django.utils.translation import gettext_lazy as _
+
+from monitoring.models import Cluster
+
+# Slugs that would read as something else in a URL or a key.
+RESERVED = {"add", "all", "none"}
+
+
+class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
+    """The admin token is write-only: it is never shown again, and kept when left empty."""
+
+    admin_urls_text = forms.CharField(
+        label=_("brokerd admin ports"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text=_(
+            "Only for brokerd: one line a broker, like “1 http://10.0.0.1:9192”. Without it, "
+            "bytes, CPU and segment files are not known."
+        ),
+    )
+    token = forms.CharField(
+        label=_("Admin port token"),
+        required=False,
+        max_length=500,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        help_text=_("Kept sealed and never shown again. Leave it empty to keep the present one."),
+    )
+
+    class Meta:
+        model = Cluster
+        fields = ["name", "slug", "bootstrap_servers", "zookeeper_connect", "read_only"]
+        labels = {
+            "name": _("Name"),
+            "slug": _("Short name"),
+            "bootstrap_servers": _("Bootstrap servers"),
+            "zookeeper_connect": _("ZooKeeper"),
+            "read_only": _("Read-only: refuse every change to this cluster"),
+        }
+        help_texts = {
+            "slug": _("Stands in every URL and in the stored history; it cannot be changed later."),
+            "bootstrap_servers": _("One or more brokers as host:port, separated by commas."),
+            "zookeeper_connect": _("host:port/path; leave it empty where there is none."),
+        }
+
+    field_order = ["name", "slug", "bootstrap_servers", "zookeeper_connect"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.order_fields([*self.field_order, "admin_urls_text", "token", "read_only"])
+        if self.instance.pk:
+            self.fields["slug"].disabled = True
+            lines = [f"{broker} {url}" for broker, url in self.instance.admin_urls.items()]
+            self.initial["admin_urls_text"] = "\n".join(lines)
+
+    def clean_slug(self) -> str:
+        slug = str(self.cleaned_data["slug"])
+        if slug != slugify(slug) or slug in RESERVED:
+            raise ValidationError(_("Use small letters, digits and dashes only."))
+        return slug
+
+    def clean_admin_urls_text(self) -> dict[str, str]:
+        """{"1": "http://…"}; the model's own validator checks the parts."""
+        urls = {}
+        for line in self.cleaned_data["admin_urls_text"].splitlines():
+            if line.strip():
+                broker, _space, url = line.strip().partition(" ")
+                urls[broker] = url.strip()
+        Cluster._meta.get_field("admin_urls").run_validators(urls)
+        return urls
+
+    def save(self, commit: bool = True) -> Cluster:
+        self.instance.admin_urls = self.cleaned_data["admin_urls_text"]
+        if self.cleaned_data["token"]:
+            self.instance.set_admin_token(self.cleaned_data["token"])
+        return super().save(commit)
+
+    def shown(self) -> dict[str, Any]:
+        """What the audit log keeps of it: no secret."""
+        kept = {name: self.cleaned_data[name] for name in self._meta.fields or ()}
+        kept["admin_urls"] = self.cleaned_data["admin_urls_text"]
+        kept["token_changed"] = bool(self.cleaned_data["token"])
+        return kept

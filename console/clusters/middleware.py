@@ -1,0 +1,33 @@
+"""Turns the slug in `/c/<cluster>/…` into `request.cluster`, or answers 404.
+
+A slug that was tampered with and a cluster that the user may not see answer alike.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+
+from console.accounts import rights
+from monitoring.models import Cluster
+
+
+class ClusterMiddleware:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self._get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Runs after the login check: a stranger was sent to sign in before this."""
+        slug = kwargs.get("cluster")
+        if slug is None or not request.user.is_authenticated:
+            return
+        cluster = Cluster.objects.filter(slug=slug).first()
+        if cluster is None or not rights.may(request.user, "cluster.view", cluster):
+            raise Http404(_("There is no such cluster here."))
+        request.cluster = cluster

@@ -1,0 +1,98 @@
+"""The clusters this console knows: list, add, edit, remove. Changing them is for admins."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from console.accounts import rights
+from console.accounts.access import requires
+from console.audit import services as audit
+from console.clusters import services
+from console.clusters.forms import ClusterForm
+from console.live import store
+from monitoring.models import Cluster
+
+
+@require_safe
+@requires("cluster.view")
+def index(request: HttpRequest) -> HttpResponse:
+    rows = []
+    for cluster in Cluster.objects.all():
+        held = rights.of(request.user, cluster)
+        if held.may("cluster.view"):
+            shown = store.snapshot(cluster.slug, held)
+            rows.append(
+                {
+                    "cluster": cluster,
+                    "status": store.status(cluster.slug),
+                    "totals": shown.totals if shown else None,
+                    "role": held.role,
+                }
+            )
+    may_edit = rights.may(request.user, "cluster.edit")
+    return render(request, "clusters/index.html", {"rows": rows, "may_edit": may_edit})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("cluster.edit")
+def add(request: HttpRequest) -> HttpResponse:
+    return _form(request, Cluster(), "cluster.add")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("cluster.edit")
+def edit(request: HttpRequest, slug: str) -> HttpResponse:
+    return _form(request, get_object_or_404(Cluster, slug=slug), "cluster.edit")
+
+
+def _form(request: HttpRequest, cluster: Cluster, verb: str) -> HttpResponse:
+    """Shows the form, tests the connection, or saves, as the button pressed says."""
+    before = _shown(cluster)
+    form = ClusterForm(request.POST or None, instance=cluster)
+    tested: services.Tested | None = None
+    status = 200
+    if request.method == "POST" and not form.is_valid():
+        status = 422
+    elif request.method == "POST" and "test" in request.POST:
+        tested = services.test_connection(form.save(commit=False), request.user)
+    elif request.method == "POST":
+        saved = form.save()
+        store.forget(saved.slug)
+        audit.record(
+            request.user, verb, saved.slug, saved.name, before, form.shown(),
+            request.META.get("REMOTE_ADDR", ""),
+        )  # fmt: skip
+        messages.success(request, _("The cluster “%(name)s” was saved.") % {"name": saved.name})
+        return redirect("clusters")
+    context = {"form": form, "cluster": cluster, "tested": tested, "is_new": cluster.pk is None}
+    return render(request, "clusters/form.html", context, status=status)
+
+
+def _shown(cluster: Cluster) -> dict[str, Any]:
+    if cluster.pk is None:
+        return {}
+    names = ("name", "slug", "bootstrap_servers", "zookeeper_connect", "read_only", "admin_urls")
+    return {name: getattr(cluster, name) for name in names}
+
+
+@require_http_methods(["POST"])
+@requires("cluster.edit")
+def remove(request: HttpRequest, slug: str) -> HttpResponse:
+    """Forgets a cluster; the cluster itself and its stored history are not touched."""
+    cluster = get_object_or_404(Cluster, slug=slug)
+    if request.POST.get("typed", "") != cluster.slug:
+        messages.error(request, _("Type the cluster's short name to remove it."))
+        return redirect("cluster-edit", slug)
+    before = _shown(cluster)
+    cluster.delete()
+    store.forget(slug)
+    audit.record(
+        request.user, "cluster.remove", slug, str(before["name"]), before,
+        remote_addr=request.META.get("REMOTE_ADDR", ""),
+    )  # fmt: skip
+    messages.success(request, _("“%(name)s” is no longer watched.") % {"name": before["name"]})
+    return redirect("clusters")

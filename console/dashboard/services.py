@@ -1,0 +1,38 @@
+"""What the overview of a cluster shows, for the full page and for its live fragment alike."""
+
+from typing import Any
+
+from console.accounts.rights import Rights
+from console.live import store
+from console.live.rows import Totals
+from monitoring.models import Cluster
+
+TOP = 8
+
+
+def context(cluster: Cluster, held: Rights, argument: str = "") -> dict[str, Any] | None:
+    """The figures of the newest good tick; None when there never was one."""
+    shown = store.snapshot(cluster.slug, held)
+    if shown is None:
+        return None
+    points = store.history(cluster.slug, held)
+    worst = sorted(
+        shown.groups, key=lambda group: -1 if group.lag is None else group.lag, reverse=True
+    )
+    busiest = sorted(shown.topics, key=lambda topic: topic.messages_rate or 0.0, reverse=True)
+    return {
+        "totals": shown.totals,
+        "at_ms": shown.at_ms,
+        "brokers": shown.brokers,
+        "controller": shown.tick.controller_id,
+        "worst_groups": worst[:TOP],
+        "busiest_topics": [topic for topic in busiest if topic.messages_rate][:TOP],
+        "history": {
+            name: _line(points, name)
+            for name in ("messages_rate", "bytes_in_rate", "bytes_out_rate", "lag")
+        },
+    }
+
+
+def _line(points: list[Totals | None], name: str) -> list[float | None]:
+    return [None if point is None else getattr(point, name) for point in points]

@@ -1,0 +1,5 @@
+from django.urls import path
+
+from console.dashboard import views
+
+urlpatterns = [path("c/<slug:cluster>/", views.overview, name="dashboard")]

@@ -1,0 +1,9 @@
+from django.urls import path
+
+from console.groups import views
+
+urlpatterns = [
+    path("c/<slug:cluster>/groups", views.index, name="groups"),
+    # A group's name may hold a slash.
+    path("c/<slug:cluster>/groups/<path:group>", views.detail, name="group"),
+]

@@ -1,0 +1,107 @@
+"""One WebSocket of one page: on each tick it gets the page's fragments, if it may still see them.
+
+Channels carry only {cluster, tick}. At every tick the session is read again and the rights are
+asked again, so signing out or losing a role ends the stream. A browser acknowledges what it got;
+until it does nothing more is sent to it, and it then gets the newest tick, never a queue of old.
+"""
+
+import asyncio
+import logging
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import parse_qs
+
+from asgiref.sync import sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+from django.contrib.auth import get_user
+
+from console.accounts import rights
+from console.live import fragments, store
+from monitoring.models import Cluster
+
+NOT_ALLOWED = 4403
+log = logging.getLogger(__name__)
+
+
+class ClusterConsumer(AsyncWebsocketConsumer):
+    """`/ws/c/<cluster>/?show=…`"""
+
+    async def connect(self) -> None:
+        query = parse_qs(self.scope["query_string"].decode("latin-1"))
+        self.slug: str = self.scope["url_route"]["kwargs"]["cluster"]
+        self.show: str = query.get("show", [""])[0]
+        self._wanted = ""  # the occasion to show next
+        self._sent = ""  # the last one sent
+        self._acknowledged = True
+        self._sender: asyncio.Task[None] | None = None
+        if not fragments.is_known(self.show) or await self._allowed() is None:
+            await self.close(code=NOT_ALLOWED)
+            return
+        for group in (f"tick.{self.slug}", f"alerts.{self.slug}"):
+            await self.channel_layer.group_add(group, self.channel_name)
+        await self.accept()
+        self._push("hello")
+
+    async def disconnect(self, code: int) -> None:
+        if self._sender is not None:
+            self._sender.cancel()
+        for group in (f"tick.{self.slug}", f"alerts.{self.slug}"):
+            await self.channel_layer.group_discard(group, self.channel_name)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Whatever a browser says is its acknowledgement."""
+        self._acknowledged = True
+        self._push(self._wanted)
+
+    async def tick(self, event: dict[str, Any]) -> None:
+        self._push(f"tick {event['tick']}")
+
+    async def alerts(self, event: dict[str, Any]) -> None:
+        self._push(f"alerts {event['tick']}")
+
+    def _push(self, wanted: str) -> None:
+        self._wanted = wanted
+        busy = self._sender is not None and not self._sender.done()
+        if not busy and self._acknowledged and self._wanted != self._sent:
+            self._sender = asyncio.ensure_future(self._send_newest())
+
+    async def _send_newest(self) -> None:
+        try:
+            allowed = await self._allowed()
+            if allowed is None:
+                await self.close(code=NOT_ALLOWED)
+                return
+            cluster, held = allowed
+            occasion = self._wanted
+            status = await sync_to_async(self._status, thread_sensitive=False)()
+            # Two occasions that show the same tick in the same state look alike.
+            mark = (occasion.removeprefix("hello"), status.tick, status.state)
+            html = await fragments.renderer().html(cluster, held, self.show, mark)
+            self._sent, self._acknowledged = occasion, False
+            await self.send(text_data=html)
+        except Exception:
+            # The next tick tries again; the page says by itself that nothing comes.
+            log.exception("a live fragment of cluster %s could not be sent", self.slug)
+
+    def _status(self) -> store.Status:
+        store.refresh(self.slug, at_once=True)
+        return store.status(self.slug)
+
+    async def _allowed(self) -> tuple[Cluster, rights.Rights] | None:
+        return await sync_to_async(self._check, thread_sensitive=True)()
+
+    def _check(self) -> tuple[Cluster, rights.Rights] | None:
+        """The cluster and the rights that the session has now; None when it may not look."""
+        session = self.scope.get("session")
+        key = getattr(session, "session_key", None)
+        if not key:
+            return None
+        engine = import_module(settings.SESSION_ENGINE)
+        user = get_user(SimpleNamespace(session=engine.SessionStore(key)))  # type: ignore[arg-type]
+        cluster = Cluster.objects.filter(slug=self.slug).first()
+        held = rights.of(user, self.slug)
+        if cluster is None or not held.may("cluster.view"):
+            return None
+        return cluster, held

@@ -1,0 +1,124 @@
+"""The rows that pages show, made once per tick from its columns. None = not known."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRow:
+    id: int
+    host: str
+    port: int | None
+    rack: str | None
+    up: bool
+    is_controller: bool
+    source: str  # "brokerd" (its admin port) or "none"
+    leaders: int
+    replicas: int
+    bytes_in_rate: float | None
+    bytes_out_rate: float | None
+    messages_rate: float | None
+    requests_rate: float | None
+    connections: int | None
+    rss_bytes: int | None
+    cpu_cores: float | None
+    disk_total_bytes: int | None
+    disk_free_bytes: int | None
+
+    @property
+    def disk_used_percent(self) -> float | None:
+        if not self.disk_total_bytes or self.disk_free_bytes is None:
+            return None
+        return 100 * (1 - self.disk_free_bytes / self.disk_total_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRow:
+    name: str
+    partitions: int
+    replication: int
+    messages: int | None  # end offsets − start offsets: an upper bound where compacted
+    size_bytes: int | None
+    messages_rate: float | None
+    bytes_in_rate: float | None
+    bytes_out_rate: float | None
+    under_replicated: int
+    offline: int
+    groups: int
+
+    @property
+    def is_internal(self) -> bool:
+        return self.name.startswith("__")
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionRow:
+    partition: int
+    leader: int
+    replicas: list[int]
+    isr: list[int]
+    log_start_offset: int | None
+    log_end_offset: int | None
+    size_bytes: int | None
+    messages_rate: float | None
+    bytes_in_rate: float | None
+
+    @property
+    def is_offline(self) -> bool:
+        return self.leader < 0
+
+    @property
+    def is_under_replicated(self) -> bool:
+        return len(self.isr) < len(self.replicas)
+
+    @property
+    def messages(self) -> int | None:
+        if self.log_end_offset is None or self.log_start_offset is None:
+            return None
+        return self.log_end_offset - self.log_start_offset
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    name: str
+    state: str
+    protocol_type: str
+    coordinator: int | None
+    members: int | None
+    topics: int
+    partitions: int
+    lag: int | None  # None: nothing committed, or a committed partition whose end is unknown
+
+
+@dataclass(frozen=True, slots=True)
+class LagRow:
+    """A partition as one group reads it."""
+
+    group: str
+    topic: str
+    partition: int
+    committed_offset: int | None
+    log_end_offset: int | None
+    lag: int | None
+    member_id: str | None
+    client_id: str | None
+    member_host: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """One cluster at one tick, in a line."""
+
+    brokers: int = 0
+    brokers_up: int = 0
+    topics: int = 0
+    partitions: int = 0
+    under_replicated: int = 0
+    offline: int = 0
+    groups: int = 0
+    groups_by_state: dict[str, int] = field(default_factory=dict)
+    groups_without_lag: int = 0
+    size_bytes: int | None = None
+    messages_rate: float | None = None
+    bytes_in_rate: float | None = None
+    bytes_out_rate: float | None = None
+    lag: int | None = None

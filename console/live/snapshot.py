@@ -1,0 +1,256 @@
+"""One tick, summed up for people: totals, brokers, topics, groups, and details on demand.
+
+Pure: a tick and the one before in (rates are the difference), rows out. A snapshot is made for
+one set of visible topics, so nothing of a hidden topic is in it, not even in a sum. Figures of
+brokers are the brokers' own and cover everything.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from console.live.columns import (
+    Partitions,
+    counts,
+    flat,
+    kept_groups,
+    names,
+    number,
+    numbers,
+    sums,
+    whole,
+)
+from console.live.rows import BrokerRow, GroupRow, LagRow, PartitionRow, TopicRow, Totals
+from monitoring.sampling.tick import Tick
+
+
+def everything(topic: str) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What is known of a cluster at one tick; each part is computed when first asked for."""
+
+    tick: Tick
+    before: Tick | None
+    keep: Callable[[str], bool] = everything
+
+    @property
+    def at_ms(self) -> int:
+        return self.tick.at_ms
+
+    @cached_property
+    def _partitions(self) -> Partitions:
+        return Partitions.of(self.tick, self.keep)
+
+    @cached_property
+    def _rates(self) -> dict[str, np.ndarray]:
+        before = Partitions.of(self.before, self.keep) if self.before else None
+        now = self._partitions
+        return {name: now.rate(before, name) for name in ("end", "bytes_in", "bytes_out")}
+
+    @cached_property
+    def _groups(self) -> pa.Table:
+        return kept_groups(self.tick, self.keep)
+
+    @cached_property
+    def topics(self) -> list[TopicRow]:
+        """One row per topic, by name."""
+        p, rates = self._partitions, self._rates
+        n = len(p.topics)
+        present = counts(np.ones(len(p.topic), bool), p.topic, n)
+        replication = np.zeros(n, dtype=np.int64)
+        np.maximum.at(replication, p.topic, p.replica_count)
+        messages = sums(p.end - p.start, p.topic, n)
+        size = sums(p.size, p.topic, n)
+        grown = {name: sums(values, p.topic, n) for name, values in rates.items()}
+        under = counts(p.isr_count < p.replica_count, p.topic, n)
+        offline = counts(p.leader < 0, p.topic, n)
+        readers = self._reader_counts
+        rows = [
+            TopicRow(
+                name=p.topics[i],
+                partitions=int(present[i]),
+                replication=int(replication[i]),
+                messages=whole(messages[i]),
+                size_bytes=whole(size[i]),
+                messages_rate=number(grown["end"][i]),
+                bytes_in_rate=number(grown["bytes_in"][i]),
+                bytes_out_rate=number(grown["bytes_out"][i]),
+                under_replicated=int(under[i]),
+                offline=int(offline[i]),
+                groups=readers.get(p.topics[i], 0),
+            )
+            for i in range(n)
+            if present[i]
+        ]
+        return sorted(rows, key=lambda row: row.name)
+
+    @cached_property
+    def _reader_counts(self) -> dict[str, int]:
+        """Topic → how many groups have committed to it or are assigned a partition of it."""
+        pairs = self._groups.select(["group", "topic"]).group_by(["topic", "group"]).aggregate([])
+        topic, topics = names(pairs["topic"])
+        per_topic = np.bincount(topic[topic >= 0], minlength=len(topics))
+        return dict(zip(topics, per_topic.tolist(), strict=True))
+
+    def topic(self, name: str) -> TopicRow | None:
+        return next((row for row in self.topics if row.name == name), None)
+
+    def partitions(self, topic: str) -> list[PartitionRow]:
+        """The partitions of a topic, by number; empty for a topic that is not there."""
+        p = self._partitions
+        if topic not in p.topics:
+            return []
+        rows = np.nonzero(p.topic == p.topics.index(topic))[0]
+        table = p.table.take(pa.array(rows))
+        replicas, isr = table["replicas"].to_pylist(), table["isr"].to_pylist()
+        found = [
+            PartitionRow(
+                partition=int(p.partition[row]),
+                leader=int(p.leader[row]),
+                replicas=replicas[i] or [],
+                isr=isr[i] or [],
+                log_start_offset=whole(p.start[row]),
+                log_end_offset=whole(p.end[row]),
+                size_bytes=whole(p.size[row]),
+                messages_rate=number(self._rates["end"][row]),
+                bytes_in_rate=number(self._rates["bytes_in"][row]),
+            )
+            for i, row in enumerate(rows)
+        ]
+        return sorted(found, key=lambda row: row.partition)
+
+    @cached_property
+    def groups(self) -> list[GroupRow]:
+        """One row per group, by name."""
+        table = self._groups
+        code, found = names(table["group"])
+        n = len(found)
+        lag, committed = numbers(table, "lag"), numbers(table, "committed_offset")
+        total = sums(lag, code, n)
+        # A sum that misses a partition would read as less lag than there is.
+        total[counts(~np.isnan(committed) & np.isnan(lag), code, n) > 0] = np.nan
+        topic, _ = names(table["topic"])
+        rows_with_topic = counts(topic >= 0, code, n)
+        first = np.full(n, -1)
+        first[code[::-1]] = np.arange(len(code))[::-1]
+        facts = table.select(["state", "protocol_type", "coordinator", "members"])
+        described = facts.take(pa.array(np.maximum(first, 0))).to_pylist() if len(code) else []
+        pairs = np.unique(np.stack([code, topic])[:, topic >= 0], axis=1)
+        topics_read = np.bincount(pairs[0], minlength=n)
+        rows = [
+            GroupRow(
+                name=found[i],
+                state=described[i]["state"] or "",
+                protocol_type=described[i]["protocol_type"] or "",
+                coordinator=described[i]["coordinator"],
+                members=described[i]["members"],
+                topics=int(topics_read[i]),
+                partitions=int(rows_with_topic[i]),
+                lag=whole(total[i]),
+            )
+            for i in range(n)
+            if first[i] >= 0
+        ]
+        return sorted(rows, key=lambda row: row.name)
+
+    def group(self, name: str) -> GroupRow | None:
+        return next((row for row in self.groups if row.name == name), None)
+
+    def lags(self, *, group: str | None = None, topic: str | None = None) -> list[LagRow]:
+        """What one group reads, or who reads one topic, partition by partition."""
+        column, wanted = ("group", group) if group is not None else ("topic", topic)
+        same = pc.equal(pc.cast(self._groups[column], pa.string()), wanted or "")
+        rows = self._groups.filter(same).to_pylist()
+        keys = LagRow.__slots__
+        found = [LagRow(**{k: row[k] for k in keys}) for row in rows if row["topic"] is not None]
+        return sorted(found, key=lambda row: (row.topic, row.partition, row.group))
+
+    @cached_property
+    def brokers(self) -> list[BrokerRow]:
+        """One row per broker, by id."""
+        p = self._partitions
+        led = _by_id(p.leader)
+        held = _by_id(flat(p.table["replicas"]))
+        earlier = {b["id"]: b for b in self.before.brokers} if self.before else {}
+        seconds = (self.at_ms - self.before.at_ms) / 1000 if self.before else 0.0
+        rows = []
+        for b in sorted(self.tick.brokers, key=lambda broker: broker["id"]):
+            then = earlier.get(b["id"], {})
+            rows.append(
+                BrokerRow(
+                    id=b["id"],
+                    host=b.get("host") or "",
+                    port=b.get("port"),
+                    rack=b.get("rack"),
+                    up=bool(b.get("up")),
+                    is_controller=b["id"] == self.tick.controller_id,
+                    source=b.get("source") or "none",
+                    leaders=led.get(b["id"], 0),
+                    replicas=held.get(b["id"], 0),
+                    bytes_in_rate=_growth(b, then, "bytes_in", seconds),
+                    bytes_out_rate=_growth(b, then, "bytes_out", seconds),
+                    messages_rate=_growth(b, then, "messages_in", seconds),
+                    requests_rate=_growth(b, then, "requests", seconds),
+                    connections=b.get("connections"),
+                    rss_bytes=b.get("rss_bytes"),
+                    cpu_cores=_growth(b, then, "cpu_seconds", seconds),
+                    disk_total_bytes=b.get("disk_total_bytes"),
+                    disk_free_bytes=b.get("disk_free_bytes"),
+                )
+            )
+        return rows
+
+    @cached_property
+    def totals(self) -> Totals:
+        p, brokers, groups = self._partitions, self.brokers, self.groups
+        states: dict[str, int] = {}
+        for group in groups:
+            states[group.state] = states.get(group.state, 0) + 1
+        # A partition whose leader is gone keeps its counters; it only stops growing.
+        return Totals(
+            brokers=len(brokers),
+            brokers_up=sum(broker.up for broker in brokers),
+            topics=len(self.topics),
+            partitions=len(p.topic),
+            under_replicated=int((p.isr_count < p.replica_count).sum()),
+            offline=int((p.leader < 0).sum()),
+            groups=len(groups),
+            groups_by_state=states,
+            groups_without_lag=sum(group.lag is None for group in groups),
+            size_bytes=_total_whole(topic.size_bytes for topic in self.topics),
+            messages_rate=_total(topic.messages_rate for topic in self.topics),
+            bytes_in_rate=_total(broker.bytes_in_rate for broker in brokers),
+            bytes_out_rate=_total(broker.bytes_out_rate for broker in brokers),
+            lag=_total_whole(group.lag for group in groups),
+        )
+
+
+def _by_id(ids: np.ndarray) -> dict[int, int]:
+    found, n = np.unique(ids[ids >= 0], return_counts=True)
+    return dict(zip(found.tolist(), n.tolist(), strict=True))
+
+
+def _growth(now: dict[str, Any], then: dict[str, Any], name: str, seconds: float) -> float | None:
+    a, b = then.get(name), now.get(name)
+    if a is None or b is None or b < a or seconds <= 0:
+        return None
+    return float(b - a) / seconds
+
+
+def _total(values: Any) -> float | None:
+    """The sum of what is known; None when nothing is."""
+    known = [value for value in values if value is not None]
+    return float(sum(known)) if known else None
+
+
+def _total_whole(values: Any) -> int | None:
+    total = _total(values)
+    return None if total is None else int(total)

@@ -1,0 +1,45 @@
+"""The tabs of a topic's pages."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from console.live import store
+
+PLACES = (
+    ("overview", "topic", "topic.view"),
+    ("messages", "messages", "record.read"),
+    ("segments", "segments", "segment.view"),
+    ("config", "topic-config", "topic.view"),
+    ("consumers", "topic-consumers", "group.view"),
+)
+
+
+def topic_tabs(request: HttpRequest, topic: str, active: str) -> list[dict[str, Any]]:
+    """What `{% tabs %}` draws: the pages of this topic that the user may open."""
+    titles = {
+        "overview": _("Overview"),
+        "messages": _("Messages"),
+        "segments": _("Segments"),
+        "config": _("Configuration"),
+        "consumers": _("Consumers"),
+    }
+    shown = store.snapshot(request.cluster.slug, request.rights)
+    row = shown.topic(topic) if shown else None
+    tabs = []
+    for key, url_name, verb in PLACES:
+        if request.rights.may(verb, topic):
+            args: list[Any] = [request.cluster.slug, topic]
+            if key == "segments":
+                args.append(0)
+            tab = {
+                "title": titles[key],
+                "url": reverse(url_name, args=args),
+                "active": key == active,
+            }
+            if key == "consumers" and row is not None:
+                tab["count"] = row.groups
+            tabs.append(tab)
+    return tabs

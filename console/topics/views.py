@@ -1,0 +1,150 @@
+"""The topics of a cluster: list and detail. Changes are made in console/topics/changes.py."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from console.accounts.access import requires
+from console.live import store
+from console.live.rows import LagRow, TopicRow
+from console.topics import settings_table
+from console.topics.tabs import topic_tabs
+from console.ui.table import Column, Table
+from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.gateway import for_cluster
+
+PARTITIONS_PAGE_SIZE = 200
+
+
+def columns() -> list[Column]:
+    return [
+        Column("name", _("Topic"), lambda row: row.name),
+        Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True),
+        Column("replication", _("Replication"), lambda row: row.replication, numeric=True),
+        Column("messages", _("Messages"), lambda row: row.messages, numeric=True),
+        Column("size", _("Size"), lambda row: row.size_bytes, numeric=True),
+        Column("rate", _("Messages in"), lambda row: row.messages_rate, numeric=True),
+        Column("bytes", _("Bytes in"), lambda row: row.bytes_in_rate, numeric=True),
+        Column("groups", _("Groups"), lambda row: row.groups, numeric=True),
+        Column("health", _("Health"), lambda row: -row.offline * 1000 - row.under_replicated),
+    ]
+
+
+@require_safe
+@requires("topic.view")
+def index(request: HttpRequest, cluster: str) -> HttpResponse:
+    shown = store.snapshot(cluster, request.rights)
+    rows = shown.topics if shown else []
+    internal = request.GET.get("internal") == "1"
+    if not internal:
+        rows = [row for row in rows if not row.is_internal]
+    table = Table.of(request.GET, columns(), "name", id="topics").show(rows, lambda row: row.name)
+    context = {
+        "table": table,
+        "at_ms": shown.at_ms if shown else None,
+        "internal": internal,
+        "internal_url": table.url(internal=None if internal else "1", page=None),
+        "may_create": request.rights.may("topic.create"),
+    }
+    return render(request, "topics/index.html", context)
+
+
+def frame(request: HttpRequest, topic: str, active: str) -> dict[str, Any]:
+    """What every page of a topic shows around its own content."""
+    shown = store.snapshot(request.cluster.slug, request.rights)
+    return {
+        "topic": topic,
+        "row": shown.topic(topic) if shown else None,
+        "shown": shown,
+        "at_ms": shown.at_ms if shown else None,
+        "tabs": topic_tabs(request, topic, active),
+        "may_alter": request.rights.may("topic.alter", topic),
+        "may_delete": request.rights.may("topic.delete", topic),
+    }
+
+
+def _known_topic(context: dict[str, Any]) -> TopicRow | None:
+    """The topic's row; 404 where samples exist and do not know it (a new one takes a tick)."""
+    row: TopicRow | None = context["row"]
+    if row is None and context["shown"] is not None:
+        raise Http404(
+            _("The last sample knows no topic “%(name)s”. A new one appears after the next.")
+            % {"name": context["topic"]}
+        )
+    return row
+
+
+@require_safe
+@requires("topic.view", resource="topic")
+def overview(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
+    context = frame(request, topic, "overview")
+    _known_topic(context)
+    rows = context["shown"].partitions(topic) if context["shown"] else []
+    columns = [
+        Column("partition", _("Partition"), lambda row: row.partition, numeric=True),
+        Column("leader", _("Leader"), lambda row: row.leader, numeric=True),
+        Column("replicas", _("Replicas")),
+        Column("start", _("First offset"), lambda row: row.log_start_offset, numeric=True),
+        Column("end", _("End offset"), lambda row: row.log_end_offset, numeric=True),
+        Column("messages", _("Messages"), lambda row: row.messages, numeric=True),
+        Column("size", _("Size"), lambda row: row.size_bytes, numeric=True),
+        Column("rate", _("Messages in"), lambda row: row.messages_rate, numeric=True),
+        Column("open", ""),
+    ]
+    table = Table.of(
+        request.GET, columns, "partition", id="partitions", page_size=PARTITIONS_PAGE_SIZE
+    )
+    context["table"] = table.show(rows, lambda row: str(row.partition))
+    return render(request, "topics/overview.html", context)
+
+
+@require_safe
+@requires("topic.view", resource="topic")
+def config(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
+    """The topic's settings, asked of the brokers now."""
+    context = frame(request, topic, "config")
+    _known_topic(context)
+    try:
+        entries = for_cluster(request.cluster).admin.describe_configs(topic)
+        context |= settings_table.build(request.GET, entries)
+    except GatewayError as error:
+        context["error"] = error.message
+    return render(request, "topics/config.html", context)
+
+
+@require_safe
+@requires("group.view")
+@requires("topic.view", resource="topic")
+def consumers(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
+    context = frame(request, topic, "consumers")
+    _known_topic(context)
+    lags = context["shown"].lags(topic=topic) if context["shown"] else []
+    states = {row.name: row.state for row in context["shown"].groups} if lags else {}
+    rows = [_reader(name, states.get(name, ""), lags) for name in sorted({r.group for r in lags})]
+    columns = [
+        Column("group", _("Group"), lambda row: row["group"]),
+        Column("state", _("State"), lambda row: row["state"]),
+        Column("partitions", _("Partitions"), lambda row: row["partitions"], numeric=True),
+        Column("members", _("Members here"), lambda row: row["members"], numeric=True),
+        Column("lag", _("Lag"), lambda row: row["lag"], numeric=True),
+    ]
+    table = Table.of(request.GET, columns, "-lag", id="readers")
+    context["table"] = table.show(rows, lambda row: str(row["group"]))
+    return render(request, "topics/consumers.html", context)
+
+
+def _reader(group: str, state: str, lags: list[LagRow]) -> dict[str, Any]:
+    """One group as a reader of this topic; its lag is unknown where a committed part of it is."""
+    own = [row for row in lags if row.group == group]
+    unknown = any(row.committed_offset is not None and row.lag is None for row in own)
+    known = [row.lag for row in own if row.lag is not None]
+    return {
+        "group": group,
+        "state": state,
+        "partitions": len(own),
+        "members": len({row.member_id for row in own if row.member_id}),
+        "lag": sum(known) if known and not unknown else None,
+    }

@@ -1,0 +1,128 @@
+"""`page`: what every full page needs besides its own data (templates/base.html reads it).
+
+Lazy: an answer that renders no template of ours (a fragment, a download) pays for none of it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext as _
+
+from console.accounts import rights
+from console.live import store
+from monitoring.models import Cluster
+
+VERSION = "0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A place in the menu: shown where its URL exists and the user may do `verb`."""
+
+    url_name: str
+    title: Callable[[], str]
+    icon: str
+    verb: str
+
+
+CLUSTER_MENU = (
+    Entry("dashboard", lambda: _("Overview"), "layout-dashboard", "cluster.view"),
+    Entry("brokers", lambda: _("Brokers"), "server-2", "broker.view"),
+    Entry("topics", lambda: _("Topics"), "stack-2", "topic.view"),
+    Entry("groups", lambda: _("Consumer groups"), "users-group", "group.view"),
+)
+MONITOR_MENU = (
+    Entry("alerts", lambda: _("Alerts"), "bell", "alert.view"),
+    Entry("reports", lambda: _("Reports"), "report-analytics", "report.view"),
+)
+GLOBAL_MENU = (
+    Entry("clusters", lambda: _("Clusters"), "topology-star-3", "cluster.view"),
+    Entry("audit", lambda: _("Audit"), "history", "audit.view"),
+)
+
+
+class Page:
+    """The frame around a page: clusters to choose from, menu, state of the live figures."""
+
+    version = VERSION
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._request = request
+
+    @property
+    def cluster(self) -> Cluster | None:
+        return getattr(self._request, "cluster", None)
+
+    @cached_property
+    def clusters(self) -> list[Cluster]:
+        user = self._request.user
+        if not user.is_authenticated:
+            return []
+        return [c for c in Cluster.objects.all() if rights.may(user, "cluster.view", c)]
+
+    @property
+    def menu_cluster(self) -> Cluster | None:
+        """The cluster that the menu leads into: the page's own, else the first."""
+        return self.cluster or (self.clusters[0] if self.clusters else None)
+
+    @property
+    def role(self) -> str:
+        return rights.of(self._request.user, self.cluster).role
+
+    @cached_property
+    def status(self) -> Any:
+        """How the samples of the menu's cluster stand (console.live.store.Status)."""
+        return store.status(self.menu_cluster.slug) if self.menu_cluster else None
+
+    @property
+    def socket_url(self) -> str:
+        return f"/ws/c/{self.cluster.slug}/" if self.cluster else ""
+
+    @property
+    def interval_ms(self) -> int:
+        return int(settings.AERIE_TICK_SECONDS) * 1000
+
+    @cached_property
+    def menu(self) -> list[dict[str, Any]]:
+        inside = self.menu_cluster
+        groups = [("", self._entries(GLOBAL_MENU, None))]
+        if inside is not None:
+            groups = [
+                ("", self._entries(CLUSTER_MENU, inside)),
+                (_("Monitor"), self._entries(MONITOR_MENU, inside)),
+                (_("Aerie"), groups[0][1]),
+            ]
+        return [{"title": title, "items": items} for title, items in groups if items]
+
+    def _entries(self, entries: tuple[Entry, ...], cluster: Cluster | None) -> list[dict[str, Any]]:
+        items = []
+        for entry in entries:
+            try:
+                url = reverse(entry.url_name, args=[cluster.slug] if cluster else [])
+            except NoReverseMatch:  # a page that this installation does not have
+                continue
+            if rights.may(self._request.user, entry.verb, cluster):
+                items.append(
+                    {
+                        "title": entry.title(),
+                        "icon": entry.icon,
+                        "url": url,
+                        "active": self._is_active(url, cluster is None),
+                    }
+                )
+        return items
+
+    def _is_active(self, url: str, is_global: bool) -> bool:
+        path = self._request.path
+        if not is_global and self.cluster is None:
+            return False
+        return path == url or (not url.endswith("/") and path.startswith(url + "/"))
+
+
+def page(request: HttpRequest) -> dict[str, Any]:
+    return {"page": Page(request)}

@@ -1,0 +1,40 @@
+"""The pages for 400, 403, 404 and 500: what happened and where to go, never a traceback."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+
+def _page(request: HttpRequest, status: int, title: str, text: str) -> HttpResponse:
+    context = {"status": status, "title": title, "text": text}
+    return render(request, "ui/error.html", context, status=status)
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return _page(
+        request, 400, _("That request makes no sense here"), _("Go back and try it again.")
+    )
+
+
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return _page(request, 403, _("You may not do this"), str(exception or ""))
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    text = _("The page was open for too long or came from elsewhere. Load it again and repeat.")
+    return _page(request, 403, _("This form can no longer be sent"), text)
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    said: Any = exception.args[0] if exception and exception.args else ""
+    text = said if isinstance(said, str) else ""
+    default = _("It does not exist, or you may not see it.")
+    return _page(request, 404, _("Nothing here"), text or default)
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """A plain page: whatever broke may be what a full page needs."""
+    text = _("Something in Aerie failed. It was written to the log; try again in a moment.")
+    return HttpResponse(text, status=500, content_type="text/plain; charset=utf-8")

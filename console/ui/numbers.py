@@ -1,0 +1,84 @@
+"""How figures are written: one way for each kind, and "—" for whatever is not known."""
+
+from datetime import UTC, datetime
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+UNKNOWN = "—"
+_THIN = "\u202f"  # narrow no-break space between thousands
+
+
+def count(value: float | None) -> str:
+    """A whole number in full: 1234567 → 1 234 567."""
+    return UNKNOWN if value is None else f"{round(value):,}".replace(",", _THIN)
+
+
+def short(value: float | None) -> str:
+    """A number in at most four digits and a suffix: 1234567 → 1.23 M."""
+    return UNKNOWN if value is None else _scaled(value, 1000, ("", "k", "M", "G", "T"))
+
+
+def size(value: float | None) -> str:
+    """Bytes in binary units: 1536 → 1.5 KiB."""
+    return UNKNOWN if value is None else _scaled(value, 1024, ("B", "KiB", "MiB", "GiB", "TiB"))
+
+
+def rate(value: float | None) -> str:
+    """A count per second: 12.345 → 12.3/s."""
+    return UNKNOWN if value is None else f"{short(value)}/s"
+
+
+def size_rate(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{size(value)}/s"
+
+
+def percent(share: float | None) -> str:
+    """A share of one (a core, a disk): 0.256 → 25.6 %."""
+    return UNKNOWN if share is None else f"{share * 100:.1f}{_THIN}%"
+
+
+def _scaled(value: float, base: int, units: tuple[str, ...]) -> str:
+    sign, value, unit = "-" if value < 0 else "", abs(float(value)), 0
+    # The next unit already where rounding to three digits would read "1000".
+    while value >= base * 0.9995 and unit < len(units) - 1:
+        value /= base
+        unit += 1
+    if value >= 100 or (unit == 0 and value == int(value)):
+        digits = f"{value:.0f}"
+    elif value >= 10:
+        digits = f"{value:.1f}"
+    else:
+        digits = f"{value:.2f}"
+    if "." in digits:
+        digits = digits.rstrip("0").rstrip(".")
+    return sign + digits + (f"{_THIN}{units[unit]}" if units[unit] else "")
+
+
+def age(at_ms: int | None, now_ms: int) -> str:
+    """How long ago, in one unit: "4 s ago". A moment ahead of this clock is "now"."""
+    if at_ms is None:
+        return UNKNOWN
+    seconds = (now_ms - at_ms) // 1000
+    return _("now") if seconds <= 0 else _("%(time)s ago") % {"time": duration(seconds)}
+
+
+def duration(seconds: float | None) -> str:
+    if seconds is None:
+        return UNKNOWN
+    seconds = int(seconds)
+    if seconds < 120:
+        return _("%(n)d s") % {"n": seconds}
+    if seconds < 2 * 3600:
+        return _("%(n)d min") % {"n": seconds // 60}
+    if seconds < 48 * 3600:
+        return _("%(n)d h") % {"n": seconds // 3600}
+    days = seconds // 86400
+    return ngettext("%(n)d day", "%(n)d days", days) % {"n": days}
+
+
+def moment(at_ms: int | None) -> str:
+    """A point in time in UTC, to the second."""
+    if at_ms is None:
+        return UNKNOWN
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -1,0 +1,156 @@
+"""The components of templates/ui/ as template tags, built in to every template.
+
+`/ui` shows each of them in all its states. Tags that draw something return a template's context;
+filters write a figure (console/ui/numbers.py). None of them writes an inline style or script.
+"""
+
+import time
+from typing import Any
+
+from django import template
+from django.forms import BoundField
+from django.templatetags.static import static
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from console.ui import numbers, sparkline
+from console.ui.table import Table
+
+register = template.Library()
+
+register.filter("count", numbers.count)
+register.filter("short", numbers.short)
+register.filter("bytes", numbers.size)
+register.filter("rate", numbers.rate)
+register.filter("bytes_rate", numbers.size_rate)
+register.filter("percent", numbers.percent)
+register.filter("moment", numbers.moment)
+register.filter("seconds", numbers.duration)
+
+TONES = {
+    "ok": "success", "good": "success", "Stable": "success", "running": "info",
+    "warn": "warning", "stale": "warning", "queued": "secondary", "Empty": "secondary",
+    "bad": "danger", "down": "danger", "failed": "danger", "Dead": "danger", "firing": "danger",
+    "info": "info", "done": "success", "resolved": "success", "pending": "warning",
+    "PreparingRebalance": "warning", "CompletingRebalance": "warning", "refused": "warning",
+}  # fmt: skip
+
+
+@register.filter
+def known(value: Any) -> Any:
+    """The value, or "—" when it is None or empty."""
+    return numbers.UNKNOWN if value in (None, "") else value
+
+
+@register.filter
+def joined(values: Any) -> str:
+    """A list as "1, 2, 3"."""
+    return numbers.UNKNOWN if values is None else ", ".join(str(value) for value in values)
+
+
+@register.simple_tag
+def icon(name: str, css: str = "") -> SafeString:
+    """One of the icons in static/vendor/icons/icons.svg; decorative, hidden from screen readers."""
+    return format_html(
+        '<svg class="icon {}" width="24" height="24" fill="none" stroke="currentColor" '
+        'stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">'
+        '<use href="{}#{}"></use></svg>',
+        css,
+        static("vendor/icons/icons.svg"),
+        name,
+    )
+
+
+@register.simple_tag
+def age(at_ms: int | None, source: str = "") -> SafeString:
+    """How old a figure is, kept current by static/app/clock.js; hovering says when and whence."""
+    if at_ms is None:
+        return SafeString(numbers.UNKNOWN)
+    told = f"{numbers.moment(at_ms)} · {source}" if source else numbers.moment(at_ms)
+    return format_html(
+        '<time class="age" data-at-ms="{}" title="{}">{}</time>',
+        at_ms,
+        told,
+        numbers.age(at_ms, time.time_ns() // 1_000_000),
+    )
+
+
+@register.inclusion_tag("ui/badge.html")
+def badge(label: Any, tone: str = "", hint: str = "") -> dict[str, Any]:
+    """A small word of state. The tone comes from the label where none is given."""
+    return {
+        "label": label,
+        "tone": TONES.get(tone or str(label), tone or "secondary"),
+        "hint": hint,
+    }
+
+
+@register.inclusion_tag("ui/stat.html")
+def stat(title: str, value: str, **options: Any) -> dict[str, Any]:
+    """One figure with its name, source and age.
+
+    Options: id, unit, note, href, icon, tone, at_ms, source, spark (a list of numbers).
+    """
+    spark = options.get("spark")
+    drawn = sparkline.draw(spark, title) if spark is not None else None
+    return {**options, "title": title, "value": value, "spark": drawn}
+
+
+@register.inclusion_tag("ui/sparkline.html")
+def spark(values: Any, label: str = "") -> dict[str, Any]:
+    return {"spark": sparkline.draw(values or [], label)}
+
+
+@register.inclusion_tag("ui/table_head.html")
+def table_head(table: Table) -> dict[str, Any]:
+    return {"table": table}
+
+
+@register.inclusion_tag("ui/table_search.html", takes_context=True)
+def table_search(context: template.Context, table: Table, placeholder: str) -> dict[str, Any]:
+    return {"table": table, "placeholder": placeholder, "path": context["request"].path}
+
+
+@register.inclusion_tag("ui/pager.html")
+def pager(table: Table) -> dict[str, Any]:
+    return {"table": table}
+
+
+@register.inclusion_tag("ui/empty.html")
+def empty(title: str, text: str = "", **options: Any) -> dict[str, Any]:
+    """What stands where there is nothing yet. Options: icon, href, action."""
+    return {"icon": "info-circle", **options, "title": title, "text": text}
+
+
+@register.inclusion_tag("ui/tabs.html")
+def tabs(items: Any) -> dict[str, Any]:
+    """`items`: a list of {"title", "url", "active", "count"?}."""
+    return {"items": items}
+
+
+@register.inclusion_tag("ui/notice.html")
+def notice(tone: str, title: str, text: str = "") -> dict[str, Any]:
+    """A message in the page: tone ok, info, warn or bad."""
+    icons = {"ok": "circle-check", "info": "info-circle", "warn": "alert-triangle"}
+    colour = TONES.get(tone, "info")
+    return {"icon": icons.get(tone, "circle-x"), "tone": colour, "title": title, "text": text}
+
+
+@register.inclusion_tag("ui/field.html")
+def field(bound: BoundField, css: str = "") -> dict[str, Any]:
+    """One form field: label, control, help, errors."""
+    kind = bound.field.widget.__class__.__name__
+    base = {"Select": "form-select", "CheckboxInput": "form-check-input"}.get(kind, "form-control")
+    attrs = {"class": f"{base}{' is-invalid' if bound.errors else ''}"}
+    return {
+        "field": bound,
+        "control": bound.as_widget(attrs=attrs),
+        "is_check": kind == "CheckboxInput",
+        "css": css,
+    }
+
+
+@register.inclusion_tag("ui/progress.html")
+def progress(percent: float | None, label: str = "") -> dict[str, Any]:
+    """A bar from 0 to 100; None for work whose end is not known."""
+    return {"percent": percent, "label": label}

@@ -1,0 +1,65 @@
+"""The way in, and the page that shows every component in every state."""
+
+import time
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from console.accounts import rights
+from console.accounts.access import requires
+from console.ui.table import Column, Table
+from monitoring.models import Cluster
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    """To the first cluster that the user may see; a page that says what to do where none is."""
+    for cluster in Cluster.objects.all():
+        if rights.may(request.user, "cluster.view", cluster):
+            return redirect("dashboard", cluster.slug)
+    if rights.may(request.user, "cluster.edit"):
+        return redirect("clusters")
+    return render(request, "ui/nothing_here.html", status=403)
+
+
+class SampleForm(forms.Form):
+    name = forms.CharField(label=_("Name"), help_text=_("Letters, digits, dot, dash, underscore."))
+    kind = forms.ChoiceField(label=_("Kind"), choices=[("a", _("First")), ("b", _("Second"))])
+    agreed = forms.BooleanField(label=_("I have read what this deletes"), required=False)
+
+
+SAMPLE_COLUMNS = [
+    Column("name", _("Topic"), lambda row: row["name"]),
+    Column("messages", _("Messages"), lambda row: row["messages"], numeric=True),
+    Column("state", _("State")),
+]
+
+
+@requires("ui.view")
+def components(request: HttpRequest) -> HttpResponse:
+    rows = [
+        {"name": f"orders.{n:03}", "messages": None if n == 7 else n * n * 1234, "state": "ok"}
+        for n in range(1, 64)
+    ]
+    table = Table.of(request.GET, SAMPLE_COLUMNS, "name", id="sample", page_size=8)
+    wrong = SampleForm({"name": "", "kind": "b"})
+    wrong.is_valid()
+    return render(
+        request,
+        "ui/components.html",
+        {
+            "table": table.show(rows, lambda row: str(row["name"])),
+            "form": SampleForm(initial={"name": "orders"}),
+            "wrong": wrong,
+            "now_ms": time.time_ns() // 1_000_000,
+            "wave": [(n * 37) % 23 + n for n in range(40)],
+            "gap": [n if n % 9 else None for n in range(40)],
+            "tabs": [
+                {"title": _("Overview"), "url": "#", "active": True},
+                {"title": _("Partitions"), "url": "#", "active": False, "count": 12},
+                {"title": _("Consumers"), "url": "#", "active": False, "count": 0},
+            ],
+            "none": None,
+        },
+    )

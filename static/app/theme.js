@@ -1,0 +1,33 @@
+// Light, dark or as the system says. Runs before the first paint, so that nothing flashes.
+(() => {
+  const root = document.documentElement;
+  const system = window.matchMedia("(prefers-color-scheme: dark)");
+  const choices = ["auto", "light", "dark"];
+
+  function chosen() {
+    try {
+      const kept = localStorage.getItem("theme");
+      return choices.includes(kept) ? kept : "auto";
+    } catch {
+      return "auto"; // storage is forbidden: as the system
+    }
+  }
+
+  function apply() {
+    const choice = chosen();
+    root.dataset.themeChoice = choice;
+    root.dataset.bsTheme = choice === "auto" ? (system.matches ? "dark" : "light") : choice;
+  }
+
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest("[data-theme-toggle]")) return;
+    try {
+      localStorage.setItem("theme", choices[(choices.indexOf(chosen()) + 1) % choices.length]);
+    } catch {
+      return;
+    }
+    apply();
+  });
+  system.addEventListener("change", apply);
+  apply();
+})();
