@@ -1,0 +1,163 @@
+"""A small HTTP/1.1 server for GET on 127.0.0.1: enough for probes, a scraper and the console.
+
+Everything is bounded: head size, connections, the time a client may take. Bodies are refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlsplit
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.security.admin_token import is_authorized
+
+logger = logging.getLogger(__name__)
+
+HEAD_BYTES_MAX = 16 * 1024
+CONNECTIONS_MAX = 64
+IDLE_TIMEOUT_S = 30
+OPEN_PATHS = ("/healthz", "/readyz")
+_REASONS = {
+    200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found",
+    405: "Method Not Allowed", 431: "Request Header Fields Too Large",
+    500: "Internal Server Error", 503: "Service Unavailable",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response: its body is text already."""
+
+    status: int
+    body: str
+    content_type: str = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The parameters of a request."""
+
+    values: dict[str, list[str]]
+
+    def text(self, name: str) -> str:
+        """A parameter that must be there."""
+        if name not in self.values:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"the parameter {name} is missing")
+        return self.values[name][-1]
+
+    def number(self, name: str, default: int | None = None) -> int:
+        """A whole number; without a default it must be there."""
+        if default is not None and name not in self.values:
+            return default
+        text = self.text(name)
+        try:
+            return int(text)
+        except ValueError:
+            raise KafkaError(
+                ErrorCode.INVALID_REQUEST, f"the parameter {name} is no whole number: {text!r}"
+            ) from None
+
+
+Page = Callable[[Query], Answer | Awaitable[Answer]]
+
+
+def json_answer(value: object, status: int = 200) -> Answer:
+    """A JSON response."""
+    return Answer(status, json.dumps(value, separators=(",", ":")))
+
+
+def problem(status: int, message: str) -> Answer:
+    """An error response: what is wrong, in a sentence."""
+    return json_answer({"error": message}, status)
+
+
+class AdminServer:
+    """Serves a table of pages by path."""
+
+    def __init__(self, pages: dict[str, Page], token: str) -> None:
+        self._pages = pages
+        self._token = token
+        self._server: asyncio.Server | None = None
+        self._open = 0
+
+    async def start(self, port: int) -> int:
+        """Listens on 127.0.0.1; the port really bound. OSError if it is taken."""
+        self._server = await asyncio.start_server(
+            self._serve, "127.0.0.1", port, limit=HEAD_BYTES_MAX
+        )
+        bound: int = self._server.sockets[0].getsockname()[1]
+        return bound
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open += 1
+        try:
+            while self._open <= CONNECTIONS_MAX:
+                async with asyncio.timeout(IDLE_TIMEOUT_S):
+                    head = await reader.readuntil(b"\r\n\r\n")
+                keep, answer = await self._answer(head.decode("latin-1"))
+                async with asyncio.timeout(IDLE_TIMEOUT_S):
+                    await _send(writer, answer, keep)
+                if not keep:
+                    return
+        except asyncio.LimitOverrunError:
+            await _send(writer, problem(431, "the request head is too large"), False)
+        except (OSError, TimeoutError, asyncio.IncompleteReadError):
+            return
+        finally:
+            self._open -= 1
+            writer.close()
+
+    async def _answer(self, head: str) -> tuple[bool, Answer]:
+        """Whether the connection may go on, and the answer to one request head."""
+        lines = head.split("\r\n")
+        parts = lines[0].split(" ")
+        if len(parts) != 3 or not parts[2].startswith("HTTP/1."):
+            return False, problem(400, "this is no HTTP/1.1 request")
+        headers = {
+            name.strip().lower(): value.strip()
+            for name, _, value in (line.partition(":") for line in lines[1:] if line)
+        }
+        if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
+            return False, problem(400, "a request body is not accepted")
+        if parts[0] != "GET":
+            return False, problem(405, "only GET is served")
+        keep = headers.get("connection", "").lower() != "close" and parts[2] == "HTTP/1.1"
+        return keep, await self._page(parts[1], headers.get("authorization"))
+
+    async def _page(self, target: str, authorization: str | None) -> Answer:
+        url = urlsplit(target)
+        if url.path not in OPEN_PATHS and not is_authorized(authorization, self._token):
+            return problem(401, "an Authorization header with the broker's bearer token is needed")
+        page = self._pages.get(url.path)
+        if page is None:
+            return problem(404, f"there is no {url.path}")
+        try:
+            answer = page(Query(parse_qs(url.query)))
+            return answer if isinstance(answer, Answer) else await answer
+        except KafkaError as error:
+            status = 404 if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION else 400
+            return problem(status, str(error))
+        except Exception:
+            logger.exception("admin page %s failed", url.path)
+            return problem(500, "unexpected error in the broker, see its log")
+
+
+async def _send(writer: asyncio.StreamWriter, answer: Answer, keep: bool) -> None:
+    body = answer.body.encode()
+    head = (
+        f"HTTP/1.1 {answer.status} {_REASONS.get(answer.status, 'Unknown')}\r\n"
+        f"Content-Type: {answer.content_type}\r\nContent-Length: {len(body)}\r\n"
+        f"Cache-Control: no-store\r\nConnection: {'keep-alive' if keep else 'close'}\r\n"
+    )
+    if answer.status == 401:
+        head += "WWW-Authenticate: Bearer\r\n"
+    writer.write(head.encode() + b"\r\n" + body)
+    await writer.drain()

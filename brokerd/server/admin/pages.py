@@ -1,0 +1,211 @@
+"""What the admin port tells: health, the broker's figures, its partitions, their files, events.
+
+Answers about all partitions are built a slice per turn of the loop; counters are since the start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.server.admin.http import Answer, Page, Query, json_answer, problem
+from brokerd.server.admin.prometheus import render
+
+if TYPE_CHECKING:
+    from brokerd.log.browser import BatchInfo
+    from brokerd.log.partition_log import PartitionLog
+    from brokerd.replication.partition import Partition
+    from brokerd.server.broker import Broker
+
+SLICE = 500
+INDEX_LIMIT_MAX = 10_000
+BATCH_LIMIT_MAX = 200
+EVENT_LIMIT_MAX = 1000
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+COLUMNS: dict[str, Any] = {
+    "topic": lambda partition: partition.topic,
+    "partition": lambda partition: partition.index,
+    "leader": lambda partition: partition.is_leader,
+    "size_bytes": lambda partition: partition.log.size_bytes,
+    "log_start_offset": lambda partition: partition.log_start_offset,
+    "log_end_offset": lambda partition: partition.log_end_offset,
+    "high_watermark": lambda partition: partition.high_watermark,
+    "bytes_in": lambda partition: partition.bytes_in,
+    "bytes_out": lambda partition: partition.bytes_out,
+    "messages_in": lambda partition: partition.messages_in,
+}
+
+
+def pages(broker: Broker) -> dict[str, Page]:
+    """The table of pages for one broker."""
+    admin = AdminPages(broker)
+    return {
+        "/healthz": admin.healthz,
+        "/readyz": admin.readyz,
+        "/metrics": admin.metrics,
+        "/v1/broker": admin.broker,
+        "/v1/partitions": admin.partitions,
+        "/v1/segments": admin.segments,
+        "/v1/segments/index": admin.index,
+        "/v1/segments/batches": admin.batches,
+        "/v1/events": admin.events,
+    }
+
+
+class AdminPages:
+    """The pages, each from a query to an answer."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+
+    def healthz(self, query: Query) -> Answer:
+        return json_answer({"status": "ok"})
+
+    def readyz(self, query: Query) -> Answer:
+        if not self._broker.is_ready:
+            return problem(503, "the broker is starting or stopping")
+        return json_answer({"status": "ready"})
+
+    async def metrics(self, query: Query) -> Answer:
+        return Answer(200, await render(self._broker), "text/plain; version=0.0.4")
+
+    def broker(self, query: Query) -> Answer:
+        broker = self._broker
+        led = broker.replicas.all()
+        return json_answer(
+            {
+                "broker_id": broker.config.broker_id,
+                "controller_id": broker.cluster.image.controller_id,
+                "started_at_ms": broker.started_at_ms,
+                "bytes_in": sum(each.bytes_in for each in led),
+                "bytes_out": sum(each.bytes_out for each in led),
+                "messages_in": sum(each.messages_in for each in led),
+                "requests": broker.metrics.requests,
+                "connections": len(broker.network.connections),
+                "rss_bytes": _rss_bytes(),
+                "cpu_seconds": round(time.process_time(), 3),
+                "log_dirs": [_space(path) for path in broker.config.log_dirs],
+            }
+        )
+
+    async def partitions(self, query: Query) -> Answer:
+        everything: Sequence[Partition] = list(self._broker.replicas.all())
+        columns: dict[str, list[str]] = {name: [] for name in COLUMNS}
+        for start in range(0, len(everything), SLICE):
+            piece = everything[start : start + SLICE]
+            for name, value in COLUMNS.items():
+                columns[name].append(json.dumps([value(each) for each in piece])[1:-1])
+            await asyncio.sleep(0)
+        body = ",".join(f'"{name}":[{",".join(parts)}]' for name, parts in columns.items())
+        return Answer(200, "{" + body + "}")
+
+    def segments(self, query: Query) -> Answer:
+        log = self._log(query)
+        return json_answer(
+            {
+                "topic": log.topic,
+                "partition": log.partition,
+                "segments": [
+                    {
+                        "base_offset": each.base_offset,
+                        "next_offset": each.next_offset,
+                        "size_bytes": each.size_bytes,
+                        "first_timestamp_ms": each.first_timestamp_ms,
+                        "largest_timestamp_ms": each.largest_timestamp_ms,
+                        "index_entries": each.index_entries,
+                        "time_index_entries": each.time_index_entries,
+                        "active": each.active,
+                        "files": [{"name": name, "size_bytes": size} for name, size in each.files],
+                    }
+                    for each in log.segments()
+                ],
+            }
+        )
+
+    def index(self, query: Query) -> Answer:
+        kind = query.text("kind")
+        if kind not in ("offset", "time"):
+            raise KafkaError(ErrorCode.INVALID_REQUEST, "kind is offset or time")
+        base_offset = query.number("base_offset")
+        log = self._log(query)
+        info = next((each for each in log.segments() if each.base_offset == base_offset), None)
+        if info is None:
+            raise _no_segment(base_offset)
+        entries = log.index_entries(
+            base_offset,
+            "offset" if kind == "offset" else "time",
+            max(query.number("start", 0), 0),
+            _limit(query, 1000, INDEX_LIMIT_MAX),
+        )
+        names = ("offset", "position_bytes") if kind == "offset" else ("timestamp_ms", "offset")
+        total = info.index_entries if kind == "offset" else info.time_index_entries
+        return json_answer(
+            {"total": total, "entries": [dict(zip(names, each, strict=True)) for each in entries]}
+        )
+
+    def batches(self, query: Query) -> Answer:
+        base_offset = query.number("base_offset")
+        position = max(query.number("position", 0), 0)
+        found = self._log(query).batches(base_offset, position, _limit(query, 50, BATCH_LIMIT_MAX))
+        end = found[-1].position_bytes + found[-1].header.size_bytes if found else position
+        return json_answer({"next_position": end, "batches": [_batch(each) for each in found]})
+
+    def events(self, query: Query) -> Answer:
+        events = self._broker.events.after(
+            query.number("after", 0), _limit(query, 100, EVENT_LIMIT_MAX)
+        )
+        return json_answer({"events": [each._asdict() for each in events]})
+
+    def _log(self, query: Query) -> PartitionLog:
+        topic, index = query.text("topic"), query.number("partition")
+        partition = self._broker.replicas.get(topic, index)
+        if partition is None:
+            raise KafkaError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{topic}-{index} is not on this broker"
+            )
+        return partition.log
+
+
+def _batch(info: BatchInfo) -> dict[str, Any]:
+    header = info.header
+    return {
+        "base_offset": header.base_offset,
+        "last_offset": header.last_offset,
+        "position_bytes": info.position_bytes,
+        "size_bytes": header.size_bytes,
+        "count": header.count,
+        "codec": header.codec,
+        "max_timestamp_ms": header.max_timestamp,
+        "producer_id": header.producer_id,
+        "crc_ok": info.crc_ok,
+    }
+
+
+def _limit(query: Query, default: int, most: int) -> int:
+    return min(max(query.number("limit", default), 0), most)
+
+
+def _no_segment(base_offset: int) -> KafkaError:
+    return KafkaError(
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no segment that starts at {base_offset}"
+    )
+
+
+def _rss_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE_BYTES
+
+
+def _space(path: str) -> dict[str, Any]:
+    space = os.statvfs(path)
+    return {
+        "path": path,
+        "total_bytes": space.f_blocks * space.f_frsize,
+        "free_bytes": space.f_bavail * space.f_frsize,
+    }
