@@ -43,7 +43,7 @@ class Connection:
             async with asyncio.timeout(timeout_s):
                 reader, writer = await asyncio.open_connection(host, port, limit=1 << 20)
         except (OSError, TimeoutError) as error:
-            raise ClusterUnavailable(f"{host}:{port} does not answer: {_why(error)}") from error
+            raise ClusterUnavailable(f"no connection: {_why(error)}") from error
         return cls(reader, writer)
 
     @property

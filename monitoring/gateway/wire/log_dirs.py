@@ -1,8 +1,8 @@
 """DescribeLogDirs v1: bytes on disk of every partition a broker holds, into an array.
 
-    request v1  = topics null (all)
-    response v1 = throttle i32, results[error i16, dir s,
-                  topics[name s, partitions[index i32, size i64, lag i64, future i8]]]
+request v1  = topics null (all)
+response v1 = throttle i32, results[error i16, dir s,
+              topics[name s, partitions[index i32, size i64, lag i64, future i8]]]
 """
 
 from struct import Struct

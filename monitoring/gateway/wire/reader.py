@@ -154,10 +154,7 @@ class ClusterReader:
         names = [group.group for group in listed]
         active = [group.group for group in listed if group.state not in ("Empty", "Dead")]
         committed = await asyncio.gather(
-            *(
-                channel.request(partial(commits.request, part), timeout_s)
-                for part in _slices(names)
-            )
+            *(channel.request(partial(commits.request, part), timeout_s) for part in _slices(names))
         )
         read = CoordinatorRead(broker.id, listed, [], [])
         read.commits = [group for answer in committed for group in commits.decode(answer)]
@@ -182,9 +179,7 @@ class ClusterReader:
             await self._counters.read_into(reads, broker.id, timeout_s)
             return
         answer = await channel.request(
-            lambda number: frame(
-                log_dirs.API_KEY, log_dirs.VERSION, number, log_dirs.REQUEST_BODY
-            ),
+            lambda number: frame(log_dirs.API_KEY, log_dirs.VERSION, number, log_dirs.REQUEST_BODY),
             timeout_s,
         )
         log_dirs.decode_into(reads.size_bytes, reads.metadata, broker.id, answer)

@@ -1,0 +1,73 @@
+"""The one door to a cluster: `for_cluster(cluster)` gives the five ways to talk to it.
+
+A gateway is cheap to make: each part connects when it is first used. Close it (or use it in a
+`with`) when one of its parts was used for changes or many reads.
+"""
+
+from functools import cached_property
+from types import TracebackType
+from typing import Self
+
+from monitoring.gateway.admin import Admin
+from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.gateway.broker_admin import BrokerAdmin
+from monitoring.gateway.browse import Browse
+from monitoring.gateway.wire.facade import Wire
+from monitoring.gateway.zookeeper import ZooKeeper
+from monitoring.models import Cluster, parse_addresses
+
+
+class Gateway:
+    """Everything the product may ask of one cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    @cached_property
+    def wire(self) -> Wire:
+        """Metadata, straight from the protocol."""
+        return Wire(parse_addresses(self._cluster.bootstrap_servers))
+
+    @cached_property
+    def admin(self) -> Admin:
+        """Topics and configuration, by confluent-kafka."""
+        return Admin(self._cluster.bootstrap_servers)
+
+    @cached_property
+    def browse(self) -> Browse:
+        """Records, by partition and offset."""
+        return Browse(self._cluster.bootstrap_servers)
+
+    @cached_property
+    def broker_admin(self) -> BrokerAdmin:
+        """What brokerd alone tells: segments, events, counters."""
+        return BrokerAdmin(AdminUrls.of(self._cluster))
+
+    @cached_property
+    def zookeeper(self) -> ZooKeeper:
+        """Whether the ensemble answers, and who leads it."""
+        hosts = self._cluster.zookeeper_connect.partition("/")[0]
+        return ZooKeeper(parse_addresses(hosts))
+
+    def close(self) -> None:
+        """Close what was opened; the gateway may be used again afterwards."""
+        if "broker_admin" in self.__dict__:
+            self.broker_admin.close()
+        for part in ("admin", "broker_admin", "browse", "wire", "zookeeper"):
+            self.__dict__.pop(part, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def for_cluster(cluster: Cluster) -> Gateway:
+    """The gateway to `cluster`, which need not be saved."""
+    return Gateway(cluster)

@@ -1,0 +1,65 @@
+"""librdkafka's errors to ours: the one mapping site."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from confluent_kafka import KafkaError, KafkaException
+
+from monitoring.gateway.errors import (
+    ClusterUnavailable,
+    GatewayError,
+    NotFound,
+    OffsetOutOfRange,
+    Refused,
+    Unsupported,
+)
+
+_UNAVAILABLE = {
+    KafkaError._TRANSPORT,
+    KafkaError._TIMED_OUT,
+    KafkaError._TIMED_OUT_QUEUE,
+    KafkaError._ALL_BROKERS_DOWN,
+    KafkaError._RESOLVE,
+    KafkaError.REQUEST_TIMED_OUT,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.NOT_CONTROLLER,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.KAFKA_STORAGE_ERROR,
+}
+_NOT_FOUND = {
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._UNKNOWN_TOPIC,
+    KafkaError._UNKNOWN_PARTITION,
+    KafkaError.GROUP_ID_NOT_FOUND,
+}
+_UNSUPPORTED = {KafkaError._UNSUPPORTED_FEATURE, KafkaError.UNSUPPORTED_VERSION}
+_OUT_OF_RANGE = {KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE}
+
+
+def translate(error: KafkaError) -> GatewayError:
+    """The GatewayError that `error` amounts to."""
+    code, text = error.code(), error.str()
+    if code in _UNAVAILABLE:
+        return ClusterUnavailable(f"the cluster does not answer: {text}")
+    if code in _NOT_FOUND:
+        return NotFound(text)
+    if code in _OUT_OF_RANGE:
+        return OffsetOutOfRange(text)
+    if code in _UNSUPPORTED:
+        return Unsupported(text)
+    return Refused(text)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise every KafkaException inside as a GatewayError."""
+    try:
+        yield
+    except KafkaException as exception:
+        error = exception.args[0] if exception.args else None
+        if isinstance(error, KafkaError):
+            raise translate(error) from exception
+        raise Refused(str(exception)) from exception
