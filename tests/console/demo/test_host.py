@@ -1,0 +1,36 @@
+import json
+import os
+
+import psutil
+
+from console.demo.host import Cpus, Processes
+
+
+def test_processes_are_looked_at_in_turn() -> None:
+    processes = Processes("host.processes")
+    alive = len(psutil.pids())
+    seen = {json.loads(record.value)["pid"] for record in processes.take(alive, 1_000)}
+    assert os.getpid() in seen
+    assert len(seen) > alive // 2
+
+
+def test_the_second_look_knows_the_cpu_that_was_used() -> None:
+    processes = Processes("host.processes")
+    count = len(psutil.pids())
+    processes.take(count, 1_000)
+    sum(range(2_000_000))
+    records = [json.loads(record.value) for record in processes.take(count, 2_000)]
+    own = next(record for record in records if record["pid"] == os.getpid())
+    assert own["cpu_percent"] > 0
+    assert own["rss_bytes"] > 0
+
+
+def test_no_more_than_asked_for_is_looked_at() -> None:
+    assert len(Processes("host.processes").take(3, 1_000)) == 3
+    assert Processes("host.processes").take(-1, 1_000) == []
+
+
+def test_each_cpu_is_sampled_once_a_second() -> None:
+    cpus = Cpus("host.cpu")
+    assert len(cpus.take(1_000)) == psutil.cpu_count()
+    assert cpus.take(1_001) == []
