@@ -1,0 +1,96 @@
+"""Reading a partition of `__consumer_offsets` into a coordinator, without holding up the loop.
+
+Files are read in a thread, a slice at a time; records are replayed for a few milliseconds at a
+time. A record or batch that cannot be understood is passed over with an error in the log: waiting
+would not mend it, and the other groups of the partition must not stand still for it.
+"""
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from brokerd.errors import KafkaError
+from brokerd.groups.records import GroupsRecord, decode
+from brokerd.log.open_files import FileRange
+from brokerd.protocol.records import BatchHeader, iter_batches, iter_records
+
+SLICE_BYTES = 1024 * 1024
+TURN_S = 0.002
+"""How long records are replayed before the loop has its turn."""
+_RECORDS_BETWEEN_LOOKS = 64
+
+logger = logging.getLogger(__name__)
+
+
+class ReadableLog(Protocol):
+    """What is needed of a PartitionLog."""
+
+    def read(
+        self, offset: int, max_bytes: int, *, up_to: int, min_one_batch: bool
+    ) -> FileRange | None: ...
+
+
+async def load(
+    log: ReadableLog, start_offset: int, end_offset: int, replay: Callable[[GroupsRecord], None]
+) -> None:
+    """Replay every record of `log` from `start_offset` to below `end_offset`."""
+    offset = start_offset
+    while offset < end_offset:
+        found = log.read(offset, SLICE_BYTES, up_to=end_offset, min_one_batch=True)
+        if found is None:
+            return
+        try:
+            data = await asyncio.to_thread(
+                os.pread, found.fd, found.size_bytes, found.position_bytes
+            )
+        finally:
+            found.release()
+        next_offset = await _replay_slice(memoryview(data), offset, replay)
+        if next_offset <= offset:
+            logger.error("group offsets are unreadable from offset %d on", offset)
+            return
+        offset = next_offset
+
+
+async def _replay_slice(
+    view: memoryview, offset: int, replay: Callable[[GroupsRecord], None]
+) -> int:
+    """Replay the whole batches in `view`; returns the offset after the last."""
+    try:
+        for header, batch in iter_batches(view):
+            if not header.is_control:
+                await _replay_batch(header, batch, offset, replay)
+            offset = header.last_offset + 1
+    except KafkaError as error:
+        logger.error("group offsets at offset %d are unreadable: %s", offset, error)
+    return offset
+
+
+async def _replay_batch(
+    header: BatchHeader, batch: memoryview, offset: int, replay: Callable[[GroupsRecord], None]
+) -> None:
+    turn_ends_s = time.monotonic() + TURN_S
+    try:
+        for number, record in enumerate(iter_records(header, batch)):
+            if record.offset >= offset:
+                _replay_one(record.offset, record.key, record.value, replay)
+            if number % _RECORDS_BETWEEN_LOOKS == 0 and time.monotonic() > turn_ends_s:
+                await asyncio.sleep(0)
+                turn_ends_s = time.monotonic() + TURN_S
+    except KafkaError as error:
+        logger.error("group offsets at offset %d are unreadable: %s", header.base_offset, error)
+
+
+def _replay_one(
+    offset: int, key: bytes | None, value: bytes | None, replay: Callable[[GroupsRecord], None]
+) -> None:
+    try:
+        record = decode(key, value)
+    except ValueError as error:
+        logger.error("the group record at offset %d is passed over: %s", offset, error)
+        return
+    if record is not None:
+        replay(record)

@@ -1,0 +1,166 @@
+"""One partition of `__consumer_offsets` that this broker leads: its coordinator on the event loop.
+
+It loads the partition, then feeds the pure coordinator with requests, time and what became of its
+writes, and carries out what comes back: futures answered, records appended, one timer set. It lives
+for one leader epoch; when that ends, whoever waits is sent to look for the coordinator again.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from brokerd.clock import Clock
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.groups.config import GroupConfig
+from brokerd.groups.coordinator import GroupCoordinator
+from brokerd.groups.messages import Effects, HeartbeatRequest, Reply, Ticket
+from brokerd.replication.partition import Partition
+from brokerd.server.group_loading import load
+from brokerd.server.group_writes import GroupWrites
+
+R = TypeVar("R", bound=Reply)
+Ask = Callable[[GroupCoordinator, int, int], Effects]
+"""A request as the coordinator takes it: (coordinator, ticket, now_ms) -> effects."""
+
+
+class GroupShard:
+    """See the module; everything runs on the loop it was made in."""
+
+    def __init__(
+        self, partition: Partition, config: GroupConfig, commit_timeout_ms: int, clock: Clock
+    ) -> None:
+        self.leader_epoch = partition.leader_epoch
+        self.loading = True
+        self._partition = partition
+        self._clock = clock
+        self._loop = asyncio.get_running_loop()
+        self._core = GroupCoordinator(config)
+        self._writes = GroupWrites(partition, commit_timeout_ms, self)
+        self._waiting: dict[Ticket, asyncio.Future[Reply]] = {}
+        self._tickets = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_ms = 0
+        self._safe = asyncio.Event()
+        self._closed = False
+        self._loaded_offset = 0
+        self._topics_gone: list[str] = []
+
+    # Life
+
+    async def read_log(self) -> None:
+        """Replay the partition up to its present end."""
+        log, self._loaded_offset = self._partition.log, self._partition.log_end_offset
+        await load(log, log.log_start_offset, self._loaded_offset, self._core.replay)
+
+    async def begin(self) -> None:
+        """Wait until all that was read is safe, then serve."""
+        while self._partition.high_watermark < self._loaded_offset:
+            self._safe.clear()
+            await self._safe.wait()
+        self.loading = False
+        self._take(self._core.loaded(self._clock.now_ms()))
+        for topic in self._topics_gone:
+            self.forget_topic(topic)
+
+    def partition_moved(self) -> None:
+        """The partition's high watermark or end moved."""
+        self._safe.set()
+        if not self.loading:
+            self._writes.advance()
+
+    def close(self) -> None:
+        """The leader epoch is over: answer everyone who waits and forget everything."""
+        self._closed = True
+        self.loading = True
+        if self._timer is not None:
+            self._timer.cancel()
+        self._answer(self._core.resign(self._clock.now_ms()))
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(KafkaError(ErrorCode.NOT_COORDINATOR))
+        self._waiting.clear()
+
+    # Requests
+
+    @property
+    def core(self) -> GroupCoordinator:
+        """For questions that change nothing."""
+        return self._core
+
+    async def ask(self, kind: type[R], ask: Ask) -> R:
+        """Put a request to the coordinator and wait for its reply, however long that takes.
+
+        Raises KafkaError(NOT_COORDINATOR) where this broker stops leading the partition first.
+        """
+        self._tickets += 1
+        ticket = self._tickets
+        future: asyncio.Future[Reply] = self._loop.create_future()
+        self._waiting[ticket] = future
+        try:
+            self._take(ask(self._core, ticket, self._clock.now_ms()))
+            reply = await future
+        finally:
+            self._waiting.pop(ticket, None)
+        assert isinstance(reply, kind), f"{type(reply).__name__} is no {kind.__name__}"
+        return reply
+
+    def heartbeat(self, request: HeartbeatRequest) -> ErrorCode:
+        error = self._core.heartbeat(request, self._clock.now_ms())
+        self._set_timer()
+        return error
+
+    def forget_topic(self, topic: str) -> None:
+        """The topic was deleted: its offsets go."""
+        if self.loading:
+            self._topics_gone.append(topic)
+            return
+        self._take(self._core.forget_topic(topic, self._clock.now_ms()))
+
+    # What became of writes (called by GroupWrites)
+
+    def write_done(self, write_id: int) -> None:
+        self._take(self._core.write_done(write_id, self._clock.now_ms()))
+
+    def write_failed(self, write_id: int, error: ErrorCode) -> None:
+        self._take(self._core.write_failed(write_id, error, self._clock.now_ms()))
+
+    def write_late(self, write_id: int, error: ErrorCode) -> None:
+        self._take(self._core.write_late(write_id, error, self._clock.now_ms()))
+
+    # Effects
+
+    def _take(self, effects: Effects) -> None:
+        self._answer(effects)
+        if self._writes.add(effects.writes):
+            self._loop.call_soon(self._flush)
+        self._set_timer()
+
+    def _answer(self, effects: Effects) -> None:
+        for ticket, reply in effects.replies:
+            future = self._waiting.pop(ticket, None)
+            if future is not None and not future.done():
+                future.set_result(reply)
+
+    def _flush(self) -> None:
+        if not self._closed:
+            self._writes.flush(self._clock.now_ms())
+            self._set_timer()
+
+    def _set_timer(self) -> None:
+        deadlines = (self._core.next_deadline_ms, self._writes.next_deadline_ms)
+        due_ms = min((at for at in deadlines if at is not None), default=None)
+        if due_ms is None or self._closed:
+            return
+        if self._timer is not None:
+            if self._timer_ms <= due_ms:
+                return
+            self._timer.cancel()
+        self._timer_ms = due_ms
+        delay_s = max(due_ms - self._clock.now_ms(), 0) / 1000
+        self._timer = self._loop.call_later(delay_s, self._tick)
+
+    def _tick(self) -> None:
+        self._timer = None
+        now_ms = self._clock.now_ms()
+        self._writes.expire(now_ms)
+        self._take(self._core.tick(now_ms))
