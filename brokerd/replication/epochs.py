@@ -1,0 +1,64 @@
+"""Leader epochs: refusing who has an old or a future view, and where a follower's log must be cut.
+
+Pure. Truncation is Kafka's (KIP-101, KIP-279), never to the high watermark by choice: the follower
+names its last epoch, the leader answers the largest epoch at or below it with its end, and where
+the follower does not know that epoch it cuts to the end of its own next lower one and asks again.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from brokerd.errors import ErrorCode, KafkaError
+
+NO_EPOCH = -1
+NO_OFFSET = -1
+
+
+def check_current_epoch(requested: int, current: int) -> None:
+    """Compare the leader epoch that a request names (-1: none) with the partition's.
+
+    Raises KafkaError: FENCED_LEADER_EPOCH for an older one (the asker must refresh its metadata),
+    UNKNOWN_LEADER_EPOCH for a newer one (this broker has yet to hear of it).
+    """
+    if requested in (NO_EPOCH, current):
+        return
+    if requested < current:
+        raise KafkaError(
+            ErrorCode.FENCED_LEADER_EPOCH,
+            f"leader epoch {requested} is over, the current one is {current}",
+        )
+    raise KafkaError(
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        f"leader epoch {requested} is not known here yet, the current one is {current}",
+    )
+
+
+class Truncation(NamedTuple):
+    """Cut the log to `offset`; when not `final`, ask the leader again with the then last epoch."""
+
+    offset: int
+    final: bool
+
+
+def truncation(
+    asked_epoch: int,
+    leader_answer: tuple[int, int],
+    own_end_offset_for: Callable[[int], tuple[int, int]],
+    log_end_offset: int,
+    high_watermark: int,
+) -> Truncation:
+    """Where a follower cuts its log, given the leader's (epoch, end offset) for `asked_epoch`.
+
+    `own_end_offset_for` answers the same question from the follower's own log.
+    """
+    leader_epoch, leader_end = leader_answer
+    if leader_epoch == NO_EPOCH or leader_end == NO_OFFSET:
+        return Truncation(min(high_watermark, log_end_offset), True)
+    if leader_epoch == asked_epoch:
+        return Truncation(min(leader_end, log_end_offset), True)
+    own_epoch, own_end = own_end_offset_for(leader_epoch)
+    if own_end == NO_OFFSET:
+        return Truncation(min(leader_end, log_end_offset), True)
+    if own_epoch == leader_epoch:
+        return Truncation(min(leader_end, own_end, log_end_offset), True)
+    return Truncation(min(own_end, log_end_offset), False)

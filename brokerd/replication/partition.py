@@ -1,0 +1,266 @@
+"""One partition on this broker: who leads it, how far its replicas are, what consumers may see.
+
+Pure of sockets and clocks; the log underneath is real. Invariants:
+- `advance` alone moves the high watermark, and every change that could move it ends there;
+- on the leader the high watermark is the least log end over the maximal in-sync set (what is agreed
+  and what is asked for), and stands still while that set is smaller than min.insync.replicas; on a
+  follower it is the leader's, as far as the own log reaches;
+- it never goes back, unless the log itself is cut below it;
+- a state is applied only if its topic id is the log's and its version higher than the last one's.
+"""
+
+from collections.abc import Callable, Sequence
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.append import AppendResult, Buffer
+from brokerd.log.partition_log import PartitionLog
+from brokerd.protocol.records import crc_matches, iter_batches
+from brokerd.replication.epochs import NO_EPOCH, Truncation, truncation
+from brokerd.replication.state import NO_LEADER, PartitionState
+
+UNKNOWN_OFFSET = -1
+
+
+class Follower:
+    """What the leader knows of a follower: its log end, and when it last had all of the log."""
+
+    __slots__ = ("caught_up_ms", "fetched_ms", "leader_end_then", "log_end_offset")
+
+    def __init__(self, now_ms: int) -> None:
+        self.log_end_offset = UNKNOWN_OFFSET
+        self.caught_up_ms = now_ms
+        self.fetched_ms = now_ms
+        self.leader_end_then = UNKNOWN_OFFSET
+
+    def fetched(self, offset: int, leader_end_offset: int, now_ms: int) -> None:
+        """It asked for `offset`: all below is in its log.
+
+        Reaching the leader's end as of its previous fetch counts as caught up at that time.
+        """
+        if offset >= leader_end_offset:
+            self.caught_up_ms = now_ms
+        elif offset >= self.leader_end_then > UNKNOWN_OFFSET:
+            self.caught_up_ms = max(self.caught_up_ms, self.fetched_ms)
+        self.log_end_offset = offset
+        self.leader_end_then = leader_end_offset
+        self.fetched_ms = now_ms
+
+
+class Partition:
+    """See the module. `listeners` are called when log end, high watermark or leadership moved."""
+
+    __slots__ = (
+        "_followers", "_leader_high_watermark", "_maximal_isr", "bytes_in", "bytes_out",
+        "high_watermark", "index", "is_leader", "leader_epoch", "listeners", "local_id", "log",
+        "messages_in", "state", "topic",
+    )  # fmt: skip
+
+    def __init__(
+        self, topic: str, index: int, local_id: int, log: PartitionLog, high_watermark: int = 0
+    ) -> None:
+        self.topic = topic
+        self.index = index
+        self.local_id = local_id
+        self.log = log
+        self.state: PartitionState | None = None
+        self.is_leader = False
+        self.leader_epoch = NO_EPOCH
+        self.high_watermark = min(max(high_watermark, log.log_start_offset), log.log_end_offset)
+        self.log.high_watermark = self.high_watermark
+        self.listeners: list[Callable[[Partition], None]] = []
+        self.bytes_in = self.bytes_out = self.messages_in = 0
+        self._followers: dict[int, Follower] = {}
+        self._maximal_isr: frozenset[int] = frozenset()
+        self._leader_high_watermark = UNKNOWN_OFFSET
+
+    @property
+    def log_start_offset(self) -> int:
+        return self.log.log_start_offset
+
+    @property
+    def log_end_offset(self) -> int:
+        return self.log.log_end_offset
+
+    # -- what the cluster decides ------------------------------------------------------------------
+
+    def apply(self, state: PartitionState, now_ms: int) -> bool:
+        """Take in a newer state; whether it was newer and of this topic."""
+        if state.topic_id != self.log.topic_id:
+            return False
+        if self.state is not None and state.version <= self.state.version:
+            return False
+        leads = state.leader == self.local_id
+        if not leads or state.leader_epoch != self.leader_epoch:
+            self._followers = {}
+        if leads:
+            self._follow_replicas(state, now_ms)
+        self.state = state
+        self.is_leader = leads
+        self.leader_epoch = state.leader_epoch
+        self._leader_high_watermark = UNKNOWN_OFFSET
+        self._maximal_isr = frozenset(state.isr)
+        self.advance()
+        return True
+
+    def _follow_replicas(self, state: PartitionState, now_ms: int) -> None:
+        others = [replica for replica in state.replicas if replica != self.local_id]
+        self._followers = {id_: self._followers.get(id_) or Follower(now_ms) for id_ in others}
+
+    def propose_isr(self, isr: Sequence[int]) -> None:
+        """An in-sync set asked for and not answered yet: until it is, both sets count."""
+        if self.state is not None:
+            self._maximal_isr = frozenset(self.state.isr).union(isr)
+            self.advance()
+
+    def resign(self) -> None:
+        """Lead no more, whatever the last state said (the registration was lost, say)."""
+        self.is_leader = False
+        self._notify()
+
+    # -- as a leader -------------------------------------------------------------------------------
+
+    def append(self, batches: Sequence[Buffer], now_ms: int) -> list[AppendResult]:
+        """Append a producer's checked batches. Raises KafkaError.
+
+        NOT_LEADER_OR_FOLLOWER, or KAFKA_STORAGE_ERROR: nothing was written then.
+        """
+        if not self.is_leader:
+            raise self._not_leader()
+        log = self.log
+        start = log.log_end_offset
+        results = log.append(batches, self.leader_epoch, now_ms)
+        self.messages_in += log.log_end_offset - start
+        self.bytes_in += sum(map(len, batches))
+        self.advance()
+        return results
+
+    def require_leader(self) -> None:
+        """Raises KafkaError(NOT_LEADER_OR_FOLLOWER) on a broker that does not lead."""
+        if not self.is_leader:
+            raise self._not_leader()
+
+    def _not_leader(self) -> KafkaError:
+        return KafkaError(
+            ErrorCode.NOT_LEADER_OR_FOLLOWER,
+            f"broker {self.local_id} does not lead {self.topic}-{self.index}",
+        )
+
+    @property
+    def min_isr(self) -> int:
+        """min.insync.replicas, but no more than there are replicas."""
+        replicas = len(self.state.replicas) if self.state else 1
+        return min(self.log.config.min_insync_replicas, replicas)
+
+    @property
+    def is_under_min_isr(self) -> bool:
+        """Whether acks=all must be refused: NOT_ENOUGH_REPLICAS."""
+        return self.state is None or len(self.state.isr) < self.min_isr
+
+    def record_fetch(self, follower_id: int, offset: int, now_ms: int) -> None:
+        """A follower asks for `offset`, so all below is in its log. Raises KafkaError.
+
+        NOT_LEADER_OR_FOLLOWER, or UNKNOWN_TOPIC_OR_PARTITION for a broker that is no replica.
+        """
+        if not self.is_leader:
+            raise self._not_leader()
+        follower = self._followers.get(follower_id)
+        if follower is None:
+            raise KafkaError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+                f"broker {follower_id} is no replica of {self.topic}-{self.index}",
+            )
+        follower.fetched(offset, self.log.log_end_offset, now_ms)
+        self.advance()
+
+    def follower(self, follower_id: int) -> Follower | None:
+        return self._followers.get(follower_id)
+
+    def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
+        """The leader's answer to a follower's last epoch: (epoch, where it ended)."""
+        if epoch == self.leader_epoch:
+            return epoch, self.log.log_end_offset
+        found = self.log.end_offset_for_epoch(epoch)
+        if found[0] == NO_EPOCH and 0 <= epoch < self.leader_epoch:
+            return self.log.latest_epoch, self.log.log_end_offset
+        return found
+
+    # -- as a follower -----------------------------------------------------------------------------
+
+    def append_fetched(
+        self, view: memoryview, leader_epoch: int, leader_high_watermark: int, now_ms: int
+    ) -> None:
+        """Append what the leader of `leader_epoch` sent. Raises KafkaError.
+
+        A torn batch at the end is left for the next fetch; CORRUPT_MESSAGE means that the bytes
+        were damaged on the way and nothing was written.
+        """
+        if self.is_leader or leader_epoch != self.leader_epoch:
+            raise KafkaError(
+                ErrorCode.FENCED_LEADER_EPOCH,
+                f"{self.topic}-{self.index} does not follow leader epoch {leader_epoch}",
+            )
+        batches = list(iter_batches(view))
+        for header, batch in batches:
+            if not crc_matches(header, batch):
+                raise KafkaError(
+                    ErrorCode.CORRUPT_MESSAGE, f"offset {header.base_offset} came damaged"
+                )
+        if batches:
+            self.log.append_replicated(batches, now_ms)
+            self.bytes_in += sum(header.size_bytes for header, _ in batches)
+        self._leader_high_watermark = leader_high_watermark
+        self.advance()
+
+    def truncate_after(self, asked_epoch: int, leader_answer: tuple[int, int]) -> Truncation:
+        """Cut the log to where it agrees with the leader's answer to `asked_epoch`.
+
+        If the result is not final the leader must be asked again. Raises KafkaError.
+        """
+        cut = truncation(
+            asked_epoch,
+            leader_answer,
+            self.log.end_offset_for_epoch,
+            self.log.log_end_offset,
+            self.high_watermark,
+        )
+        self.log.truncate_to(cut.offset)
+        self.advance()
+        return cut
+
+    # -- the high watermark ------------------------------------------------------------------------
+
+    def advance(self) -> None:
+        """Move the high watermark as far as the replicas allow, and tell the listeners."""
+        reached = self._replicated_to()
+        if reached > self.high_watermark:
+            self.high_watermark = reached
+        elif self.high_watermark > self.log.log_end_offset:
+            self.high_watermark = self.log.log_end_offset
+        if self.high_watermark < self.log.log_start_offset:
+            self.high_watermark = self.log.log_start_offset
+        self.log.high_watermark = self.high_watermark
+        self._notify()
+
+    def _replicated_to(self) -> int:
+        if not self.is_leader:
+            return min(self._leader_high_watermark, self.log.log_end_offset)
+        if len(self._maximal_isr) == 1 and self.local_id in self._maximal_isr:
+            return self.log.log_end_offset if self.min_isr <= 1 else UNKNOWN_OFFSET
+        if self.is_under_min_isr:
+            return UNKNOWN_OFFSET
+        ends = [self.log.log_end_offset]
+        for replica in self._maximal_isr:
+            if replica != self.local_id:
+                follower = self._followers.get(replica)
+                ends.append(follower.log_end_offset if follower else UNKNOWN_OFFSET)
+        return min(ends)
+
+    def _notify(self) -> None:
+        if self.listeners:
+            for listener in tuple(self.listeners):
+                listener(self)
+
+    @property
+    def leader(self) -> int:
+        """The leader's broker id; NO_LEADER when there is none or none is known."""
+        return self.state.leader if self.state else NO_LEADER

@@ -1,0 +1,122 @@
+"""The partitions that this broker holds, as the cluster has decided.
+
+`apply_states` is the one way in: what the change feed says becomes logs and partitions here. A
+partition whose log cannot be made is remembered in `offline` with the reason and served by nobody;
+the others are not held up by it.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from brokerd.clock import Clock
+from brokerd.errors import KafkaError
+from brokerd.log.log_config import LogConfig
+from brokerd.log.manager import LogManager
+from brokerd.replication.partition import Partition
+from brokerd.replication.state import PartitionState
+
+HIGH_WATERMARK_INTERVAL_MS: Final = 5_000
+
+Key = tuple[str, int]
+
+
+class ReplicaManager:
+    """See the module. Not thread-safe."""
+
+    __slots__ = (
+        "_checkpoint_due_ms", "_clock", "_high_watermarks", "_logs", "_partitions", "local_id",
+        "offline",
+    )  # fmt: skip
+
+    def __init__(self, logs: LogManager, local_id: int, clock: Clock) -> None:
+        """Raises LogDirError where a high watermark checkpoint cannot be read."""
+        self._logs = logs
+        self._clock = clock
+        self.local_id = local_id
+        self._partitions: dict[Key, Partition] = {}
+        self._high_watermarks = logs.read_high_watermarks()
+        self._checkpoint_due_ms = clock.now_ms() + HIGH_WATERMARK_INTERVAL_MS
+        self.offline: dict[Key, str] = {}
+
+    def get(self, topic: str, index: int) -> Partition | None:
+        return self._partitions.get((topic, index))
+
+    def all(self) -> list[Partition]:
+        return list(self._partitions.values())
+
+    def apply_states(
+        self,
+        states: Iterable[PartitionState],
+        deleted: Iterable[Key] = (),
+        configs: Mapping[str, LogConfig] | None = None,
+    ) -> list[Partition]:
+        """Take in changed states, after deletions; returns the partitions that changed.
+
+        `configs` has the settings of the topics named in `states`; Kafka's defaults hold else.
+        """
+        for key in deleted:
+            self._delete(key)
+        now_ms = self._clock.now_ms()
+        changed = []
+        for state in states:
+            partition = self._partition_for(state, configs or {}, now_ms)
+            if partition is not None and partition.apply(state, now_ms):
+                changed.append(partition)
+        return changed
+
+    def _partition_for(
+        self, state: PartitionState, configs: Mapping[str, LogConfig], now_ms: int
+    ) -> Partition | None:
+        key = (state.topic, state.partition)
+        known = self._partitions.get(key)
+        if self.local_id not in state.replicas:
+            if known is not None:
+                known.resign()
+                del self._partitions[key]
+            return None
+        if known is not None and known.log.topic_id == state.topic_id:
+            return known
+        config = configs.get(state.topic) or LogConfig()
+        try:
+            log = self._logs.create(*key, state.topic_id, config, now_ms)
+        except KafkaError as error:
+            self.offline[key] = str(error)
+            return None
+        self.offline.pop(key, None)
+        if known is not None:
+            known.resign()
+        high_watermark = self._high_watermarks.pop(key, 0)
+        partition = Partition(*key, self.local_id, log, high_watermark)
+        self._partitions[key] = partition
+        return partition
+
+    def _delete(self, key: Key) -> None:
+        partition = self._partitions.pop(key, None)
+        self._high_watermarks.pop(key, None)
+        self.offline.pop(key, None)
+        if partition is not None:
+            partition.resign()
+        try:
+            self._logs.delete(*key, self._clock.now_ms())
+        except KafkaError as error:
+            self.offline[key] = str(error)
+
+    def reconfigure(self, topic: str, config: LogConfig) -> None:
+        """Have the partitions of a topic obey other settings, from their next append on."""
+        for partition in self._partitions.values():
+            if partition.topic == topic:
+                self._logs.reconfigure(topic, partition.index, config)
+                partition.advance()
+
+    def tick(self, now_ms: int) -> None:
+        """Every five seconds: the high watermark checkpoint."""
+        if now_ms >= self._checkpoint_due_ms:
+            self._checkpoint_due_ms = now_ms + HIGH_WATERMARK_INTERVAL_MS
+            self.checkpoint()
+
+    def checkpoint(self) -> None:
+        """Write the high watermarks of all partitions; call it once more before logs close."""
+        marks = dict(self._high_watermarks)
+        for key, partition in self._partitions.items():
+            marks[key] = partition.high_watermark
+        self._logs.write_high_watermarks(marks)
