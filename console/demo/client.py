@@ -19,6 +19,8 @@ from console.demo.topics import Topic
 
 log = logging.getLogger(__name__)
 
+# One broker out of several is away: the client goes on with the others.
+QUIET = (KafkaError._TRANSPORT, KafkaError._RESOLVE, KafkaError._TIMED_OUT)
 QUEUE_RECORDS_MAX = 100_000
 _SILENT = logging.getLogger("console.demo.librdkafka")
 _SILENT.disabled = True
@@ -129,6 +131,8 @@ class Sender:
         return on_delivery
 
     def _complain(self, error: KafkaError) -> None:
+        if error.code() in QUIET:
+            return
         if line := self._health.away(error.str(), _now_ms()):
             log.warning(line)
 

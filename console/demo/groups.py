@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from confluent_kafka import Consumer, KafkaError
 
-from console.demo.client import base_config
+from console.demo.client import QUIET, base_config
 from console.demo.health import Health
 from console.demo.pace import Pacer, is_on, slow_rate
 from console.demo.topics import FAST, ON_OFF, SLOW, Group
@@ -84,6 +84,8 @@ class Member:
         return _now_ms() - self._started_ms
 
     def _complain(self, error: KafkaError) -> None:
+        if error.code() in QUIET:
+            return
         if line := self._health.away(error.str(), _now_ms()):
             log.warning(line)
 
