@@ -1,10 +1,25 @@
-"""The broker's door to the cluster: registration, metadata image, controller, topic
-administration."""
+"""The broker's door to the cluster: registration, metadata image, controller, administration.
+
+One task, the membership, owns everything that this broker does in ZooKeeper for itself: it joins
+(new session: register, load) or comes back (same session: set the watches again), then serves
+what watches say is due. While it is also controller a second task runs the ControllerService.
+Losing the connection stops neither the broker nor the image: both tasks wait for it to return.
+"""
 
 import asyncio
+import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 
-from brokerd.cluster.image import ImageDelta, MetadataImage
+from brokerd.cluster import registration, session_file
+from brokerd.cluster.config_admin import ConfigAdmin
+from brokerd.cluster.controller_service import ControllerService
+from brokerd.cluster.election import Mandate, find_or_stand
+from brokerd.cluster.feed import Feed
+from brokerd.cluster.image import NO_CONTROLLER, ImageDelta, MetadataImage
+from brokerd.cluster.producer_ids import claim_block
+from brokerd.cluster.progress import Progress
+from brokerd.cluster.registration import ClusterError
 from brokerd.cluster.requests import (
     ClusterSettings,
     ConfigChange,
@@ -12,7 +27,20 @@ from brokerd.cluster.requests import (
     NewPartitions,
     NewTopic,
 )
+from brokerd.cluster.topic_admin import TopicAdmin
+from brokerd.cluster.zookeeper import DISCONNECTED, ZooKeeper
 from brokerd.errors import KafkaError
+
+logger = logging.getLogger(__name__)
+
+CONNECT_TIMEOUT_S = 20.0
+RETRY_S = 1.0
+RECONNECT_S = 0.05
+EVERYTHING = frozenset({"brokers", "changes", "configs", "controller"})
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 class ClusterClient:
@@ -31,65 +59,293 @@ class ClusterClient:
         on_fatal: Callable[[Exception], None],
     ) -> None:
         self.image = MetadataImage()
+        self._settings = settings
+        self._on_change = on_change
+        self._on_fatal = on_fatal
+        self._progress = Progress()
+        self._connected = asyncio.Event()
+        self._wake = asyncio.Event()
+        self._due: set[str] = set()
+        self._joined_session = 0
+        self._disconnected_since_ms: int | None = None
+        self._mandate: Mandate | None = None
+        self._service: ControllerService | None = None
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._zookeeper = ZooKeeper(
+            settings.zookeeper_connect,
+            settings.session_timeout_ms,
+            loop,
+            self._on_connected,
+            self._on_suspended,
+            self._on_lost,
+        )
+        self._feed = Feed(
+            self._zookeeper, settings.broker_id, self.image, self._changed, self._flag
+        )
+        self._topics = TopicAdmin(
+            self._zookeeper, settings, self.image, self._progress, lambda: self._service
+        )
+        self._configs = ConfigAdmin(self._zookeeper, settings, self.image, self._progress)
 
     @property
     def is_controller(self) -> bool:
         """Whether this broker is the elected controller."""
-        raise NotImplementedError
+        return self._service is not None
 
     @property
     def disconnected_since_ms(self) -> int | None:
         """Since when ZooKeeper does not answer; None while it does."""
-        raise NotImplementedError
+        return self._disconnected_since_ms
+
+    # -- life ----------------------------------------------------------------------------------
 
     async def start(self) -> None:
         """Connects, registers, loads the image (on_change gets it all), stands for election.
 
-        Raises ClusterError with a message fit for a user.
+        Raises ClusterError with a message fit for a user. The log directory that holds
+        `session_file` must be locked by this process.
         """
-        raise NotImplementedError
+        settings = self._settings
+        await self._end_earlier_session()
+        self._zookeeper.start()
+        try:
+            await asyncio.wait_for(self._connected.wait(), CONNECT_TIMEOUT_S)
+            await self._join()
+        except TimeoutError:
+            await self.stop()
+            raise ClusterError(
+                f"no ZooKeeper answers at {settings.zookeeper_connect} within "
+                f"{CONNECT_TIMEOUT_S:.0f} s: start it, or mend zookeeper.connect"
+            ) from None
+        except DISCONNECTED as error:
+            await self.stop()
+            raise ClusterError(f"ZooKeeper went away during the start: {error!r}") from error
+        except BaseException:
+            await self.stop()
+            raise
+        self._tasks["membership"] = asyncio.ensure_future(self._membership())
+
+    async def _end_earlier_session(self) -> None:
+        earlier = session_file.load(self._settings.session_file)
+        if earlier is None:
+            return
+        ended = await asyncio.to_thread(
+            session_file.end,
+            self._settings.zookeeper_connect,
+            earlier,
+            self._settings.session_timeout_ms,
+        )
+        session_file.forget(self._settings.session_file)
+        if ended:
+            logger.info("the session 0x%x that an earlier process left is ended", earlier.id)
 
     async def stop(self) -> None:
         """Ends the session: the registration (and controllership) goes at once."""
-        raise NotImplementedError
+        self._service = None
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        was_connected = self._connected.is_set()
+        await self._zookeeper.stop()
+        if was_connected:
+            session_file.forget(self._settings.session_file)
+
+    def _on_connected(self, session_id: int) -> None:
+        if self._disconnected_since_ms is not None:
+            away_s = (_now_ms() - self._disconnected_since_ms) / 1000
+            logger.warning("ZooKeeper answers again after %.1f s", away_s)
+        self._disconnected_since_ms = None
+        self._connected.set()
+        self._due |= EVERYTHING
+        self._wake.set()
+        if self._service is not None and session_id == self._joined_session:
+            self._service.reconnected()
+
+    def _on_suspended(self) -> None:
+        self._connected.clear()
+        if self._disconnected_since_ms is None:
+            self._disconnected_since_ms = _now_ms()
+            logger.warning("ZooKeeper does not answer; this broker goes on with what it leads")
+
+    def _on_lost(self) -> None:
+        self._on_suspended()
+        logger.warning("the ZooKeeper session has ended: this broker must register again")
+        self._resign()
+
+    # -- membership ----------------------------------------------------------------------------
+
+    def _flag(self, what: str) -> None:
+        self._due.add(what)
+        self._wake.set()
+
+    def _changed(self, delta: ImageDelta) -> None:
+        try:
+            self._on_change(delta)
+        finally:
+            self._progress.tell()
+
+    async def _membership(self) -> None:
+        while True:
+            try:
+                await self._connected.wait()
+                if self._session_id() != self._joined_session:
+                    await self._join()
+                await self._wake.wait()
+                self._wake.clear()
+                due, self._due = self._due, set()
+                await self._serve(due)
+            except DISCONNECTED:
+                self._due |= EVERYTHING
+                self._wake.set()
+                await asyncio.sleep(RECONNECT_S)
+            except ClusterError as error:
+                logger.critical("%s", error)
+                self._on_fatal(error)
+                return
+            except Exception:
+                logger.exception("following the cluster failed, joining it again")
+                self._joined_session = 0
+                await asyncio.sleep(RETRY_S)
+
+    def _session_id(self) -> int:
+        session = self._zookeeper.session
+        return session[0] if session else 0
+
+    async def _join(self) -> None:
+        """A new session: register, load everything, find or become the controller."""
+        session = self._zookeeper.session
+        assert session is not None
+        await self._make_chroot()
+        await registration.prepare_paths(self._zookeeper)
+        await self._check_cluster_id(await registration.cluster_id(self._zookeeper))
+        session_file.save(self._settings.session_file, session_file.SavedSession(*session))
+        await registration.register(self._zookeeper, self._settings, _now_ms())
+        logger.info(
+            "broker %d is registered, session 0x%x, timeout %d ms",
+            self._settings.broker_id,
+            session[0],
+            self._zookeeper.session_timeout_ms,
+        )
+        await self._feed.brokers()
+        await self._feed.load()
+        await self._find_controller()
+        self._joined_session = session[0]
+        self._flag("changes")
+
+    async def _check_cluster_id(self, cluster_id: str) -> None:
+        if self.image.cluster_id and self.image.cluster_id != cluster_id:
+            raise ClusterError(
+                f"ZooKeeper holds another cluster now: its id is {cluster_id}, this broker belongs "
+                f"to {self.image.cluster_id}"
+            )
+        self.image.cluster_id = cluster_id
+
+    async def _make_chroot(self) -> None:
+        """The chroot of `zookeeper.connect` is made where it is missing, as by Kafka."""
+        await self._zookeeper.ensure("/")
+
+    async def _serve(self, due: set[str]) -> None:
+        if "brokers" in due:
+            await self._feed.brokers()
+            if self._settings.broker_id not in self.image.brokers:
+                logger.warning("the registration of this broker was removed: registering again")
+                self._joined_session = 0
+                self._due |= EVERYTHING
+                self._wake.set()
+                return
+        if "controller" in due:
+            await self._find_controller()
+        if "changes" in due:
+            await self._feed.changes()
+        if "configs" in due:
+            await self._feed.configs()
+
+    # -- controller ----------------------------------------------------------------------------
+
+    async def _find_controller(self) -> None:
+        found = await find_or_stand(
+            self._zookeeper, self._settings.broker_id, _now_ms(), self._controller_watch
+        )
+        if found.mandate != self._mandate:
+            self._resign()
+        if found.mandate is not None and self._service is None:
+            self._mandate = found.mandate
+            self._service = ControllerService(self._zookeeper, found.mandate, self._progress.tell)
+            self._tasks["controller"] = asyncio.ensure_future(self._govern(self._service))
+        delta = self.image.replace_controller(found.broker_id, found.epoch)
+        if not delta.is_empty:
+            self._changed(delta)
+
+    def _controller_watch(self) -> None:
+        self._flag("controller")
+
+    def _resign(self) -> None:
+        task = self._tasks.pop("controller", None)
+        if task is not None:
+            task.cancel()
+        self._service = None
+        self._mandate = None
+        if self.image.controller_id == self._settings.broker_id:
+            self.image.replace_controller(NO_CONTROLLER, self.image.controller_epoch)
+
+    async def _govern(self, service: ControllerService) -> None:
+        """Runs the service as long as the mandate holds: until cancelled or deposed."""
+        while True:
+            try:
+                await self._connected.wait()
+                await service.run()
+                break
+            except DISCONNECTED:
+                await asyncio.sleep(RECONNECT_S)
+            except Exception:
+                logger.exception("the controller failed, it begins anew")
+                await asyncio.sleep(RETRY_S)
+        if self._service is service:
+            self._service = None
+            self._mandate = None
+        self._flag("controller")
+
+    # -- administration ------------------------------------------------------------------------
 
     async def create_topics(
         self, topics: Sequence[NewTopic], *, timeout_ms: int, validate_only: bool = False
     ) -> dict[str, CreatedTopic | KafkaError]:
-        """Creates topics; the answer per name. Only on the controller (NOT_CONTROLLER
-        elsewhere)."""
-        raise NotImplementedError
+        """Creates topics; the answer per name. Only on the controller (elsewhere
+        NOT_CONTROLLER)."""
+        return await self._topics.create(topics, timeout_ms, validate_only)
 
     async def delete_topics(
         self, names: Sequence[str], *, timeout_ms: int
     ) -> dict[str, KafkaError | None]:
         """Deletes topics; the answer per name (None = done). Only on the controller."""
-        raise NotImplementedError
+        return await self._topics.delete(names, timeout_ms)
 
     async def create_partitions(
         self, growths: Sequence[NewPartitions], *, timeout_ms: int, validate_only: bool = False
     ) -> dict[str, KafkaError | None]:
         """Grows topics; the answer per name (None = done). Only on the controller."""
-        raise NotImplementedError
+        return await self._topics.grow(growths, timeout_ms, validate_only)
 
     async def incremental_alter_configs(
         self, topic: str, changes: Sequence[ConfigChange], *, validate_only: bool = False
     ) -> None:
         """Changes single settings of a topic, all or none. On any broker. Raises KafkaError."""
-        raise NotImplementedError
+        await self._configs.change(topic, changes, validate_only)
 
     async def replace_config(
         self, topic: str, config: Mapping[str, str], *, validate_only: bool = False
     ) -> None:
         """Replaces a topic's whole config (AlterConfigs). On any broker. Raises KafkaError."""
-        raise NotImplementedError
+        await self._configs.replace(topic, config, validate_only)
 
     async def auto_create(self, name: str) -> None:
         """Creates a topic with the broker's defaults if it does not exist, and waits until it has
         leaders. `__consumer_offsets` gets its own partition count and compact policy. On any
-        broker. Raises KafkaError (bad name, no live broker, REQUEST_TIMED_OUT)."""
-        raise NotImplementedError
+        broker. Raises KafkaError (bad name, no live broker, LEADER_NOT_AVAILABLE)."""
+        await self._topics.auto_create(name)
 
     async def next_producer_id_block(self) -> tuple[int, int]:
         """Claims a block of 1,000 producer ids: (first, last), both inclusive."""
-        raise NotImplementedError
+        block = await claim_block(self._zookeeper, self._settings.broker_id)
+        return block.first, block.last

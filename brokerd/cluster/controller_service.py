@@ -60,7 +60,7 @@ class ControllerService:
         self._on_progress = on_progress
         self._core = Controller(mandate.epoch, {})
         self._wake = asyncio.Event()
-        self._due: set[str] = {"reload"}
+        self._due: set[str] = set()
         self._applied: dict[int, int] = {}
         self._last_number = -1
         self._brokers_watch = partial(self._flag, "brokers")
@@ -83,6 +83,10 @@ class ControllerService:
         """Tells that the client wrote topic nodes that exist already (no watch sees that)."""
         self._flag("grown")
 
+    def reconnected(self) -> None:
+        """Tells that the connection was away: watches are lost, outcomes unknown."""
+        self._flag("reload")
+
     def is_deleted(self, name: str) -> bool:
         """Whether the topic's nodes are gone (or were never seen)."""
         return name not in self._core.topics
@@ -103,7 +107,7 @@ class ControllerService:
     async def run(self) -> None:
         """Loads, then follows. Returns when deposed; raises DISCONNECTED errors to the caller, who
         runs it anew when there is a connection and the mandate still holds."""
-        self._wake.set()
+        self._flag("reload")
         try:
             while True:
                 await self._follow()

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException
 
-from brokerd.cluster.zookeeper import RETRY
+from brokerd.cluster.zookeeper import RETRY, kazoo_logger
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ def end(connect: str, session: SavedSession, session_timeout_ms: int) -> bool:
         client_id=(session.id, session.password),
         timeout=session_timeout_ms / 1000,
         connection_retry=RETRY,
-        logger=logging.getLogger("brokerd.cluster.kazoo"),
+        logger=kazoo_logger(),
     )
     try:
         client.start_async().wait(REATTACH_TIMEOUT_S)

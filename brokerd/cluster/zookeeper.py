@@ -44,6 +44,14 @@ RETRY = {"max_tries": -1, "delay": 0.1, "backoff": 1.5, "max_delay": 1.0}
 IN_FLIGHT_MAX = 500
 _NOT_AT_FAULT = (RolledBackError, RuntimeInconsistency)
 
+
+def kazoo_logger() -> logging.Logger:
+    """kazoo tells every attempt to connect; what an operator needs is told by the client."""
+    quiet = logging.getLogger("brokerd.cluster.kazoo")
+    quiet.setLevel(logging.ERROR)
+    return quiet
+
+
 Watch = Callable[[], None]
 Node = tuple[bytes, ZnodeStat]
 
@@ -85,7 +93,7 @@ class ZooKeeper:
             hosts=connect,
             timeout=session_timeout_ms / 1000,
             connection_retry=RETRY,
-            logger=logging.getLogger("brokerd.cluster.kazoo"),
+            logger=kazoo_logger(),
         )
         self._client.add_listener(self._state_changed)
 

@@ -1,0 +1,29 @@
+"""Waiting for the image, or the controller, to reach a point: no polling, always with a time
+limit."""
+
+import asyncio
+from collections.abc import Callable
+
+
+class Progress:
+    """`tell` is called after every change; `until` wakes at each and looks."""
+
+    def __init__(self) -> None:
+        self._changed = asyncio.Event()
+
+    def tell(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def until(self, reached: Callable[[], bool], timeout_s: float) -> bool:
+        """Whether it was reached in time."""
+        deadline_s = asyncio.get_running_loop().time() + timeout_s
+        while not reached():
+            left_s = deadline_s - asyncio.get_running_loop().time()
+            if left_s <= 0:
+                return False
+            try:
+                await asyncio.wait_for(self._changed.wait(), left_s)
+            except TimeoutError:
+                pass
+        return True

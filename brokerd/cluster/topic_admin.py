@@ -1,0 +1,287 @@
+"""Creating, deleting and growing topics: plan, write the nodes, wait until the cluster has
+followed.
+
+Writing the topic's node (or the deletion's marker) is all that is done here; states are the
+controller's business, which sees the node by its watch. That is why any broker may create a topic
+by itself (auto creation), while requests of clients are served on the controller only, under its
+fence.
+"""
+
+import asyncio
+import logging
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from uuid import uuid4
+
+from kazoo.exceptions import BadVersionError, NodeExistsError
+
+from brokerd.cluster import paths
+from brokerd.cluster.codecs import TopicNode, decode_topic, encode_config, encode_topic
+from brokerd.cluster.controller_service import ControllerService, DeposedError
+from brokerd.cluster.image import MetadataImage
+from brokerd.cluster.names import collision_keys
+from brokerd.cluster.operations import Create, Operation, SetData
+from brokerd.cluster.progress import Progress
+from brokerd.cluster.requests import ClusterSettings, CreatedTopic, NewPartitions, NewTopic
+from brokerd.cluster.topic_plans import (
+    TopicPlan,
+    automatic_topic,
+    plan_creation,
+    plan_growth,
+)
+from brokerd.cluster.zookeeper import DISCONNECTED, MultiError, ZooKeeper
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.replication.state import NO_LEADER
+
+logger = logging.getLogger(__name__)
+
+AUTO_CREATE_TIMEOUT_S = 10.0
+OTHERS_TIMEOUT_S = 1.0
+"""How long an answer waits for brokers other than this one to have heard of the change."""
+
+
+def unreachable(error: Exception) -> KafkaError:
+    """What a client is told when ZooKeeper was lost in the middle of its request."""
+    logger.warning("ZooKeeper was not reachable during a request: %r", error)
+    return KafkaError(
+        ErrorCode.REQUEST_TIMED_OUT,
+        "ZooKeeper is not reachable from this broker: whether the change was made is unknown, "
+        "try again later",
+    )
+
+
+class TopicAdmin:
+    """`service` gives the controller's service while this broker is controller."""
+
+    def __init__(
+        self,
+        zookeeper: ZooKeeper,
+        settings: ClusterSettings,
+        image: MetadataImage,
+        progress: Progress,
+        service: Callable[[], ControllerService | None],
+    ) -> None:
+        self._zookeeper = zookeeper
+        self._settings = settings
+        self._image = image
+        self._progress = progress
+        self._service = service
+        self._creating: dict[str, asyncio.Task[None]] = {}
+
+    def _controller(self) -> ControllerService:
+        service = self._service()
+        if service is None:
+            raise KafkaError(ErrorCode.NOT_CONTROLLER, "This is not the controller of the cluster.")
+        return service
+
+    # -- create --------------------------------------------------------------------------------
+
+    async def create(
+        self, topics: Sequence[NewTopic], timeout_ms: int, validate_only: bool
+    ) -> dict[str, CreatedTopic | KafkaError]:
+        results: dict[str, CreatedTopic | KafkaError] = {}
+        twice = {name for name, n in Counter(t.name for t in topics).items() if n > 1}
+        existing = collision_keys(self._image.topics)
+        for topic in topics:
+            try:
+                if topic.name in twice:
+                    message = f"Topic '{topic.name}' is named more than once in the request."
+                    raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+                service = self._controller()
+                plan = self._plan(topic, existing)
+                if not validate_only:
+                    await self._write_new(plan, service.fenced)
+                    existing.update(collision_keys([topic.name]))
+                results[topic.name] = plan.created()
+            except (KafkaError, DeposedError, *DISCONNECTED) as error:
+                results[topic.name] = _as_kafka_error(error)
+        if not validate_only:
+            created = [name for name, r in results.items() if isinstance(r, CreatedTopic)]
+            sizes = {r.name: r.partitions for r in results.values() if isinstance(r, CreatedTopic)}
+            for name in await self._not_ready(sizes, timeout_ms / 1000):
+                results[name] = _timed_out(f"Topic '{name}' is created but not ready yet.")
+            if created:
+                await self._others_followed()
+        return results
+
+    def _plan(self, topic: NewTopic, existing: dict[str, str]) -> TopicPlan:
+        brokers = {broker_id: info.rack for broker_id, info in self._image.brokers.items()}
+        spread = max(1, len(brokers))
+        return plan_creation(
+            topic,
+            topic_id=uuid4(),
+            existing=existing,
+            brokers=brokers,
+            settings=self._settings,
+            start_index=random.randrange(spread),
+            shift=random.randrange(spread),
+        )
+
+    async def _write_new(
+        self, plan: TopicPlan, multi: Callable[[Sequence[Operation]], Awaitable[object]]
+    ) -> None:
+        """The topic's config and node in one multi. A config that an older topic of this name left
+        behind is overwritten."""
+        if await self._zookeeper.exists(paths.delete_topic(plan.name)) is not None:
+            message = f"Topic '{plan.name}' is marked for deletion."
+            raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, message)
+        path, data = paths.topic_config(plan.name), encode_config(plan.config)
+        stat = await self._zookeeper.exists(path)
+        config = Create(path, data) if stat is None else SetData(path, data, stat.version)
+        try:
+            node = Create(paths.topic(plan.name), encode_topic(plan.node))
+            await multi([config, node])
+        except MultiError as error:
+            if isinstance(error.cause, NodeExistsError):
+                message = f"Topic '{plan.name}' already exists."
+                raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, message) from None
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+
+    async def _not_ready(self, sizes: dict[str, int], timeout_s: float) -> list[str]:
+        """The topics whose partitions did not all get a leader in time."""
+
+        def missing() -> list[str]:
+            return [name for name, size in sizes.items() if not self._has_leaders(name, size)]
+
+        await self._progress.until(lambda: not missing(), timeout_s)
+        return missing()
+
+    def _has_leaders(self, name: str, size: int) -> bool:
+        info = self._image.topics.get(name)
+        if info is None or len(info.partitions) < size:
+            return False
+        return all(state.leader != NO_LEADER for state in info.partitions.values())
+
+    async def _others_followed(self) -> None:
+        """Lets the other brokers hear of it too, so that what a client does next finds it there. A
+        broker that is slow is not waited for long: its clients are told to retry."""
+        service = self._service()
+        if service is not None:
+            await self._progress.until(service.is_applied_everywhere, OTHERS_TIMEOUT_S)
+
+    async def auto_create(self, name: str) -> None:
+        """See ClusterClient.auto_create. Callers for the same name share one attempt."""
+        task = self._creating.get(name)
+        if task is None:
+            task = asyncio.ensure_future(self._auto_create(name))
+            self._creating[name] = task
+            task.add_done_callback(lambda _: self._creating.pop(name, None))
+        await asyncio.shield(task)
+
+    async def _auto_create(self, name: str) -> None:
+        info = self._image.topics.get(name)
+        if info is None:
+            topic = automatic_topic(name, self._settings)
+            plan = self._plan(topic, collision_keys(self._image.topics))
+            try:
+                await self._write_new(plan, self._zookeeper.multi)
+                logger.info("topic %s is created automatically", name)
+            except KafkaError as error:
+                if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
+                    raise
+            except DISCONNECTED as error:
+                raise unreachable(error) from error
+            size = len(plan.node.replicas)
+        else:
+            size = len(info.partitions)
+        if await self._not_ready({name: size}, AUTO_CREATE_TIMEOUT_S):
+            message = f"Topic '{name}' has no leaders yet."
+            raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, message)
+
+    # -- delete --------------------------------------------------------------------------------
+
+    async def delete(self, names: Sequence[str], timeout_ms: int) -> dict[str, KafkaError | None]:
+        results: dict[str, KafkaError | None] = {}
+        for name in dict.fromkeys(names):
+            try:
+                await self._mark(name)
+                results[name] = None
+            except (KafkaError, DeposedError, *DISCONNECTED) as error:
+                results[name] = _as_kafka_error(error)
+        marked = [name for name, error in results.items() if error is None]
+
+        def remaining() -> list[str]:
+            service = self._service()
+            return marked if service is None else [n for n in marked if not service.is_deleted(n)]
+
+        await self._progress.until(lambda: not remaining(), timeout_ms / 1000)
+        for name in remaining():
+            results[name] = _timed_out(f"Topic '{name}' is marked, its deletion goes on.")
+        return results
+
+    async def _mark(self, name: str) -> None:
+        service = self._controller()
+        if not self._settings.delete_topics:
+            raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED, "delete.topic.enable is false.")
+        if name not in self._image.topics and (
+            not name or "/" in name or await self._zookeeper.exists(paths.topic(name)) is None
+        ):
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' is unknown.")
+        try:
+            await service.fenced([Create(paths.delete_topic(name))])
+        except MultiError as error:
+            if not isinstance(error.cause, NodeExistsError):
+                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+
+    # -- grow ----------------------------------------------------------------------------------
+
+    async def grow(
+        self, growths: Sequence[NewPartitions], timeout_ms: int, validate_only: bool
+    ) -> dict[str, KafkaError | None]:
+        results: dict[str, KafkaError | None] = {}
+        twice = {name for name, n in Counter(g.topic for g in growths).items() if n > 1}
+        for growth in growths:
+            try:
+                if growth.topic in twice:
+                    message = f"Topic '{growth.topic}' is named more than once in the request."
+                    raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+                await self._grow_one(growth, validate_only)
+                results[growth.topic] = None
+            except (KafkaError, DeposedError, *DISCONNECTED) as error:
+                results[growth.topic] = _as_kafka_error(error)
+        if not validate_only:
+            sizes = {g.topic: g.total for g in growths if results[g.topic] is None}
+            for name in await self._not_ready(sizes, timeout_ms / 1000):
+                results[name] = _timed_out(f"Topic '{name}' has grown but is not ready yet.")
+            if sizes:
+                await self._others_followed()
+        return results
+
+    async def _grow_one(self, growth: NewPartitions, validate_only: bool) -> None:
+        service = self._controller()
+        if growth.topic not in self._image.topics:
+            message = f"Topic '{growth.topic}' is unknown."
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+        node, version = await self._read_topic(growth.topic)
+        brokers = {broker_id: info.rack for broker_id, info in self._image.brokers.items()}
+        grown = plan_growth(growth, node, brokers)
+        if validate_only:
+            return
+        try:
+            write = SetData(paths.topic(growth.topic), encode_topic(grown), version)
+            await service.fenced([write])
+        except MultiError as error:
+            if isinstance(error.cause, BadVersionError):
+                message = f"Topic '{growth.topic}' was changed meanwhile, try again."
+                raise KafkaError(ErrorCode.INVALID_PARTITIONS, message) from None
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+        service.topic_grown()
+
+    async def _read_topic(self, name: str) -> tuple[TopicNode, int]:
+        node = await self._zookeeper.get(paths.topic(name))
+        if node is None:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' is unknown.")
+        return decode_topic(name, node[0]), node[1].version
+
+
+def _timed_out(message: str) -> KafkaError:
+    return KafkaError(ErrorCode.REQUEST_TIMED_OUT, message)
+
+
+def _as_kafka_error(error: Exception) -> KafkaError:
+    if isinstance(error, KafkaError):
+        return error
+    if isinstance(error, DeposedError):
+        return KafkaError(ErrorCode.NOT_CONTROLLER, "This broker is not the controller any more.")
+    return unreachable(error)
