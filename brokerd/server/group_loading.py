@@ -7,7 +7,6 @@ would not mend it, and the other groups of the partition must not stand still fo
 
 import asyncio
 import logging
-import os
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -43,9 +42,7 @@ async def load(
         if found is None:
             return
         try:
-            data = await asyncio.to_thread(
-                os.pread, found.fd, found.size_bytes, found.position_bytes
-            )
+            data = await asyncio.to_thread(found.read)
         finally:
             found.release()
         next_offset = await _replay_slice(memoryview(data), offset, replay)
