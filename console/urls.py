@@ -22,6 +22,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("console.messages.urls")),
     path("", include("console.segments.urls")),
     path("", include("console.groups.urls")),
+    path("", include("console.actions.urls")),
+    path("", include("console.reports.urls")),
 ]
 
 handler400 = "console.ui.errors.bad_request"

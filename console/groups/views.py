@@ -39,4 +39,4 @@ def detail(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     context = services.context(request.cluster, request.rights, group)
     if context is None and store.snapshot(cluster, request.rights) is not None:
         raise Http404(_("The last sample knows no group “%(name)s”.") % {"name": group})
-    return render(request, "groups/detail.html", context or {"group": None, "name": group})
+    return render(request, "groups/detail.html", {"name": group} | (context or {"group": None}))

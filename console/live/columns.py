@@ -33,7 +33,7 @@ def numbers(table: pa.Table, name: str) -> Floats:
 def sums(values: Floats, codes: np.ndarray, n: int) -> Floats:
     """The sum of the known values for each code; NaN where none is known."""
     known = ~np.isnan(values) & (codes >= 0)
-    total = np.bincount(codes[known], weights=values[known], minlength=n)
+    total = np.bincount(codes[known], weights=values[known], minlength=n).astype(np.float64)
     total[np.bincount(codes[known], minlength=n) == 0] = np.nan
     return total
 

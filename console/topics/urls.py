@@ -1,10 +1,17 @@
 from django.urls import path
 
-from console.topics import views
+from console.topics import change_views, views
+
+_TOPICS = "c/<slug:cluster>/topics"
+_TOPIC = f"{_TOPICS}/<str:topic>"
 
 urlpatterns = [
-    path("c/<slug:cluster>/topics", views.index, name="topics"),
-    path("c/<slug:cluster>/topics/<str:topic>", views.overview, name="topic"),
-    path("c/<slug:cluster>/topics/<str:topic>/config", views.config, name="topic-config"),
-    path("c/<slug:cluster>/topics/<str:topic>/consumers", views.consumers, name="topic-consumers"),
+    path(_TOPICS, views.index, name="topics"),
+    # Not under topics/: there it would be a topic's name.
+    path("c/<slug:cluster>/create-topic", change_views.create, name="topic-create"),
+    path(_TOPIC, views.overview, name="topic"),
+    path(f"{_TOPIC}/config", views.config, name="topic-config"),
+    path(f"{_TOPIC}/consumers", views.consumers, name="topic-consumers"),
+    path(f"{_TOPIC}/add-partitions", change_views.add_partitions, name="topic-add-partitions"),
+    path(f"{_TOPIC}/delete", change_views.delete, name="topic-delete"),
 ]

@@ -3,10 +3,11 @@ const words = new Intl.RelativeTimeFormat(document.documentElement.lang || "en",
   numeric: "always",
   style: "narrow",
 });
+const now = new Intl.RelativeTimeFormat(document.documentElement.lang || "en", { numeric: "auto" });
 
 export function age(atMs, nowMs = Date.now()) {
   const seconds = Math.floor((nowMs - atMs) / 1000);
-  if (seconds <= 0) return words.format(0, "second");
+  if (seconds <= 0) return now.format(0, "second");
   if (seconds < 120) return words.format(-seconds, "second");
   if (seconds < 7200) return words.format(-Math.floor(seconds / 60), "minute");
   if (seconds < 172800) return words.format(-Math.floor(seconds / 3600), "hour");

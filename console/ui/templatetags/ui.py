@@ -117,7 +117,7 @@ def pager(table: Table) -> dict[str, Any]:
 
 
 @register.inclusion_tag("ui/empty.html")
-def empty(title: str, text: str = "", **options: Any) -> dict[str, Any]:
+def empty_state(title: str, text: str = "", **options: Any) -> dict[str, Any]:
     """What stands where there is nothing yet. Options: icon, href, action."""
     return {"icon": "info-circle", **options, "title": title, "text": text}
 

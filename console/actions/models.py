@@ -1,0 +1,60 @@
+"""A plan and what became of it.
+
+draft → queued → applying → done | failed | refused. Each arrow is one conditional UPDATE, so a
+double click, a second delivery of the task or a second worker finds nothing left to do.
+"""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+
+DRAFT, QUEUED, APPLYING = "draft", "queued", "applying"
+DONE, FAILED, REFUSED = "done", "failed", "refused"
+STATES = (DRAFT, QUEUED, APPLYING, DONE, FAILED, REFUSED)
+
+
+class Plan(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    cluster = models.CharField(max_length=64)
+    kind = models.CharField(max_length=64)
+    resource = models.CharField(max_length=300)
+    params = models.JSONField()
+    facts = models.JSONField()
+    fingerprint = models.CharField(max_length=64)
+    draft = models.JSONField()  # console.actions.plan.Draft
+    state = models.CharField(
+        max_length=16, default=DRAFT, choices=[(state, state) for state in STATES]
+    )
+    progress = models.PositiveSmallIntegerField(default=0)
+    stage = models.CharField(max_length=200, blank=True)
+    outcome = models.TextField(blank=True)  # of a failed or refused plan: why
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    remote_addr = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField(db_index=True)
+    applied_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.resource}: {self.state}"
+
+    @property
+    def created_ms(self) -> int:
+        return int(self.created_at.timestamp() * 1000)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it still waits for its end."""
+        return self.state in (QUEUED, APPLYING)
+
+    def move(self, state_from: str, state_to: str, **fields: object) -> bool:
+        """The one way from state to state; False when the plan was not in `state_from`."""
+        moved = Plan.objects.filter(pk=self.pk, state=state_from).update(state=state_to, **fields)
+        if moved:
+            self.refresh_from_db()
+        return bool(moved)

@@ -1,0 +1,70 @@
+"""The pure part of a change: what a plan says, and how it is recognised again.
+
+A kind of change (console/actions/kinds.py) reads *facts* from the cluster and makes a *draft*
+from them and the form's parameters. Applying reads the facts again: where they differ from what
+the person was shown, nothing is done and the difference is told.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+EXPIRES_MS = 15 * 60 * 1000
+
+Facts = Mapping[str, Any]  # JSON-able; what the plan was made from
+
+
+class PlanRefused(Exception):
+    """The change makes no sense as things are; the message says why and what to do."""
+
+    retriable = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One line of "before → after"; either may be empty."""
+
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a person reviews before anything happens."""
+
+    title: str
+    changes: list[Change]
+    affected: list[str] = field(default_factory=list)  # who and what else feels it
+    warnings: list[str] = field(default_factory=list)
+    undo: str = ""  # how to take it back; empty = it cannot be
+    typed_name: str = ""  # what must be typed to confirm; empty = nothing
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def fingerprint(facts: Facts) -> str:
+    """The same for equal facts, whatever the order of their keys."""
+    text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def differences(then: Facts, now: Facts) -> list[Change]:
+    """What became different between two readings of the facts."""
+    keys = sorted({*then, *now})
+    return [
+        Change(key, _text(then.get(key)), _text(now.get(key)))
+        for key in keys
+        if then.get(key) != now.get(key)
+    ]
+
+
+def _text(value: Any) -> str:
+    return "—" if value is None else str(value)
+
+
+def is_expired(created_ms: int, now_ms: int) -> bool:
+    return now_ms - created_ms > EXPIRES_MS

@@ -1,0 +1,161 @@
+"""plan → review → apply: `propose` makes a plan, `confirm` queues it, `run` carries it out.
+
+Views and tasks only call these. Every end of a plan (done, failed, refused) is one audit row.
+"""
+
+import logging
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from console.accounts import rights
+from console.actions import models
+from console.actions.kinds import KINDS
+from console.actions.models import Plan
+from console.actions.plan import PlanRefused, differences, fingerprint, is_expired
+from console.audit import services as audit
+from console.live import store
+from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.gateway import for_cluster
+from monitoring.models import Cluster
+
+log = logging.getLogger(__name__)
+
+
+def propose(
+    user: Any,
+    cluster: Cluster,
+    kind: str,
+    resource: str,
+    params: Mapping[str, Any],
+    remote_addr: str,
+) -> Plan:
+    """Reads what the change depends on and stores a plan for review; changes nothing.
+
+    Raises PlanRefused when it makes no sense or may not be, GatewayError when the cluster
+    cannot be asked.
+    """
+    _check_allowed(user, cluster, kind, resource)
+    with for_cluster(cluster) as gateway:
+        facts = KINDS[kind].read(gateway, params)
+    snapshot = store.snapshot(cluster.slug, rights.of(user, cluster))
+    draft = KINDS[kind].draft(facts, params, snapshot)
+    return Plan.objects.create(
+        cluster=cluster.slug,
+        kind=kind,
+        resource=resource,
+        params=dict(params),
+        facts=dict(facts),
+        fingerprint=fingerprint(facts),
+        draft=draft.as_json(),
+        created_by=user,
+        remote_addr=remote_addr,
+        created_at=timezone.now(),
+    )
+
+
+def _check_allowed(user: Any, cluster: Cluster, kind: str, resource: str) -> None:
+    if not rights.may(user, KINDS[kind].verb, cluster, resource):
+        raise PlanRefused(_("Your role does not include this change."))
+    if cluster.read_only:
+        raise PlanRefused(_("This cluster is set to read-only. An admin can lift that."))
+
+
+def confirm(plan: Plan, user: Any, typed: str) -> None:
+    """Queues the plan, once. Raises PlanRefused, saying what is wrong."""
+    from console.actions.tasks import apply_plan  # the task imports this module
+
+    _check_allowed(user, _cluster(plan), plan.kind, plan.resource)
+    if plan.created_by_id != user.pk:
+        raise PlanRefused(_("This plan was made by someone else. Make one of your own."))
+    if is_expired(plan.created_ms, time.time_ns() // 1_000_000):
+        raise PlanRefused(_("This plan is older than 15 minutes. Make a new one."))
+    wanted = plan.draft["typed_name"]
+    if wanted and typed.strip() != wanted:
+        raise PlanRefused(_("Type “%(name)s” exactly, to confirm.") % {"name": wanted})
+    with transaction.atomic():
+        stage = _("Waiting for a worker")
+        if not plan.move(models.DRAFT, models.QUEUED, applied_at=timezone.now(), stage=stage):
+            raise PlanRefused(_("This plan was applied already."))
+        transaction.on_commit(lambda: _send(apply_plan, plan))
+
+
+def _send(task: Any, plan: Plan) -> None:
+    """Hands the plan to a worker; where there is no queue to put it in, it is refused at once."""
+    try:
+        task.apply_async(args=[str(plan.pk)], retry=False)
+    except Exception:
+        log.exception("plan %s could not be queued", plan.pk)
+        reason = _("Redis, which holds the queue, does not answer. Nothing was changed.")
+        _finish(plan, models.QUEUED, models.FAILED, reason)
+
+
+def _cluster(plan: Plan) -> Cluster:
+    cluster = Cluster.objects.filter(slug=plan.cluster).first()
+    if cluster is None:
+        raise PlanRefused(_("The cluster was removed from this console."))
+    return cluster
+
+
+def run(plan_id: str) -> None:
+    """Carries out a queued plan. Called by the task; a second call finds nothing to do."""
+    plan = Plan.objects.select_related("created_by").get(pk=plan_id)
+    if not plan.move(models.QUEUED, models.APPLYING, progress=5, stage=_("Reading again")):
+        return
+    try:
+        _apply(plan)
+    except PlanRefused as error:
+        _finish(plan, models.APPLYING, models.REFUSED, str(error))
+    except GatewayError as error:
+        _finish(plan, models.APPLYING, models.FAILED, error.message)
+    except Exception as error:
+        log.exception("plan %s failed", plan.pk)
+        text = _("Aerie failed (%(name)s). What was done so far is shown by the cluster's pages.")
+        _finish(plan, models.APPLYING, models.FAILED, text % {"name": type(error).__name__})
+    else:
+        _finish(plan, models.APPLYING, models.DONE, "")
+
+
+def _apply(plan: Plan) -> None:
+    cluster = _cluster(plan)
+    _check_allowed(plan.created_by, cluster, plan.kind, plan.resource)
+    kind = KINDS[plan.kind]
+    with for_cluster(cluster) as gateway:
+        facts = kind.read(gateway, plan.params)
+        if fingerprint(facts) != plan.fingerprint:
+            changed = "; ".join(
+                f"{d.name}: {d.before} → {d.after}" for d in differences(plan.facts, facts)
+            )
+            raise PlanRefused(
+                _("Things changed since the review (%(changed)s). Nothing was done; plan it anew.")
+                % {"changed": changed}
+            )
+        kind.apply(gateway, plan.params, lambda percent, stage: _report(plan, percent, stage))
+
+
+def _report(plan: Plan, percent: int, stage: str) -> None:
+    Plan.objects.filter(pk=plan.pk, state=models.APPLYING).update(
+        progress=percent, stage=stage[:200]
+    )
+
+
+def _finish(plan: Plan, state_from: str, state: str, outcome: str) -> None:
+    percent = {"progress": 100} if state == models.DONE else {}
+    if not plan.move(state_from, state, outcome=outcome, finished_at=timezone.now(), **percent):
+        return
+    changes = plan.draft["changes"]
+    audit.record(
+        plan.created_by,
+        plan.kind,
+        plan.cluster,
+        plan.resource,
+        before={change["name"]: change["before"] for change in changes if change["before"]},
+        after={change["name"]: change["after"] for change in changes if change["after"]},
+        remote_addr=plan.remote_addr,
+        outcome="ok" if state == models.DONE else state,
+        detail=outcome or plan.draft["undo"],
+    )

@@ -1,0 +1,84 @@
+"""The forms that begin a change to a topic; each ends in a plan to review."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from console.accounts.access import requires
+from console.actions import services
+from console.actions.plan import PlanRefused
+from console.topics.forms import AddPartitionsForm, CreateTopicForm
+from monitoring.gateway.errors import GatewayError
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("topic.create")
+def create(request: HttpRequest, cluster: str) -> HttpResponse:
+    form = CreateTopicForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        params = form.params()
+        return _propose(request, form, "topic.create", params["name"], params)
+    return _form(request, form, _("Create a topic"))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("topic.alter", resource="topic")
+def add_partitions(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
+    form = AddPartitionsForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        params = {"name": topic, "total": form.cleaned_data["total"]}
+        return _propose(request, form, "topic.add-partitions", topic, params)
+    return _form(request, form, _("Add partitions to “%(name)s”") % {"name": topic}, topic=topic)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("topic.delete", resource="topic")
+def delete(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
+    """GET explains; only the POST makes a plan, and only the plan's own POST deletes."""
+    form = forms.Form(request.POST or None)
+    if request.method == "POST":
+        return _propose(request, form, "topic.delete", topic, {"name": topic})
+    return _form(request, form, _("Delete “%(name)s”") % {"name": topic}, topic=topic)
+
+
+def _propose(
+    request: HttpRequest, form: forms.Form, kind: str, topic: str, params: Mapping[str, Any]
+) -> HttpResponse:
+    try:
+        plan = services.propose(
+            request.user, request.cluster, kind, topic, params, request.META.get("REMOTE_ADDR", "")
+        )
+    except PlanRefused as error:
+        return _failed(request, form, kind, topic, str(error), 422)
+    except GatewayError as error:
+        text = _("The cluster could not be asked: %(why)s") % {"why": error.message}
+        return _failed(request, form, kind, topic, text, 503 if error.retriable else 422)
+    return redirect("plan", request.cluster.slug, plan.pk)
+
+
+def _failed(
+    request: HttpRequest, form: forms.Form, kind: str, topic: str, error: str, status: int
+) -> HttpResponse:
+    form.is_valid()
+    form.add_error(None, error)
+    titles = {
+        "topic.create": _("Create a topic"),
+        "topic.add-partitions": _("Add partitions to “%(name)s”") % {"name": topic},
+        "topic.delete": _("Delete “%(name)s”") % {"name": topic},
+    }
+    shown = "" if kind == "topic.create" else topic
+    return _form(request, form, titles[kind], topic=shown, status=status)
+
+
+def _form(
+    request: HttpRequest, form: forms.Form, title: str, topic: str = "", status: int = 200
+) -> HttpResponse:
+    if request.method == "POST" and form.errors and status == 200:
+        status = 422
+    context = {"form": form, "title": title, "topic": topic}
+    return render(request, "topics/change.html", context, status=status)

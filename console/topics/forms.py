@@ -1,0 +1,97 @@
+"""The forms of the three topic changes; each cleans into the parameters of a plan."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+PARTITIONS_MAX = 10_000
+SETTING = re.compile(r"[a-z][a-z0-9.]{1,99}")
+SETTINGS_MAX = 50
+
+
+class CreateTopicForm(forms.Form):
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=249,
+        help_text=_("Letters, digits, “.”, “_” and “-”. It cannot be changed later."),
+    )
+    partitions = forms.IntegerField(
+        label=_("Partitions"),
+        min_value=1,
+        max_value=PARTITIONS_MAX,
+        initial=3,
+        help_text=_("More can be added later, never fewer."),
+    )
+    replication = forms.IntegerField(
+        label=_("Replication factor"),
+        min_value=1,
+        max_value=100,
+        initial=1,
+        help_text=_("How many brokers keep a copy."),
+    )
+    cleanup = forms.ChoiceField(
+        label=_("Old records"),
+        choices=[
+            ("", _("as the broker's default")),
+            ("delete", _("delete by age and size")),
+            ("compact", _("keep the newest of each key")),
+            ("compact,delete", _("both")),
+        ],
+        required=False,
+    )
+    retention_hours = forms.IntegerField(
+        label=_("Keep for (hours)"),
+        min_value=-1,
+        max_value=24 * 3650,
+        required=False,
+        help_text=_("Empty: the broker's default. −1: for ever."),
+    )
+    settings = forms.CharField(
+        label=_("More settings"),
+        required=False,
+        max_length=5000,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text=_("One a line, like “segment.bytes=1048576”. The broker checks them."),
+    )
+
+    def clean_name(self) -> str:
+        name = str(self.cleaned_data["name"])
+        if name in (".", "..") or not NAME.fullmatch(name):
+            raise ValidationError(_("Only letters, digits, “.”, “_” and “-” are allowed."))
+        return name
+
+    def clean_settings(self) -> dict[str, str]:
+        found = {}
+        for line in filter(None, map(str.strip, self.cleaned_data["settings"].splitlines())):
+            key, equals, value = (part.strip() for part in line.partition("="))
+            if not equals or not SETTING.fullmatch(key):
+                raise ValidationError(_("“%(line)s” is not name=value."), params={"line": line})
+            found[key] = value
+        if len(found) > SETTINGS_MAX:
+            raise ValidationError(_("These are too many settings."))
+        return found
+
+    def params(self) -> dict[str, Any]:
+        """The parameters of the plan `topic.create`."""
+        data = self.cleaned_data
+        configs = dict(data["settings"])
+        if data["cleanup"]:
+            configs["cleanup.policy"] = data["cleanup"]
+        hours = data["retention_hours"]
+        if hours is not None:
+            configs["retention.ms"] = str(-1 if hours < 0 else hours * 3_600_000)
+        kept = {name: data[name] for name in ("name", "partitions", "replication")}
+        return {**kept, "configs": configs}
+
+
+class AddPartitionsForm(forms.Form):
+    total = forms.IntegerField(
+        label=_("New number of partitions"),
+        min_value=2,
+        max_value=PARTITIONS_MAX,
+        help_text=_("The total after the change, not how many to add."),
+    )
