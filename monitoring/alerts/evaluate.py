@@ -1,0 +1,136 @@
+"""The adapter around the rules: once per tick, rows in, transitions out to database and webhooks.
+
+What fires or has fired is in the database, what is pending in Redis. A transition and the message
+about it are written together; a tick that is judged twice changes nothing, because an alert is
+created only where none is open and resolved only where one is. One rule that fails is logged and
+skipped.
+"""
+
+import logging
+from collections.abc import Iterable
+
+from django.db import IntegrityError, transaction
+
+from monitoring.alerts import pending
+from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
+from monitoring.alerts.payload import alert_payload
+from monitoring.alerts.rules import (
+    Event,
+    Phase,
+    Rule,
+    Standing,
+    Subject,
+    Transition,
+    View,
+    evaluate_rule,
+)
+from monitoring.alerts.send import enqueue
+from monitoring.alerts.view import view_of
+from monitoring.sampling.tick import Tick
+from monitoring.store import StoreDown
+
+log = logging.getLogger(__name__)
+_UNSEEN_INTERVALS = 3
+GONE = "the group or topic does not exist any more, or the rule does not match it"
+RULE_OFF = "the rule was disabled"
+
+
+def evaluate(tick: Tick) -> bool:
+    """Judge `tick` by every enabled rule of its cluster; True if any alert changed its state."""
+    rules = list(AlertRule.objects.filter(cluster__slug=tick.cluster, enabled=True))
+    if not tick.ok or not rules:
+        return False
+    try:
+        waiting = pending.load(tick.cluster)
+        view = view_of(tick)
+        still: pending.Pending = {}
+        changed = False
+        for rule in rules:
+            try:
+                kept, moved = _judge(rule, view, waiting.get(rule.pk, {}), tick)
+            except Exception:
+                log.exception("alert rule %d (%s) failed on tick %d", rule.pk, rule, tick.tick)
+                continue
+            still[rule.pk] = kept
+            changed = changed or moved
+        if waiting or any(still.values()):
+            pending.save(tick.cluster, still)
+    except StoreDown as error:
+        log.warning(
+            "the rules of %s were not judged on tick %d: %s", tick.cluster, tick.tick, error
+        )
+        return False
+    return changed
+
+
+def _judge(
+    row: AlertRule, view: View, waiting: dict[Subject, Standing], tick: Tick
+) -> tuple[dict[Subject, Standing], bool]:
+    """One rule: (what is pending now, whether an alert changed)."""
+    rule = Rule(row.pk, row.group_pattern, row.topic_pattern, row.lag_max, row.for_seconds * 1000)
+    open_alerts = {
+        Subject(alert.group, alert.topic): alert
+        for alert in row.alerts.filter(state=Alert.State.FIRING)
+    }
+    firing = {
+        subject: Standing(Phase.FIRING, alert.since_ms, tick.at_ms)
+        for subject, alert in open_alerts.items()
+    }
+    unseen_ms_max = _UNSEEN_INTERVALS * tick.interval_ms
+    standing, transitions = evaluate_rule(rule, view, waiting | firing, unseen_ms_max)
+    changed = False
+    for transition in transitions:
+        if transition.event is Event.FIRED:
+            changed |= _fire(row, transition, tick)
+        else:
+            alert = open_alerts[transition.subject]
+            changed |= resolve(alert, tick.at_ms, GONE if transition.gone else "")
+    kept = {subject: at for subject, at in standing.items() if at.phase is Phase.PENDING}
+    return kept, changed
+
+
+def _fire(rule: AlertRule, transition: Transition, tick: Tick) -> bool:
+    try:
+        with transaction.atomic():
+            alert = Alert.objects.create(
+                cluster=rule.cluster,
+                rule=rule,
+                group=transition.subject.group,
+                topic=transition.subject.topic,
+                since_ms=transition.since_ms,
+                fired_at_ms=tick.at_ms,
+                fired_tick=tick.tick,
+                lag=transition.lag or 0,
+                lag_max=rule.lag_max,
+            )
+            _tell(alert, AlertDelivery.Event.FIRED)
+    except IntegrityError:
+        return False  # it fires already
+    return True
+
+
+def resolve(alert: Alert, at_ms: int, reason: str) -> bool:
+    """Close an open alert and tell so; False if it was closed already."""
+    with transaction.atomic():
+        closed = Alert.objects.filter(pk=alert.pk, state=Alert.State.FIRING).update(
+            state=Alert.State.RESOLVED, resolved_at_ms=at_ms, resolved_reason=reason
+        )
+        if not closed:
+            return False
+        alert.refresh_from_db()
+        _tell(alert, AlertDelivery.Event.RESOLVED)
+    return True
+
+
+def resolve_all(alerts: Iterable[Alert], at_ms: int, reason: str) -> int:
+    """Close every alert given; how many were open."""
+    return sum(resolve(alert, at_ms, reason) for alert in alerts)
+
+
+def _tell(alert: Alert, event: AlertDelivery.Event) -> None:
+    if not alert.rule.webhook_url:
+        return
+    delivery = AlertDelivery.objects.create(
+        rule=alert.rule, alert=alert, event=event, payload=alert_payload(alert, event.value)
+    )
+    transaction.on_commit(lambda: enqueue(delivery.pk))

@@ -1,0 +1,67 @@
+"""What a webhook receives. Pure.
+
+    {"version": 1, "event": "fired" | "resolved" | "test", "cluster",
+     "rule": {"id", "name", "kind"}, "group", "topic", "lag", "lag_max", "for_seconds",
+     "since_ms", "fired_at_ms", "resolved_at_ms", "reason"}
+
+The body is signed: `X-Aerie-Signature: sha256=<hex>` is the HMAC-SHA256, under the rule's secret,
+of `<X-Aerie-Timestamp>.<body>`. `X-Aerie-Delivery` is the same for every attempt of one message.
+"""
+
+import hmac
+import json
+from hashlib import sha256
+from typing import Any
+
+from monitoring.alerts.models import Alert, AlertRule
+
+_VERSION = 1
+
+
+def alert_payload(alert: Alert, event: str) -> dict[str, Any]:
+    """The message about `alert`."""
+    return _common(alert.rule, event) | {
+        "group": alert.group,
+        "topic": alert.topic,
+        "lag": alert.lag,
+        "lag_max": alert.lag_max,
+        "since_ms": alert.since_ms,
+        "fired_at_ms": alert.fired_at_ms,
+        "resolved_at_ms": alert.resolved_at_ms,
+        "reason": alert.resolved_reason,
+    }
+
+
+def sample_payload(rule: AlertRule, now_ms: int) -> dict[str, Any]:
+    """A message as the rule would send it, for the test button."""
+    return _common(rule, "test") | {
+        "group": rule.group_pattern,
+        "topic": rule.topic_pattern,
+        "lag": rule.lag_max + 1,
+        "lag_max": rule.lag_max,
+        "since_ms": now_ms - rule.for_seconds * 1000,
+        "fired_at_ms": now_ms,
+        "resolved_at_ms": None,
+        "reason": "",
+    }
+
+
+def _common(rule: AlertRule, event: str) -> dict[str, Any]:
+    return {
+        "version": _VERSION,
+        "event": event,
+        "cluster": rule.cluster.slug,
+        "rule": {"id": rule.pk, "name": rule.name, "kind": rule.kind},
+        "for_seconds": rule.for_seconds,
+    }
+
+
+def body_of(payload: dict[str, Any]) -> bytes:
+    """The bytes that are sent and signed."""
+    return json.dumps(payload, separators=(",", ":"), sort_keys=True).encode()
+
+
+def signature(secret: str, timestamp_s: int, body: bytes) -> str:
+    """The value of `X-Aerie-Signature`."""
+    mac = hmac.new(secret.encode(), b"%d." % timestamp_s + body, sha256)
+    return f"sha256={mac.hexdigest()}"

@@ -1,0 +1,200 @@
+"""What a rule sees in a tick, and how an alert moves from state to state. Pure.
+
+    a reading of one subject (a group, or a group's topic), once per tick:
+      OVER     its lag is over the rule's limit
+      UNDER    it is not
+      UNKNOWN  nobody can tell: no lag is known, or a part of it is missing
+      GONE     the subject does not exist any more
+
+    phase    │ OVER              UNDER             UNKNOWN   GONE
+    ─────────┼──────────────────────────────────────────────────────────────
+    OK       │ PENDING           OK                OK        OK
+    PENDING  │ PENDING           OK                PENDING   OK
+    FIRING   │ FIRING            OK (resolved)     FIRING    OK (resolved)
+
+A subject that is PENDING and has been over for the rule's time becomes FIRING (fired) in the same
+tick. What is unknown neither fires nor resolves; a subject that was not seen over the limit for
+longer than `unseen_ms_max` starts its time anew, since nobody knows what happened in between.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from fnmatch import translate
+from functools import lru_cache
+
+
+class Reading(Enum):
+    OVER = "over"
+    UNDER = "under"
+    UNKNOWN = "unknown"
+    GONE = "gone"
+
+
+class Phase(Enum):
+    OK = "ok"
+    PENDING = "pending"
+    FIRING = "firing"
+
+
+class Event(Enum):
+    FIRED = "fired"
+    RESOLVED = "resolved"
+
+
+NEXT: dict[tuple[Phase, Reading], Phase] = {
+    (Phase.OK, Reading.OVER): Phase.PENDING,
+    (Phase.OK, Reading.UNDER): Phase.OK,
+    (Phase.OK, Reading.UNKNOWN): Phase.OK,
+    (Phase.OK, Reading.GONE): Phase.OK,
+    (Phase.PENDING, Reading.OVER): Phase.PENDING,
+    (Phase.PENDING, Reading.UNDER): Phase.OK,
+    (Phase.PENDING, Reading.UNKNOWN): Phase.PENDING,
+    (Phase.PENDING, Reading.GONE): Phase.OK,
+    (Phase.FIRING, Reading.OVER): Phase.FIRING,
+    (Phase.FIRING, Reading.UNDER): Phase.OK,
+    (Phase.FIRING, Reading.UNKNOWN): Phase.FIRING,
+    (Phase.FIRING, Reading.GONE): Phase.OK,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A condition: the lag of a matching group (or of its matching topics) over a limit.
+
+    Patterns are shell-style (`*`, `?`, `[ab]`); an empty topic pattern takes the group's sum.
+    """
+
+    id: int
+    group_pattern: str
+    topic_pattern: str
+    lag_max: int
+    for_ms: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Subject:
+    """What an alert is about; an empty topic = the group as a whole."""
+
+    group: str
+    topic: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a subject stands with a rule; a subject that is OK has none."""
+
+    phase: Phase
+    since_ms: int  # when the condition began to hold
+    seen_ms: int  # when it was last seen to hold
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A subject's lag in a tick; None = nothing known. `complete` = no part is missing."""
+
+    lag: int | None
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One tick as rules see it. `all_groups` = a subject that is absent does not exist."""
+
+    at_ms: int
+    groups: Mapping[Subject, Sum]
+    topics: Mapping[Subject, Sum]
+    all_groups: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A subject whose alert fires or resolves in this tick."""
+
+    subject: Subject
+    event: Event
+    since_ms: int
+    lag: int | None
+    gone: bool = False
+
+
+def evaluate_rule(
+    rule: Rule, view: View, standing: Mapping[Subject, Standing], unseen_ms_max: int
+) -> tuple[dict[Subject, Standing], list[Transition]]:
+    """Every subject's new standing (those that are OK left out), and what changed."""
+    sums = view.topics if rule.topic_pattern else view.groups
+    new: dict[Subject, Standing] = {}
+    transitions: list[Transition] = []
+    for subject in sorted({*standing, *_over(rule, sums)}):
+        reading = Reading.GONE  # also where the rule was changed and matches it no more
+        if matches(rule, subject):
+            reading = read(rule, sums.get(subject), all_groups=view.all_groups)
+        before = standing.get(subject)
+        after = step(before, reading, view.at_ms, rule.for_ms, unseen_ms_max)
+        if after is not None:
+            new[subject] = after
+        event = _event(before, after)
+        if event is not None:
+            since_ms = (after or before or _NOWHERE).since_ms
+            found = sums.get(subject)
+            lag, gone = found.lag if found else None, reading is Reading.GONE
+            transitions.append(Transition(subject, event, since_ms, lag, gone))
+    return new, transitions
+
+
+def step(
+    before: Standing | None, reading: Reading, now_ms: int, for_ms: int, unseen_ms_max: int
+) -> Standing | None:
+    """The standing after `reading`; None = OK."""
+    phase = NEXT[before.phase if before else Phase.OK, reading]
+    if phase is Phase.OK:
+        return None
+    if before is None or (
+        before.phase is Phase.PENDING and now_ms - before.seen_ms > unseen_ms_max
+    ):
+        if reading is not Reading.OVER:
+            return None  # not seen for too long, and still nobody can tell
+        before = Standing(phase, now_ms, now_ms)
+    seen_ms = now_ms if reading is Reading.OVER else before.seen_ms
+    if phase is Phase.PENDING and seen_ms - before.since_ms >= for_ms:
+        phase = Phase.FIRING
+    return Standing(phase, before.since_ms, seen_ms)
+
+
+def read(rule: Rule, found: Sum | None, *, all_groups: bool) -> Reading:
+    """What the rule sees of one subject."""
+    if found is None:
+        return Reading.GONE if all_groups else Reading.UNKNOWN
+    if found.lag is not None and found.lag > rule.lag_max:
+        return Reading.OVER  # even if a part is missing: it could only add
+    return Reading.UNDER if found.lag is not None and found.complete else Reading.UNKNOWN
+
+
+def _over(rule: Rule, sums: Mapping[Subject, Sum]) -> Iterable[Subject]:
+    """Matching subjects over the limit: few, so patterns are tried on these alone."""
+    for subject, found in sums.items():
+        if found.lag is not None and found.lag > rule.lag_max and matches(rule, subject):
+            yield subject
+
+
+def matches(rule: Rule, subject: Subject) -> bool:
+    """Whether the rule is about this subject."""
+    group, topic = _pattern(rule.group_pattern), _pattern(rule.topic_pattern or "*")
+    return bool(group.match(subject.group) and topic.match(subject.topic))
+
+
+@lru_cache(maxsize=4096)
+def _pattern(glob: str) -> re.Pattern[str]:
+    return re.compile(translate(glob))
+
+
+_NOWHERE = Standing(Phase.OK, 0, 0)
+
+
+def _event(before: Standing | None, after: Standing | None) -> Event | None:
+    fired_before = before is not None and before.phase is Phase.FIRING
+    fires_now = after is not None and after.phase is Phase.FIRING
+    if fires_now and not fired_before:
+        return Event.FIRED
+    return Event.RESOLVED if fired_before and not fires_now else None

@@ -1,0 +1,69 @@
+"""Delivery of alert messages: an attempt claims its row first, so two workers never send twice."""
+
+import time
+from datetime import timedelta
+
+from celery import shared_task
+from django.db.models import F
+from django.utils import timezone
+
+from monitoring.alerts import webhook
+from monitoring.alerts.backoff import wait_s
+from monitoring.alerts.models import AlertDelivery
+from monitoring.alerts.send import enqueue
+from monitoring.secrets import SecretUnreadable
+
+# While an attempt runs nobody else takes it; if its worker dies, the sweep does after that.
+_CLAIM_S = 60
+_SWEEP_MAX = 500
+_ERROR_LENGTH_MAX = 500
+
+
+@shared_task(queue="default", ignore_result=True)
+def deliver(delivery_id: int) -> None:
+    """Send one message if it is due; note what came of it and when it is tried again."""
+    now = timezone.now()
+    claimed = AlertDelivery.objects.filter(
+        pk=delivery_id, state=AlertDelivery.State.PENDING, next_attempt_at__lte=now
+    ).update(attempts=F("attempts") + 1, next_attempt_at=now + timedelta(seconds=_CLAIM_S))
+    if not claimed:
+        return
+    delivery = AlertDelivery.objects.select_related("rule__cluster").get(pk=delivery_id)
+    _note(delivery, _attempt(delivery))
+
+
+@shared_task(queue="default", ignore_result=True)
+def send_due() -> None:
+    """Queue every message whose time has come: those to try again, and any that were lost."""
+    due = AlertDelivery.objects.filter(
+        state=AlertDelivery.State.PENDING, next_attempt_at__lte=timezone.now()
+    )
+    for delivery_id in due.values_list("pk", flat=True)[:_SWEEP_MAX]:
+        enqueue(delivery_id)
+
+
+def _attempt(delivery: AlertDelivery) -> webhook.Outcome:
+    try:
+        url, secret = delivery.rule.open_webhook()
+    except SecretUnreadable as error:
+        return webhook.Outcome(False, False, None, str(error), 0)
+    if not url:
+        return webhook.Outcome(False, False, None, "the rule has no webhook any more", 0)
+    return webhook.post(url, secret, delivery.pk, delivery.payload, int(time.time()))
+
+
+def _note(delivery: AlertDelivery, outcome: webhook.Outcome) -> None:
+    now = timezone.now()
+    delivery.status_code = outcome.status_code
+    delivery.error = outcome.error[:_ERROR_LENGTH_MAX]
+    delivery.took_ms = outcome.took_ms
+    again_s = wait_s(delivery.attempts) if outcome.retriable else None
+    if outcome.delivered:
+        delivery.state, delivery.finished_at = AlertDelivery.State.DELIVERED, now
+    elif again_s is None:
+        delivery.state, delivery.finished_at = AlertDelivery.State.FAILED, now
+    else:
+        delivery.next_attempt_at = now + timedelta(seconds=again_s)
+    delivery.save(
+        update_fields=["status_code", "error", "took_ms", "state", "finished_at", "next_attempt_at"]
+    )

@@ -1,0 +1,40 @@
+"""From a tick to what rules see of it. Pure."""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from monitoring.alerts.rules import Subject, Sum, View
+from monitoring.lag.tables import group_totals, topic_totals
+from monitoring.sampling.tick import Tick
+
+
+def view_of(tick: Tick) -> View:
+    """The sums of every group and of every group's topics in an ok tick.
+
+    Commits on topics that the cluster does not have any more are left out: their end is not
+    unknown for now, it is gone.
+    """
+    groups = _on_existing_topics(tick)
+    return View(
+        at_ms=tick.at_ms,
+        groups={Subject(row["group"]): _sum(row) for row in _rows(group_totals(groups))},
+        topics={
+            Subject(row["group"], row["topic"]): _sum(row)
+            for row in _rows(topic_totals(groups), "topic")
+        },
+        all_groups=tick.groups_complete,
+    )
+
+
+def _on_existing_topics(tick: Tick) -> pa.Table:
+    existing = pc.unique(tick.partitions["topic"].cast(pa.string()))
+    topic = tick.groups["topic"].cast(pa.string())
+    return tick.groups.filter(pc.or_(pc.is_null(topic), pc.is_in(topic, value_set=existing)))
+
+
+def _rows(totals: pa.Table, *more: str) -> list[dict]:
+    return totals.select(["group", *more, "lag", "end_unknown"]).to_pylist()
+
+
+def _sum(row: dict) -> Sum:
+    return Sum(row["lag"], complete=row["end_unknown"] == 0)

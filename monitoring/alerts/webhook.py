@@ -1,0 +1,80 @@
+"""One POST to a webhook: judged by the egress check, signed, bounded, never redirected."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from monitoring.alerts.payload import body_of, signature
+from monitoring.egress import EgressRefused, EgressUnresolved, Target, check_url
+
+TIMEOUT_S = 10.0
+_ANSWER_BYTES_MAX = 64 * 1024
+_RETRIABLE = {408, 425, 429}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one attempt; an error text never holds the URL's path or query."""
+
+    delivered: bool
+    retriable: bool
+    status_code: int | None
+    error: str
+    took_ms: int
+
+
+def post(
+    url: str, secret: str, delivery_id: int, payload: dict[str, Any], timestamp_s: int
+) -> Outcome:
+    """Send `payload`. Never raises for what the other side does."""
+    started_s = time.monotonic()
+
+    def outcome(error: str, *, retriable: bool = False, status: int | None = None) -> Outcome:
+        took_ms = int((time.monotonic() - started_s) * 1000)
+        return Outcome(not error, retriable, status, error, took_ms)
+
+    body = body_of(payload)
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "Aerie",
+        "X-Aerie-Delivery": str(delivery_id),
+        "X-Aerie-Timestamp": str(timestamp_s),
+    }
+    if secret:
+        headers["X-Aerie-Signature"] = signature(secret, timestamp_s, body)
+    try:
+        status = _send(check_url(url), headers, body, started_s + TIMEOUT_S)
+    except EgressRefused as error:
+        return outcome(str(error))
+    except EgressUnresolved as error:
+        return outcome(str(error), retriable=True)
+    except httpx.TimeoutException:
+        return outcome(f"no answer within {TIMEOUT_S:.0f} seconds", retriable=True)
+    except httpx.HTTPError as error:
+        return outcome(f"the request failed: {type(error).__name__}", retriable=True)
+    if 200 <= status < 300:
+        return outcome("", status=status)
+    if 300 <= status < 400:
+        return outcome(f"answered {status}; redirects are not followed", status=status)
+    retriable = status >= 500 or status in _RETRIABLE
+    return outcome(f"answered {status}", retriable=retriable, status=status)
+
+
+def _send(target: Target, headers: dict[str, str], body: bytes, deadline_s: float) -> int:
+    """The answer's status; its body is read within bounds and thrown away."""
+    with httpx.Client(follow_redirects=False, trust_env=False, timeout=TIMEOUT_S) as client:
+        with client.stream(
+            "POST",
+            target.url,
+            content=body,
+            headers=headers | target.headers,
+            extensions=target.extensions,
+        ) as answer:
+            size_bytes = 0
+            for part in answer.iter_bytes():
+                size_bytes += len(part)
+                if size_bytes > _ANSWER_BYTES_MAX or time.monotonic() > deadline_s:
+                    break
+            return answer.status_code
