@@ -103,7 +103,7 @@ def _decode(entity_type: type | None, view: memoryview | bytes, start: int) -> A
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, "unknown API or version")
     try:
         read: Any = entity_reader(entity_type)
-        return read(view, start)[0]
+        return read(memoryview(view).toreadonly(), start)[0]
     except (DecodeError, ValueError, TypeError, OverflowError) as error:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"{entity_type.__name__} does not parse: {error}"

@@ -23,7 +23,10 @@ class RequestContext:
 
 
 Fields = dict[str, Any]
-ColdHandler = Callable[["Broker", RequestContext, Any], Fields | Awaitable[Fields]]
+Reply = Fields | bytes
+"""The response's fields, or its body where a handler has a codec of its own."""
+
+ColdHandler = Callable[["Broker", RequestContext, Any], Reply | Awaitable[Reply]]
 """`(broker, context, kio request) -> response fields`, plain function or coroutine function.
 
 A plain function answers within the receive that brought the request; a coroutine becomes a task and

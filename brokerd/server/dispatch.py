@@ -15,7 +15,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.error_responses import error_fields
 
 if TYPE_CHECKING:
-    from brokerd.server.context import ColdHandler, Fields, RequestContext
+    from brokerd.server.context import ColdHandler, Reply, RequestContext
 
 logger = logging.getLogger(__name__)
 
@@ -39,9 +39,11 @@ def as_kafka_error(error: BaseException, context: RequestContext) -> KafkaError:
     return KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "unexpected error in the broker, see its log")
 
 
-def reply_frame(context: RequestContext, fields: Fields) -> bytes:
+def reply_frame(context: RequestContext, reply: Reply) -> bytes:
     """A handler's answer as a frame."""
-    body = messages.encode_response(context.api_key, context.api_version, fields)
+    body = reply
+    if not isinstance(body, bytes):
+        body = messages.encode_response(context.api_key, context.api_version, body)
     return messages.response_frame(
         context.api_key, context.api_version, context.correlation_id, body
     )

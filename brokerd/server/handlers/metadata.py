@@ -11,7 +11,8 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.metadata import encode_metadata, encode_topic
 from brokerd.protocol.versions import ADVERTISED
-from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.server.context import ColdHandler, Fields, Reply, RequestContext
+from brokerd.server.dispatch import as_kafka_error
 
 if TYPE_CHECKING:
     from brokerd.cluster.image import TopicInfo
@@ -33,7 +34,7 @@ def api_versions(broker: Broker, context: RequestContext, request: Any) -> Field
     return {"error_code": 0, "api_keys": _API_KEYS}
 
 
-def metadata(broker: Broker, context: RequestContext, request: Any) -> bytes | Awaitable[bytes]:
+def metadata(broker: Broker, context: RequestContext, request: Any) -> Reply | Awaitable[Reply]:
     """Brokers of the client's listener, and the topics asked for; creates them where allowed."""
     answer = _Answer(broker, context, request)
     missing = answer.topics_to_create()
@@ -42,7 +43,7 @@ def metadata(broker: Broker, context: RequestContext, request: Any) -> bytes | A
     return answer.encode()
 
 
-async def _metadata_later(broker: Broker, answer: _Answer, missing: list[str]) -> bytes:
+async def _metadata_later(broker: Broker, answer: _Answer, missing: list[str]) -> Reply:
     created = await asyncio.gather(
         *(broker.cluster.auto_create(name) for name in missing), return_exceptions=True
     )
@@ -89,9 +90,7 @@ class _Answer:
 
     def failed(self, name: str, error: BaseException) -> None:
         """A topic could not be created (or has no leaders yet)."""
-        code = ErrorCode.UNKNOWN_SERVER_ERROR
-        if isinstance(error, KafkaError):
-            code = error.code
+        code = as_kafka_error(error, self._context).code
         if code is ErrorCode.REQUEST_TIMED_OUT:
             code = ErrorCode.LEADER_NOT_AVAILABLE
         self._failures[name] = code

@@ -202,13 +202,10 @@ class ProduceRound:
         header = check_batch(wanted.records, config.max_message_bytes)
         if header.attributes & TRANSACTIONAL or request.transactional_id is not None:
             raise KafkaError(ErrorCode.INVALID_TXN_STATE, "transactions are not served yet")
-        if request.acks == ACKS_ALL:
-            enough = min(config.min_insync_replicas, len(partition.state.replicas))
-            if len(partition.state.isr) < enough:
-                raise KafkaError(
-                    ErrorCode.NOT_ENOUGH_REPLICAS,
-                    f"{len(partition.state.isr)} replicas are in sync, {enough} are wanted",
-                )
+        if request.acks == ACKS_ALL and partition.is_under_min_isr:
+            raise KafkaError(
+                ErrorCode.NOT_ENOUGH_REPLICAS, f"fewer than {partition.min_isr} are in sync"
+            )
         return partition
 
     def commit(self, connection: Connection) -> None:

@@ -1,0 +1,7 @@
+"""`python -m brokerd`."""
+
+import sys
+
+from brokerd.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,128 @@
+"""`brokerd start`: one broker in the foreground, or with -daemon in the background."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from brokerd.cluster.registration import ClusterError
+from brokerd.config import BrokerConfig, ConfigError, parse
+from brokerd.log.log_dir import LogDirError
+from brokerd.security.admin_token import TokenError
+from brokerd.server.broker import Broker
+from brokerd.server.network import BindError
+from brokerd.server.table import HANDLERS
+
+READY_TIMEOUT_S = 120
+START_ERRORS = (BindError, LogDirError, ClusterError, TokenError, OSError)
+
+logger = logging.getLogger("brokerd")
+
+
+def load_config(path: str, overrides: Sequence[str]) -> BrokerConfig:
+    """The configuration of a properties file and `key=value` overrides; ConfigError."""
+    try:
+        text = Path(path).read_text()
+    except OSError as error:
+        raise ConfigError([f"cannot read {path}: {error.strerror}"]) from error
+    pairs = {}
+    for override in overrides:
+        key, separator, value = override.partition("=")
+        if not separator:
+            raise ConfigError([f"--override {override}: it is not key=value"])
+        pairs[key.strip()] = value.strip()
+    return parse(text, pairs)
+
+
+def start(path: str, overrides: Sequence[str], *, daemon: bool) -> int:
+    """Runs the command; the exit code of the process."""
+    try:
+        config = load_config(path, overrides)
+    except ConfigError as error:
+        for problem in error.problems:
+            print(f"brokerd: {problem}", file=sys.stderr)
+        return 1
+    if daemon:
+        return _in_background(path, overrides, config)
+    logging.basicConfig(
+        level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
+    )
+    logging.getLogger("kazoo").setLevel(logging.ERROR)
+    for warning in config.warnings:
+        logger.warning("%s", warning)
+    try:
+        return asyncio.run(_serve(config))
+    except START_ERRORS as error:
+        print(f"brokerd: {error}", file=sys.stderr)
+        return 1
+
+
+async def _serve(config: BrokerConfig) -> int:
+    """Serves until SIGTERM or SIGINT (0), or until the cluster will not have us (1)."""
+    ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def end(code: int) -> None:
+        if not ended.done():
+            ended.set_result(code)
+
+    def fatal(error: Exception) -> None:
+        print(f"brokerd: {error}", file=sys.stderr)
+        end(1)
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end, 0)
+    broker = Broker(config, HANDLERS, fatal)
+    try:
+        starting = asyncio.ensure_future(broker.start())
+        await asyncio.wait((starting, ended), return_when=asyncio.FIRST_COMPLETED)
+        if not starting.done():
+            starting.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await starting
+        else:
+            await starting
+            _say_ready(broker)
+        return await ended
+    finally:
+        await broker.stop()
+
+
+def _say_ready(broker: Broker) -> None:
+    listeners = ", ".join(str(each) for each in broker.config.advertised_listeners.values())
+    print(
+        f"brokerd {broker.config.broker_id} is ready: {listeners},"
+        f" admin http://127.0.0.1:{broker.admin_port}",
+        flush=True,
+    )
+
+
+def _in_background(path: str, overrides: Sequence[str], config: BrokerConfig) -> int:
+    """Starts the same command detached, and returns once it is ready or has failed."""
+    directory = Path(config.log_dirs[0])
+    directory.mkdir(parents=True, exist_ok=True)
+    output = directory / "brokerd.out"
+    command = [sys.executable, "-m", "brokerd", "start", path]
+    for override in overrides:
+        command += ("--override", override)
+    with output.open("ab") as file:
+        begin = file.tell()
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
+        )
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    while time.monotonic() < deadline and process.poll() is None:
+        said = output.read_bytes()[begin:].decode(errors="replace")
+        ready = next((line for line in said.splitlines() if " is ready: " in line), None)
+        if ready is not None:
+            print(f"{ready} (pid {process.pid}, output in {output})")
+            return 0
+        time.sleep(0.05)
+    process.terminate()
+    sys.stderr.write(output.read_bytes()[begin:].decode(errors="replace"))
+    return 1

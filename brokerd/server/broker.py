@@ -1,0 +1,234 @@
+"""A broker: its parts, put together, started in order and stopped in the reverse order.
+
+Start: bind the listeners, lock and load the logs, join the cluster, and only then take connections,
+because an answer from an empty image would tell clients that their topics are gone. Stop: take no
+more connections, let requests under way finish, leave the cluster, close the logs cleanly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from brokerd.clock import Clock, SystemClock
+from brokerd.cluster.client import ClusterClient
+from brokerd.cluster.image import ImageDelta
+from brokerd.cluster.requests import ClusterSettings, Endpoint
+from brokerd.config import BrokerConfig
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.log_config import LogConfig, effective_values
+from brokerd.log.manager import LogManager
+from brokerd.metrics import BrokerMetrics
+from brokerd.replication.epochs import check_current_epoch
+from brokerd.replication.partition import Partition
+from brokerd.replication.replicas import ReplicaManager
+from brokerd.security import admin_token
+from brokerd.server.admin.http import AdminServer
+from brokerd.server.admin.pages import pages
+from brokerd.server.context import ColdHandler
+from brokerd.server.disk_worker import DiskWorker
+from brokerd.server.duties import Duties
+from brokerd.server.events import EventRing
+from brokerd.server.group_service import GroupService
+from brokerd.server.handlers.producers import ProducerIdSource
+from brokerd.server.metadata_cache import MetadataCache
+from brokerd.server.network import Network
+from brokerd.server.parked import ParkingLot
+from brokerd.server.router import Router
+
+logger = logging.getLogger(__name__)
+
+FINISH_TIMEOUT_S = 2.0
+
+
+class Broker:
+    """One broker on the running event loop. Handlers reach everything through its attributes.
+
+    `generation` goes up with every change of partitions or settings: what was derived from them
+    before is void.
+    """
+
+    config: BrokerConfig
+    logs: LogManager
+    replicas: ReplicaManager
+    cluster: ClusterClient
+    groups: GroupService
+    metadata: MetadataCache
+    producer_ids: ProducerIdSource
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        handlers: dict[int, ColdHandler],
+        on_fatal: Callable[[Exception], None],
+        clock: Clock | None = None,
+    ) -> None:
+        self.config = config
+        self.clock = clock or SystemClock()
+        self.metrics = BrokerMetrics()
+        self.events = EventRing(self.clock.now_ms)
+        self.parked = ParkingLot()
+        self.network = Network(config)
+        self.generation = 0
+        self.started_at_ms = self.clock.now_ms()
+        self.is_ready = False
+        self.admin_port = 0
+        self._on_fatal = on_fatal
+        self._disk = DiskWorker()
+        self._router = Router(self, handlers)
+        self._admin: AdminServer | None = None
+        self._duties: Duties | None = None
+
+    # ---- life
+
+    async def start(self) -> None:
+        """Returns when the broker serves. Raises BindError, LogDirError, ClusterError, OSError."""
+        self.config = self.config.with_bound_ports(self.network.bind())
+        await self._open_logs()
+        config = self.config
+        loop = asyncio.get_running_loop()
+        self.replicas = ReplicaManager(self.logs, config.broker_id, self.clock)
+        self.cluster = ClusterClient(
+            _cluster_settings(config), loop, self._on_change, self._on_fatal
+        )
+        self.groups = GroupService(config, self.clock, self.replicas, self.cluster)
+        self.metadata = MetadataCache(self.cluster.image)
+        self.producer_ids = ProducerIdSource(self.cluster)
+        await self._start_admin()
+        await self.cluster.start()
+        gc.freeze()  # what was loaded stays; the collector need not walk it again and again
+        self._duties = Duties(self.clock, self._duty_list(), self.metrics.loop_lag_s)
+        self._duties.start()
+        self.network.accept(self._router)
+        self.is_ready = True
+
+    async def _open_logs(self) -> None:
+        config = self.config
+        self.logs = await asyncio.to_thread(
+            LogManager.open,
+            list(config.log_dirs),
+            config.broker_id,
+            now_ms=self.clock.now_ms(),
+            defaults=LogConfig.from_properties(config.raw),
+            on_event=self.events.add,
+            submit=self._disk.submit,
+            retention_interval_ms=config.log_retention_check_interval_ms,
+        )
+
+    async def _start_admin(self) -> None:
+        config = self.config
+        path = config.brokerd_admin_token_file or f"{config.log_dirs[0]}/admin.token"
+        self._admin = AdminServer(pages(self), admin_token.load_or_create(Path(path)))
+        self.admin_port = await self._admin.start(config.brokerd_admin_port)
+
+    def _duty_list(self) -> list[Callable[[int], None]]:
+        return [
+            self.logs.tick_retention,
+            self.logs.tick_checkpoints,
+            self.logs.tick_delete,
+            self.logs.flush_due,
+            self.replicas.tick,
+        ]
+
+    async def stop(self) -> None:
+        """Ends cleanly whatever of the start had been reached."""
+        self.is_ready = False
+        self.network.close_listeners()
+        if self._duties is not None:
+            self._duties.stop()
+        if hasattr(self, "groups"):
+            await self.groups.stop()
+        if hasattr(self, "cluster"):
+            await self.cluster.stop()
+        await self._router.finish_tasks(FINISH_TIMEOUT_S)
+        self.network.close()
+        if self._admin is not None:
+            self._admin.close()
+        await self._disk.drain()
+        if hasattr(self, "logs"):
+            if hasattr(self, "replicas"):
+                self.replicas.checkpoint()
+            self.logs.shutdown()
+            await self._disk.drain()
+        self._disk.close()
+
+    # ---- what handlers ask
+
+    def leader_of(self, topic: str, index: int, leader_epoch: int = -1) -> Partition:
+        """The partition that this broker leads; KafkaError where it does not.
+
+        `leader_epoch` is what the client believes; -1 believes anything.
+        """
+        partition = self.replicas.get(topic, index)
+        if partition is None:
+            if self.cluster.image.partition(topic, index) is not None:
+                raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{topic}-{index} is elsewhere")
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {topic}-{index}")
+        partition.require_leader()
+        check_current_epoch(leader_epoch, partition.leader_epoch)
+        return partition
+
+    # ---- what the cluster tells
+
+    def _on_change(self, delta: ImageDelta) -> None:
+        self.generation += 1
+        self.metadata.changed(delta)
+        if self.is_ready:
+            self._tell_of_leaders(delta)
+        changed = {state.topic for state in delta.partitions}
+        configs = self._log_configs(changed | delta.topics_configs)
+        self.replicas.apply_states(delta.partitions, delta.deleted, configs)
+        for topic in delta.topics_configs - changed:
+            if topic in configs:
+                self.replicas.reconfigure(topic, configs[topic])
+        self.groups.on_delta(delta)
+
+    def _log_configs(self, topics: set[str]) -> dict[str, LogConfig]:
+        known = self.cluster.image.topics
+        return {
+            topic: LogConfig.from_properties(self.config.raw, known[topic].config)
+            for topic in topics
+            if topic in known
+        }
+
+    def _tell_of_leaders(self, delta: ImageDelta) -> None:
+        """An event for each partition whose leadership this broker gains or loses."""
+        local_id = self.config.broker_id
+        for state in delta.partitions:
+            partition = self.replicas.get(state.topic, state.partition)
+            was_leader = partition is not None and partition.is_leader
+            if was_leader != (state.leader == local_id):
+                self.events.add(
+                    "leader",
+                    {
+                        "topic": state.topic,
+                        "partition": state.partition,
+                        "leader": state.leader,
+                        "leader_epoch": state.leader_epoch,
+                    },
+                )
+
+
+def _cluster_settings(config: BrokerConfig) -> ClusterSettings:
+    return ClusterSettings(
+        broker_id=config.broker_id,
+        endpoints=tuple(
+            Endpoint(
+                listener=each.name, security_protocol=each.protocol, host=each.host, port=each.port
+            )
+            for each in config.advertised_listeners.values()
+        ),
+        zookeeper_connect=config.zookeeper_connect,
+        session_file=Path(config.log_dirs[0]) / ".zookeeper-session",
+        session_timeout_ms=config.zookeeper_session_timeout_ms,
+        rack=config.broker_rack or None,
+        default_partitions=config.num_partitions,
+        default_replication_factor=config.default_replication_factor,
+        offsets_partitions=config.offsets_topic_num_partitions,
+        offsets_segment_bytes=config.offsets_topic_segment_bytes,
+        delete_topics=config.delete_topic_enable,
+        topic_defaults=effective_values(config.raw, {}),
+    )

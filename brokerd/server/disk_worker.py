@@ -1,0 +1,45 @@
+"""Slow disk work in one thread, in the order given: fsync, checkpoints, removing files.
+
+A job's `finish` runs on the event loop, where logs are used. One thread is enough, since fsyncs of
+one disk wait for each other anyway, and order is what checkpoints rely on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from brokerd.log.context import DiskJob
+
+logger = logging.getLogger(__name__)
+
+
+class DiskWorker:
+    """Takes jobs from the thread of the event loop, and from the one that loads the logs."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="disk")
+
+    def submit(self, job: DiskJob) -> None:
+        """Runs a job after those before it."""
+        self._thread.submit(self._run, job)
+
+    def _run(self, job: DiskJob) -> None:
+        try:
+            job.run()
+        except OSError:
+            logger.exception("%s failed", type(job).__name__)
+        finally:
+            self._loop.call_soon_threadsafe(job.finish)
+
+    async def drain(self) -> None:
+        """Returns when every job so far has run and finished."""
+        await asyncio.wrap_future(self._thread.submit(lambda: None))
+        await asyncio.sleep(0)
+
+    def close(self) -> None:
+        self._thread.shutdown()

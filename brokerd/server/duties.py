@@ -1,0 +1,62 @@
+"""What a broker does by the clock: retention, checkpoints, deletion, flushes, and measuring itself.
+
+Each duty is a call of its own on the loop, so that none adds to another's time; each knows itself
+when it is due and does a bounded slice. A steady timer measures how late the loop is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+
+from brokerd.clock import Clock
+from brokerd.metrics import Histogram
+
+logger = logging.getLogger(__name__)
+
+INTERVAL_S = 1.0
+LAG_INTERVAL_S = 0.1
+
+Duty = Callable[[int], None]
+
+
+class Duties:
+    """Calls each duty with the time, about once a second, spread over the second."""
+
+    def __init__(self, clock: Clock, duties: Sequence[Duty], loop_lag_s: Histogram) -> None:
+        self._clock = clock
+        self._duties = duties
+        self._lag = loop_lag_s
+        self._loop = asyncio.get_running_loop()
+        self._timers: dict[int, asyncio.TimerHandle] = {}
+        self._lag_timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        for number in range(len(self._duties)):
+            self._arm(number, INTERVAL_S * (number + 1) / len(self._duties))
+        self._arm_lag()
+
+    def stop(self) -> None:
+        for timer in self._timers.values():
+            timer.cancel()
+        if self._lag_timer is not None:
+            self._lag_timer.cancel()
+
+    def _arm(self, number: int, delay_s: float) -> None:
+        self._timers[number] = self._loop.call_later(delay_s, self._run, number)
+
+    def _run(self, number: int) -> None:
+        self._arm(number, INTERVAL_S)
+        try:
+            self._duties[number](self._clock.now_ms())
+        except Exception:
+            logger.exception("a regular duty failed; it is tried again in a second")
+
+    def _arm_lag(self) -> None:
+        due = self._loop.time() + LAG_INTERVAL_S
+        self._lag_timer = self._loop.call_at(due, self._measure, due)
+
+    def _measure(self, due: float) -> None:
+        self._lag.add(max(self._loop.time() - due, 0.0))
+        self._arm_lag()
