@@ -105,9 +105,10 @@ def cancel(report: Report) -> bool:
 
 def delete(report: Report) -> None:
     """Removes a report and its result; one that runs is cancelled first."""
+    report_id = report.id  # Django takes it from a deleted row
     cancel(report)
     report.delete()
-    storage.remove(report.id)
+    storage.remove(report_id)
 
 
 def _unfinished(report: Report) -> QuerySet[Report]:

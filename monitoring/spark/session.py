@@ -51,14 +51,23 @@ def remote_url(config: SparkConfig) -> str:
     return f"sc://localhost:{config.port}/;token={token(config.token_file)}"
 
 
-def check_reachable(url: str) -> None:
-    """Raises SparkStarting when nothing accepts a connection within CONNECT_S."""
+def check_reachable(url: str, timeout_s: float = CONNECT_S) -> None:
+    """Raises SparkStarting when nothing accepts a connection in this time."""
     parts = urlsplit(url)
     host, port = parts.hostname or "localhost", parts.port or 15002
     try:
-        socket.create_connection((host, port), timeout=CONNECT_S).close()
+        socket.create_connection((host, port), timeout=timeout_s).close()
     except OSError as error:
         raise SparkStarting(f"Spark does not answer on {host}:{port} yet.") from error
+
+
+def is_answering(config: SparkConfig) -> bool:
+    """Whether something listens there, for a page that wants to say so: cheap and short."""
+    try:
+        check_reachable(config.remote or f"sc://localhost:{config.port}", timeout_s=0.3)
+    except SparkStarting:
+        return False
+    return True
 
 
 @contextmanager

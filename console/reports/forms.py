@@ -1,0 +1,86 @@
+"""What a person asks for: a time, by name or from and to."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from monitoring.reports.kinds import checked_range
+
+_MINUTE_MS = 60_000
+PRESETS = {
+    "15m": (15, gettext_lazy("Last 15 minutes")),
+    "1h": (60, gettext_lazy("Last hour")),
+    "6h": (6 * 60, gettext_lazy("Last 6 hours")),
+    "24h": (24 * 60, gettext_lazy("Last 24 hours")),
+    "48h": (48 * 60, gettext_lazy("Last 48 hours")),
+    "7d": (7 * 24 * 60, gettext_lazy("Last 7 days")),
+}
+CUSTOM = "custom"
+_INPUT = forms.DateTimeInput(format="%Y-%m-%dT%H:%M", attrs={"type": "datetime-local"})
+
+
+class RangeForm(forms.Form):
+    """`cleaned_data` gets `from_ms` and `to_ms`; the clock comes from outside as `now_ms`."""
+
+    range = forms.ChoiceField(
+        label=gettext_lazy("Time"),
+        choices=[(key, title) for key, (_minutes, title) in PRESETS.items()]
+        + [(CUSTOM, gettext_lazy("From … to …"))],
+        initial="1h",
+    )
+    start = forms.DateTimeField(label=gettext_lazy("From (UTC)"), required=False, widget=_INPUT)
+    end = forms.DateTimeField(label=gettext_lazy("To (UTC)"), required=False, widget=_INPUT)
+
+    def __init__(self, data: Any = None, *, now_ms: int) -> None:
+        self._now_ms = now_ms
+        now = datetime.fromtimestamp(now_ms // _MINUTE_MS * 60, UTC)
+        hour_ago = datetime.fromtimestamp(now.timestamp() - 3600, UTC)
+        super().__init__(data, initial={"start": hour_ago, "end": now})
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if self.errors:
+            return cleaned
+        if cleaned["range"] != CUSTOM:
+            minutes, _title = PRESETS[cleaned["range"]]
+            return cleaned | {
+                "from_ms": self._now_ms - minutes * _MINUTE_MS,
+                "to_ms": self._now_ms,
+            }
+        for name in ("start", "end"):
+            if cleaned.get(name) is None:
+                self.add_error(name, _("Give a date and a time, or choose a time by name above."))
+        if self.errors:
+            return cleaned
+        return cleaned | self._custom(cleaned["start"], cleaned["end"])
+
+    def _custom(self, start: datetime, end: datetime) -> dict[str, int]:
+        asked = {"from_ms": _ms(start), "to_ms": min(_ms(end), self._now_ms)}
+        if asked["from_ms"] >= self._now_ms:
+            self.add_error("start", _("This lies in the future: nothing was sampled there yet."))
+            return {}
+        try:
+            return checked_range(asked)
+        except ValueError as error:
+            field, text = _RANGE_ERRORS.get(str(error), _RANGE_ERRORS["out_of_range"])
+            self.add_error(field, text)
+            return {}
+
+
+_RANGE_ERRORS = {
+    "too_short": ("end", gettext_lazy("The end must lie at least a minute after the beginning.")),
+    "too_long": (
+        "start",
+        gettext_lazy("A report covers at most 31 days. Begin later or end sooner."),
+    ),
+    "out_of_range": ("start", gettext_lazy("Give a date between 1970 and today.")),
+}
+
+
+def _ms(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)

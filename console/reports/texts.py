@@ -1,0 +1,123 @@
+"""The words of reports: stages, errors, and the finding that each report opens with.
+
+The worker stores keys and figures; here they become sentences, in the reader's language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from console.ui import numbers
+from monitoring.reports.kinds import THROUGHPUT_AND_LAG
+from monitoring.reports.models import Report, State
+
+KIND_TITLES: dict[str, Promise] = {THROUGHPUT_AND_LAG: gettext_lazy("Throughput and lag")}
+
+STATE_TITLES: dict[str, Promise] = {
+    State.QUEUED: gettext_lazy("queued"),
+    State.RUNNING: gettext_lazy("running"),
+    State.DONE: gettext_lazy("done"),
+    State.FAILED: gettext_lazy("failed"),
+    State.CANCELLED: gettext_lazy("cancelled"),
+}
+
+_STAGES: dict[str, Promise] = {
+    "starting": gettext_lazy("Starting: waiting for Spark"),
+    "samples": gettext_lazy("Looking through the samples"),
+    "topics": gettext_lazy("Adding up each topic"),
+    "topic_series": gettext_lazy("Throughput over time"),
+    "groups": gettext_lazy("Lag of each group"),
+    "group_series": gettext_lazy("Lag over time"),
+    "storing": gettext_lazy("Storing the result"),
+}
+
+_ERRORS: dict[str, Promise] = {
+    "spark_absent": gettext_lazy(
+        "Spark could not be reached for five minutes. Look at its log, then run the report again."
+    ),
+    "spark_refused": gettext_lazy(
+        "Spark refused the session. Its token or SPARK_REMOTE is wrong; the worker's log says more."
+    ),
+    "too_long": gettext_lazy(
+        "It took longer than 15 minutes and was stopped. Choose a shorter time and run it again."
+    ),
+    "worker_lost": gettext_lazy(
+        "The worker died twice while computing it. Choose a shorter time, or look at its log."
+    ),
+    "failed": gettext_lazy("It could not be computed. The log of the Spark worker says why."),
+}
+
+
+def kind_title(report: Report) -> str:
+    return str(KIND_TITLES.get(report.kind, report.kind))
+
+
+def stage(report: Report) -> str:
+    """What happens to an unfinished report just now."""
+    if report.state == State.QUEUED:
+        return _("Queued: it begins when the Spark worker is free")
+    return str(_STAGES.get(report.stage, report.stage))
+
+
+def error(report: Report) -> str:
+    return str(_ERRORS.get(report.error, _ERRORS["failed"]))
+
+
+def period(report: Report) -> str:
+    """The time a report is about, in UTC; the second moment without its date on the same day."""
+    first, last = (numbers.moment(report.params[name]) for name in ("from_ms", "to_ms"))
+    if first[:10] == last[:10]:
+        last = last[11:]
+    return _("%(first)s to %(last)s") % {"first": first.removesuffix(" UTC"), "last": last}
+
+
+def finding(figures: Mapping[str, Any]) -> list[str]:
+    """What a "Throughput and lag" report found, most important first."""
+    if not figures["ticks"]:
+        return [_("No samples of this cluster are stored for this time.")]
+    return [sentence for sentence in (_written(figures), _behind(figures)) if sentence]
+
+
+def _written(figures: Mapping[str, Any]) -> str:
+    if figures["messages"] is None:
+        return _("How many messages were written is not known: one sample tells no difference.")
+    topics = ngettext("%(n)d topic", "%(n)d topics", figures["topics"]) % {"n": figures["topics"]}
+    told = {"messages": numbers.count(figures["messages"]), "topics": topics}
+    if figures["bytes"] is None:
+        text = _("%(messages)s messages were written to %(topics)s.") % told
+    else:
+        told["size"] = numbers.size(figures["bytes"])
+        text = _("%(messages)s messages (%(size)s) were written to %(topics)s.") % told
+    if not figures["messages"] or figures["topics"] < 2:
+        return text
+    share = figures["busiest_messages"] / figures["messages"]
+    busiest = _("%(topic)s was the busiest with %(share)s of them.") % {
+        "topic": figures["busiest_topic"],
+        "share": numbers.percent(share),
+    }
+    return f"{text} {busiest}"
+
+
+def _behind(figures: Mapping[str, Any]) -> str:
+    if not figures["groups"]:
+        return _("There was no consumer group.")
+    if figures["worst_lag"] is None:
+        return _("The lag of no consumer group is known.")
+    if figures["worst_lag"] <= 0:
+        return _("No consumer group was behind at any sample.")
+    last = figures["worst_lag_last"]
+    told = {
+        "group": figures["worst_group"],
+        "lag": numbers.count(figures["worst_lag"]),
+        "at": numbers.moment(figures["worst_lag_at_ms"]),
+        "last": numbers.count(last),
+    }
+    text = _("%(group)s was furthest behind: %(lag)s messages at %(at)s.") % told
+    if last is None:
+        return text
+    return text + " " + _("At the end it was %(last)s.") % told

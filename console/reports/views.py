@@ -1,0 +1,215 @@
+"""Reports: the list, the form that orders one, the page that shows it.
+
+Who may see a report: everyone with `report.view` who sees all topics that it was computed with.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from console.accounts.access import requires
+from console.accounts.rights import HIDDEN_PREFIXES, Rights
+from console.audit import services as audit
+from console.reports import texts
+from console.reports.forms import RangeForm
+from console.ui.table import Column, Table
+from monitoring.reports import services, storage
+from monitoring.reports.kinds import THROUGHPUT_AND_LAG
+from monitoring.reports.models import Report, State
+from monitoring.spark.config import from_settings
+from monitoring.spark.session import is_answering
+
+TABLE_ROWS_SHOWN = 50
+
+
+def hidden_prefixes(rights: Rights) -> list[str]:
+    """The beginnings of topic names that these rights do not reach."""
+    return [prefix for prefix in HIDDEN_PREFIXES if not rights.may("topic.view", prefix)]
+
+
+@require_safe
+@requires("report.view")
+def index(request: HttpRequest, cluster: str) -> HttpResponse:
+    rows = services.of_cluster(request.cluster, hidden_prefixes(request.rights))
+    columns = [
+        Column("report", _("Report"), texts.kind_title),
+        Column("period", _("Time"), lambda row: row.params["from_ms"]),
+        Column("state", _("State"), lambda row: row.state),
+        Column("by", _("Ordered by"), _author, css="d-none d-md-table-cell"),
+        Column("created", _("Ordered"), lambda row: row.created_at, numeric=True),
+    ]
+    table = Table.of(request.GET, columns, "-created", id="reports")
+    table.show(rows, lambda row: f"{texts.kind_title(row)} {texts.period(row)} {_author(row)}")
+    context = {
+        "table": table,
+        "lines": [_line(report) for report in table.rows],
+        "is_live": any(not report.is_finished for report in rows),
+        "may_run": request.rights.may("report.run"),
+        "spark_answers": is_answering(from_settings()),
+    }
+    return render(request, "reports/index.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("report.run")
+def new(request: HttpRequest, cluster: str) -> HttpResponse:
+    form = RangeForm(request.POST or None, now_ms=time.time_ns() // 1_000_000)
+    status = 200
+    if request.method == "POST" and form.is_valid():
+        try:
+            report = _start(request, form.cleaned_data)
+        except services.TooManyReports:
+            form.add_error(
+                None,
+                _("%(n)d reports of this cluster are waiting already. Cancel one, or wait.")
+                % {"n": services.WAITING_MAX},
+            )
+        else:
+            return redirect("report", cluster, report.id)
+    if request.method == "POST":
+        status = 422
+    context = {"form": form, "spark_answers": is_answering(from_settings())}
+    return render(request, "reports/new.html", context, status=status)
+
+
+def _start(request: HttpRequest, asked: dict[str, Any]) -> Report:
+    params = {"from_ms": asked["from_ms"], "to_ms": asked["to_ms"]}
+    hidden = hidden_prefixes(request.rights)
+    report = services.start(THROUGHPUT_AND_LAG, request.cluster, params, request.user, hidden)
+    _audit(request, "report.run", report, after={"kind": report.kind, **params})
+    return report
+
+
+@require_safe
+@requires("report.view")
+def detail(request: HttpRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
+    found = _find(request, report)
+    return render(request, "reports/detail.html", _shown(request, found))
+
+
+@require_safe
+@requires("report.view")
+def state(request: HttpRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
+    """The part of the page that changes while the report is computed."""
+    found = _find(request, report)
+    return render(request, "reports/body.html", _shown(request, found))
+
+
+@require_POST
+@requires("report.run")
+def cancel(request: HttpRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
+    found = _find(request, report)
+    if services.cancel(found):
+        _audit(request, "report.cancel", found)
+        messages.success(request, _("The report was cancelled."))
+    else:
+        messages.info(request, _("The report had finished already."))
+    return redirect("report", cluster, found.id)
+
+
+@require_POST
+@requires("report.run")
+def delete(request: HttpRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
+    found = _find(request, report)
+    _audit(request, "report.delete", found)
+    services.delete(found)
+    messages.success(request, _("The report and its result were deleted."))
+    return redirect("reports", cluster)
+
+
+@require_safe
+@requires("report.view")
+def download(
+    request: HttpRequest, cluster: str, report: uuid.UUID, table: str, extension: str
+) -> HttpResponse:
+    """A table of the result as a file."""
+    found = _find(request, report)
+    try:
+        path = storage.read(found.result_dir).file(table, extension)
+        content = path.read_bytes()
+    except (storage.ResultGone, KeyError, OSError) as error:
+        raise Http404(_("There is no such file.")) from error
+    response = HttpResponse(content, content_type=storage.FORMATS[extension])
+    name = f"{found.kind}-{cluster}-{table}-{str(found.id)[:8]}.{extension}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _find(request: HttpRequest, report: uuid.UUID) -> Report:
+    found = services.get(request.cluster, report, hidden_prefixes(request.rights))
+    if found is None:
+        raise Http404(_("There is no such report here."))
+    return found
+
+
+def _author(report: Report) -> str:
+    return report.created_by.get_username() if report.created_by else ""
+
+
+def _line(report: Report) -> dict[str, Any]:
+    """A report as the list and the head of its page show it."""
+    return {
+        "report": report,
+        "title": texts.kind_title(report),
+        "period": texts.period(report),
+        "state": texts.STATE_TITLES[report.state],
+        "author": _author(report),
+        "created_at_ms": int(report.created_at.timestamp() * 1000),
+    }
+
+
+def _shown(request: HttpRequest, report: Report) -> dict[str, Any]:
+    context = _line(report) | {
+        "may_run": request.rights.may("report.run"),
+        "stage": texts.stage(report),
+        "error": texts.error(report) if report.state == State.FAILED else "",
+    }
+    if report.state == State.DONE:
+        try:
+            context |= _result(report)
+        except (storage.ResultGone, OSError):
+            context["is_gone"] = True
+    return context
+
+
+def _result(report: Report) -> dict[str, Any]:
+    result = storage.read(report.result_dir)
+    return {
+        "figures": result.figures,
+        "finding": texts.finding(result.figures),
+        "charts": result.charts,
+        "topics": result.table("topics", TABLE_ROWS_SHOWN),
+        "groups": [_with_seconds(row) for row in result.table("groups", TABLE_ROWS_SHOWN)],
+        "rows": result.rows,
+        "rows_shown": TABLE_ROWS_SHOWN,
+    }
+
+
+def _with_seconds(row: dict[str, Any]) -> dict[str, Any]:
+    """A group's row, its durations in the unit that the page writes."""
+    lasting = {
+        f"{name}_s": None if row[f"{name}_ms"] is None else row[f"{name}_ms"] / 1000
+        for name in ("over_zero", "known")
+    }
+    return row | lasting
+
+
+def _audit(
+    request: HttpRequest, verb: str, report: Report, after: dict[str, Any] | None = None
+) -> None:
+    audit.record(
+        actor=request.user,
+        verb=verb,
+        cluster=request.cluster.slug,
+        resource=str(report.id),
+        after=after,
+        remote_addr=request.META.get("REMOTE_ADDR", ""),
+    )

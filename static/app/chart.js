@@ -1,0 +1,117 @@
+// Draws every chart of the console. A page names its data:
+//
+//   {{ spec|json_script:"chart-lag" }}
+//   <div class="chart" data-chart="chart-lag" role="img" aria-label="…"></div>
+//
+// spec = {kind: "line" | "area" | "bar", unit: "messages/min", x: "time" (default) | "category",
+//         series: [{name, x: [epoch ms | label], y: [number | null]}]}
+// A null is a gap: nothing is drawn there and nothing joins over it. Colours follow the theme and
+// change with it; charts that htmx brings are drawn when they arrive. To draw other data on the
+// same node: node.dispatchEvent(new CustomEvent("chart:data", {detail: spec})).
+const PALETTES = {
+  light: ["#0b66d6", "#d9480f", "#2b8a3e", "#9c36b5", "#c2255c", "#0c8599", "#946200", "#495057"],
+  dark: ["#62a8ff", "#ff9a5c", "#69db7c", "#da94f0", "#ff8fb1", "#4fd0e0", "#f2c14e", "#b8c2cc"],
+};
+const DASHES = ["solid", "dash", "dot"]; // more series than colours: told apart by the line
+const CONFIG = {
+  displaylogo: false,
+  responsive: true,
+  modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+};
+const drawn = new Map(); // node → spec
+
+function theme() {
+  const root = document.documentElement;
+  const style = getComputedStyle(root);
+  return {
+    palette: PALETTES[root.dataset.bsTheme === "dark" ? "dark" : "light"],
+    text: style.getPropertyValue("--tblr-body-color").trim(),
+    grid: style.getPropertyValue("--tblr-border-color").trim(),
+    surface: style.getPropertyValue("--tblr-bg-surface").trim(),
+    font: getComputedStyle(document.body).fontFamily,
+  };
+}
+
+function traces(spec, { palette }) {
+  return spec.series.map((series, number) => {
+    const color = palette[number % palette.length];
+    const common = {
+      name: escaped(series.name),
+      x: series.x,
+      y: series.y,
+      hovertemplate: `%{y:,.5~g} ${spec.unit}<extra>${escaped(series.name)}</extra>`,
+    };
+    if (spec.kind === "bar") return { ...common, type: "bar", marker: { color } };
+    const dash = DASHES[Math.floor(number / palette.length) % DASHES.length];
+    return {
+      ...common,
+      type: "scatter",
+      // A point between two gaps has no line to be seen by.
+      mode: series.y.some((y, i) => alone(series.y, i)) ? "lines+markers" : "lines",
+      marker: { color, size: series.y.map((y, i) => (alone(series.y, i) ? 5 : 0)) },
+      line: { color, dash, width: 1.75 },
+      connectgaps: false,
+      ...(spec.kind === "area" ? { fill: "tozeroy" } : {}),
+    };
+  });
+}
+
+const missing = (y) => y === null || y === undefined;
+const alone = (ys, i) => !missing(ys[i]) && missing(ys[i - 1]) && missing(ys[i + 1]);
+// Plotly reads a few tags in its texts; names are data.
+const escaped = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;");
+
+function layout(spec, colours, node) {
+  const axis = {
+    gridcolor: colours.grid,
+    linecolor: colours.grid,
+    zerolinecolor: colours.grid,
+    automargin: true,
+  };
+  return {
+    height: node.clientHeight,
+    margin: { l: 8, r: 8, t: 28, b: 8 },
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    font: { color: colours.text, family: colours.font, size: 12 },
+    hovermode: "x unified",
+    hoverlabel: { bgcolor: colours.surface, bordercolor: colours.grid, font: { color: colours.text } },
+    showlegend: spec.series.length > 1,
+    legend: { orientation: "h", y: -0.15, yanchor: "top", x: 0, itemwidth: 30 },
+    xaxis: { ...axis, type: spec.x === "category" ? "category" : "date" },
+    yaxis: { ...axis, title: { text: spec.unit, standoff: 8 }, rangemode: "tozero", tickformat: "~s" },
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: colours.text, activecolor: colours.palette[0] },
+  };
+}
+
+function draw(node, spec) {
+  const colours = theme();
+  drawn.set(node, spec);
+  window.Plotly.react(node, traces(spec, colours), layout(spec, colours, node), CONFIG);
+}
+
+function mount(node) {
+  const data = document.getElementById(node.dataset.chart);
+  if (!data || drawn.has(node)) return;
+  draw(node, JSON.parse(data.textContent));
+  node.addEventListener("chart:data", (event) => draw(node, event.detail));
+}
+
+function mountAll() {
+  for (const node of drawn.keys()) {
+    if (node.isConnected) continue;
+    window.Plotly.purge(node);
+    drawn.delete(node);
+  }
+  document.querySelectorAll("[data-chart]").forEach(mount);
+}
+
+mountAll();
+new MutationObserver((changes) => {
+  const isChart = (node) => node.nodeType === 1 && (node.matches("[data-chart]") || node.querySelector("[data-chart]"));
+  if (changes.some((change) => [...change.addedNodes].some(isChart))) mountAll();
+}).observe(document.body, { childList: true, subtree: true });
+new MutationObserver(() => drawn.forEach((spec, node) => draw(node, spec))).observe(
+  document.documentElement,
+  { attributes: true, attributeFilter: ["data-bs-theme"] },
+);

@@ -1,0 +1,57 @@
+import pytest
+
+from console.reports import texts
+from monitoring.models import Report
+
+FIGURES = {
+    "ticks": 10, "topics": 3, "groups": 2, "messages": 1000, "bytes": 2048,
+    "busiest_topic": "orders", "busiest_messages": 800, "worst_group": "slow", "worst_lag": 40,
+    "worst_lag_at_ms": 1_760_000_040_000, "worst_lag_last": 5,
+}  # fmt: skip
+
+
+def found(**changes: object) -> str:
+    return " ".join(texts.finding(FIGURES | changes))
+
+
+def test_the_finding_names_what_matters():
+    assert found() == (
+        "1\u202f000 messages (2\u202fKiB) were written to 3 topics. orders was the busiest with "
+        "80.0\u202f% of them. slow was furthest behind: 40 messages at 2025-10-09 08:54:00 UTC. "
+        "At the end it was 5."
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"ticks": 0}, "No samples of this cluster are stored for this time."),
+        ({"messages": None}, "is not known"),
+        ({"bytes": None}, "1\u202f000 messages were written to 3 topics."),
+        ({"topics": 1}, "to 1 topic."),
+        ({"messages": 0}, "0 messages (2\u202fKiB) were written to 3 topics. slow"),
+        ({"worst_lag": None}, "The lag of no consumer group is known."),
+        ({"worst_lag": 0}, "No consumer group was behind at any sample."),
+        ({"groups": 0}, "There was no consumer group."),
+    ],
+)
+def test_what_is_not_known_or_not_there_is_said(changes, told):
+    assert told in found(**changes)
+
+
+def test_an_end_that_is_not_known_is_left_out():
+    assert "At the end" not in found(worst_lag_last=None)
+
+
+def test_the_period_names_a_day_once():
+    report = Report(params={"from_ms": 1_760_000_040_000, "to_ms": 1_760_003_640_000})
+    assert texts.period(report) == "2025-10-09 08:54:00 to 09:54:00 UTC"
+
+
+def test_every_stage_of_every_kind_has_words():
+    from monitoring.reports.kinds import KINDS
+
+    for name, kind in KINDS.items():
+        assert name in texts.KIND_TITLES
+        for stage in ("starting", *kind.stages, "storing"):
+            assert texts.stage(Report(state="running", stage=stage)) != stage
