@@ -1,0 +1,98 @@
+"""DescribeCluster and DescribeLogDirs: what this broker knows of the others and of its own
+disks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.server.context import ColdHandler, Fields, RequestContext
+
+if TYPE_CHECKING:
+    from brokerd.server.broker import Broker
+
+BROKERS = 1
+_OPERATIONS_UNASKED = -(2**31)
+_CLUSTER_OPERATIONS = (5, 7, 8, 9, 10, 11, 12)
+"""Create, alter, describe, cluster action, describe configs, alter configs, idempotent write:
+without an authorizer everybody may do each of them."""
+
+
+def describe_cluster(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """The live brokers by their endpoints on the listener that the request came in on."""
+    if getattr(request, "endpoint_type", BROKERS) != BROKERS:
+        message = "This endpoint tells of brokers only."
+        raise KafkaError(ErrorCode.MISMATCHED_ENDPOINT_TYPE, message)
+    image = broker.cluster.image
+    brokers = []
+    for broker_id, info in sorted(image.brokers.items()):
+        endpoint = info.endpoints.get(context.listener)
+        if endpoint is None:
+            continue
+        brokers.append(
+            {"broker_id": broker_id, "host": endpoint[0], "port": endpoint[1], "rack": info.rack}
+        )
+    operations = _OPERATIONS_UNASKED
+    if request.include_cluster_authorized_operations:
+        operations = sum(1 << code for code in _CLUSTER_OPERATIONS)
+    return {
+        "error_code": 0,
+        "error_message": None,
+        "endpoint_type": BROKERS,
+        "cluster_id": image.cluster_id,
+        "controller_id": image.controller_id,
+        "brokers": brokers,
+        "cluster_authorized_operations": operations,
+    }
+
+
+def describe_log_dirs(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """Each log directory with its disk's space and the sizes of the partitions asked for (all if
+    none are named)."""
+    wanted = None
+    if request.topics is not None:
+        wanted = {(each.topic, index) for each in request.topics for index in each.partitions}
+    sizes: dict[str, dict[str, list[Fields]]] = {path: {} for path in broker.logs.directories}
+    for log in broker.logs.all():
+        if wanted is not None and (log.topic, log.partition) not in wanted:
+            continue
+        directory = broker.logs.directory_of(log.topic, log.partition)
+        if directory in sizes:
+            sizes[directory].setdefault(log.topic, []).append(
+                {
+                    "partition_index": log.partition,
+                    "partition_size": log.size_bytes,
+                    "offset_lag": 0,
+                    "is_future_key": False,
+                }
+            )
+    return {
+        "error_code": 0,
+        "results": [_directory(path, topics) for path, topics in sizes.items()],
+    }
+
+
+def _directory(path: str, topics: dict[str, list[Fields]]) -> Fields:
+    result: Fields = {
+        "error_code": 0,
+        "log_dir": os.path.abspath(path),
+        "topics": [{"name": name, "partitions": rows} for name, rows in topics.items()],
+        "total_bytes": -1,
+        "usable_bytes": -1,
+    }
+    try:
+        usage = shutil.disk_usage(path)
+    except OSError:
+        result["error_code"] = int(ErrorCode.KAFKA_STORAGE_ERROR)
+    else:
+        result.update(total_bytes=usage.total, usable_bytes=usage.free)
+    return result
+
+
+HANDLERS: dict[ApiKey, ColdHandler] = {
+    ApiKey.DESCRIBE_CLUSTER: describe_cluster,
+    ApiKey.DESCRIBE_LOG_DIRS: describe_log_dirs,
+}
