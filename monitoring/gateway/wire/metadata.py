@@ -73,7 +73,7 @@ class Metadata:
 class _Cursor:
     """Reads forward through an answer; running off its end is a struct.error."""
 
-    __slots__ = ("data", "at")
+    __slots__ = ("at", "data")
 
     def __init__(self, data: bytes, at: int) -> None:
         self.data, self.at = data, at

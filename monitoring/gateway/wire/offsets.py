@@ -1,7 +1,9 @@
 """ListOffsets v2 for all partitions that one broker leads, in one request, into an array.
 
-    request v2  = replica i32 (-1), isolation i8, topics[name s, partitions[index i32, timestamp i64]]
-    response v2 = throttle i32, topics[name s, partitions[index i32, error i16, timestamp i64, offset i64]]
+    request v2  = replica i32 (-1), isolation i8, topics[name s,
+                  partitions[index i32, timestamp i64]]
+    response v2 = throttle i32, topics[name s,
+                  partitions[index i32, error i16, timestamp i64, offset i64]]
 
 At 40,000 partitions the work is a few NumPy calls per topic, none per partition.
 """

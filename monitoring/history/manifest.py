@@ -1,0 +1,104 @@
+"""The manifest of an hour: the only files that exist, whatever else lies in the folder.
+
+    _manifest-<N>.json   {"version": 1, "files": [{"name", "table", "rows", "min_tick", "max_tick",
+                          "min_at_ms", "max_at_ms", "bytes"}]}
+
+The highest N wins. It is written last, so a crash before it leaves the hour as it was, and a file
+that is replaced stays for a while for readers that began with an older manifest.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from monitoring.history.root import Root, cluster_folder, hour_folder
+
+_VERSION = 1
+_NAME = re.compile(r"^_manifest-([0-9]+)\.json$")
+_KEPT = 3  # older manifests stay for readers that are about to open them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryFile:
+    """One Parquet file of one hour."""
+
+    name: str
+    table: str
+    rows: int
+    min_tick: int
+    max_tick: int
+    min_at_ms: int
+    max_at_ms: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The files of an hour; number 0 = there is none yet."""
+
+    number: int
+    files: tuple[HistoryFile, ...]
+
+    def of(self, table: str) -> list[HistoryFile]:
+        return [file for file in self.files if file.table == table]
+
+    def max_at_ms(self) -> int:
+        """The newest moment that the hour holds; −1 = nothing."""
+        return max((file.max_at_ms for file in self.files), default=-1)
+
+
+def numbers(names: Iterable[str]) -> list[int]:
+    """The numbers of the manifests among `names`, highest first."""
+    return sorted((int(match[1]) for name in names if (match := _NAME.match(name))), reverse=True)
+
+
+def format_manifest(files: Iterable[HistoryFile]) -> bytes:
+    """The bytes of a manifest."""
+    told = {"version": _VERSION, "files": [asdict(file) for file in files]}
+    return json.dumps(told, separators=(",", ":")).encode()
+
+
+def parse_manifest(number: int, data: bytes) -> Manifest:
+    """What `format_manifest` wrote. Raises ValueError for anything else."""
+    try:
+        told = json.loads(data)
+        if told["version"] != _VERSION:
+            raise ValueError("a manifest of another version")
+        return Manifest(number, tuple(HistoryFile(**file) for file in told["files"]))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"not a manifest: {error}") from error
+
+
+def load(root: Root, slug: str, hour: str) -> Manifest:
+    """The manifest of an hour that holds; an unreadable one is passed over for the one before."""
+    folder = (cluster_folder(slug), hour_folder(hour))
+    for number in numbers(entry.base_name for entry in root.entries(*folder)):
+        try:
+            return parse_manifest(number, root.read(*folder, f"_manifest-{number}.json"))
+        except (ValueError, FileNotFoundError):
+            continue
+    return Manifest(0, ())
+
+
+def replace(root: Root, slug: str, hour: str, before: Manifest, files: list[HistoryFile]) -> None:
+    """Make `files` the files of the hour, in place of what `before` says."""
+    folder = (cluster_folder(slug), hour_folder(hour))
+    number = before.number + 1
+    root.write(format_manifest(files), *folder, f"_manifest-{number}.json")
+    for old in numbers(entry.base_name for entry in root.entries(*folder)):
+        if old <= number - _KEPT:
+            root.delete_file(*folder, f"_manifest-{old}.json")
+
+
+def hours(root: Root, slug: str) -> list[str]:
+    """The hours that a cluster has folders for, oldest first."""
+    names = (entry.base_name for entry in root.entries(cluster_folder(slug)))
+    found = [name.removeprefix("hour=") for name in names if re.match(r"^hour=[0-9]{10}$", name)]
+    return sorted(found)
+
+
+def clusters(root: Root) -> list[str]:
+    """The slugs that have any history."""
+    names = (entry.base_name for entry in root.entries())
+    return sorted(n.removeprefix("cluster=") for n in names if n.startswith("cluster="))

@@ -1,0 +1,66 @@
+"""History for charts and reports: the files of a time range, and bounded reads of them.
+
+Only files that a manifest names are ever looked at. Times are wall-clock milliseconds, ranges
+include `from_ms` and exclude `to_ms`.
+"""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from monitoring.history import manifest
+from monitoring.history.hours import end_ms, start_ms
+from monitoring.history.root import Root, cluster_folder, current, hour_folder
+from monitoring.history.writer import SCHEMAS
+
+
+def files(slug: str, table: str, from_ms: int, to_ms: int) -> list[str]:
+    """Where the Parquet files are that hold `table` in the range, oldest first.
+
+    Plain paths if the history is a local folder, else URLs. Files may hold more than the range.
+    """
+    root = current()
+    return [root.location(*parts) for parts in _parts(root, slug, table, from_ms, to_ms)]
+
+
+def read(
+    slug: str,
+    table: str,
+    from_ms: int,
+    to_ms: int,
+    columns: Sequence[str],
+    topic: str | None = None,
+    group: str | None = None,
+) -> pa.Table:
+    """`columns` of every row in the range, of one topic or group if named; in no set order.
+
+    Names come back dictionary-encoded. An empty table of the same columns = there is nothing.
+    """
+    root = current()
+    schema = SCHEMAS[table]
+    paths = [root.path(*parts) for parts in _parts(root, slug, table, from_ms, to_ms)]
+    if not paths:
+        return schema.empty_table().select(list(columns))
+    wanted = (pc.field("at_ms") >= from_ms) & (pc.field("at_ms") < to_ms)
+    if topic is not None:
+        wanted &= pc.field("topic") == topic
+    if group is not None:
+        wanted &= pc.field("group") == group
+    dataset = ds.dataset(paths, schema=schema, format="parquet", filesystem=root.filesystem)
+    return dataset.to_table(columns=list(columns), filter=wanted)
+
+
+def _parts(
+    root: Root, slug: str, table: str, from_ms: int, to_ms: int
+) -> list[tuple[str, str, str]]:
+    """(cluster folder, hour folder, file name) of each file that overlaps the range."""
+    found = []
+    for hour in manifest.hours(root, slug):
+        if end_ms(hour) <= from_ms or start_ms(hour) >= to_ms:
+            continue
+        for file in manifest.load(root, slug, hour).of(table):
+            if file.max_at_ms >= from_ms and file.min_at_ms < to_ms:
+                found.append((cluster_folder(slug), hour_folder(hour), file.name))
+    return found

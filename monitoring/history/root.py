@@ -1,0 +1,92 @@
+"""Where history lies: a folder on a file system, S3 or HDFS, by HISTORY_URL.
+
+Below it, per cluster and hour (UTC):
+
+    cluster=<slug>/hour=<YYYYMMDDHH>/partitions-<min tick>-<max tick>.parquet
+                                     groups-….parquet  ticks-….parquet
+                                     _manifest-<N>.json
+"""
+
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+
+import pyarrow.fs as pafs
+from django.conf import settings
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A file system and the folder in it; all paths are relative to that folder."""
+
+    filesystem: pafs.FileSystem
+    base: str
+    url: str  # what other programs call the folder
+
+    @property
+    def is_local(self) -> bool:
+        return isinstance(self.filesystem, pafs.LocalFileSystem)
+
+    def path(self, *parts: str) -> str:
+        """The full path of a file on `filesystem`."""
+        return "/".join((self.base, *parts))
+
+    def location(self, *parts: str) -> str:
+        """What Spark or another program opens: a plain path if local, else a URL."""
+        return self.path(*parts) if self.is_local else "/".join((self.url, *parts))
+
+    def write(self, data: bytes | memoryview, *parts: str) -> None:
+        """Write a whole file, or nothing: a crash leaves at most a stray `.tmp` file."""
+        path = self.path(*parts)
+        if not self.is_local:  # object stores show a file when it is complete
+            with self.filesystem.open_output_stream(path) as stream:
+                stream.write(data)
+            return
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        temporary = f"{path}.{os.getpid()}.tmp"
+        with open(temporary, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+
+    def read(self, *parts: str) -> bytes:
+        """A whole file. Raises FileNotFoundError."""
+        with self.filesystem.open_input_stream(self.path(*parts)) as stream:
+            return bytes(stream.read())
+
+    def entries(self, *parts: str) -> list[pafs.FileInfo]:
+        """What lies directly in a folder; nothing if there is no such folder."""
+        selector = pafs.FileSelector(self.path(*parts), allow_not_found=True)
+        found: list[pafs.FileInfo] = self.filesystem.get_file_info(selector)
+        return found
+
+    def delete_file(self, *parts: str) -> None:
+        self.filesystem.delete_file(self.path(*parts))
+
+    def delete_folder(self, *parts: str) -> None:
+        self.filesystem.delete_dir(self.path(*parts))
+
+
+def current() -> Root:
+    """The root that the settings name."""
+    return _root_of(settings.HISTORY_URL)
+
+
+@lru_cache(maxsize=4)
+def _root_of(url: str) -> Root:
+    url = url.rstrip("/")
+    if "://" not in url or url.startswith("file://"):
+        return Root(pafs.LocalFileSystem(), url.removeprefix("file://"), url)
+    scheme, _, rest = url.partition("://")
+    # Hadoop calls S3 "s3a", Arrow "s3".
+    filesystem, base = pafs.FileSystem.from_uri(f"{'s3' if scheme == 's3a' else scheme}://{rest}")
+    return Root(filesystem, base, url)
+
+
+def cluster_folder(slug: str) -> str:
+    return f"cluster={slug}"
+
+
+def hour_folder(hour: str) -> str:
+    return f"hour={hour}"

@@ -1,0 +1,109 @@
+"""Ticks to files: what is new in Redis since the last flush, by hour, under the manifest.
+
+How far a cluster is flushed is read off its manifests and kept nowhere else, so a repeated flush,
+or one after a crash at any point, writes each tick exactly once.
+"""
+
+from collections.abc import Iterable
+from itertools import groupby
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from monitoring import store
+from monitoring.history import manifest
+from monitoring.history.hours import hour_of
+from monitoring.history.manifest import HistoryFile
+from monitoring.history.root import Root, cluster_folder, hour_folder
+from monitoring.sampling.encode import stream_key
+from monitoring.sampling.schema import GROUPS, PARTITIONS
+from monitoring.sampling.tick import Tick, decode
+
+TICKS = pa.schema(
+    [
+        ("cluster", pa.dictionary(pa.int32(), pa.string())),
+        ("tick", pa.int64()),
+        ("at_ms", pa.int64()),
+        ("interval_ms", pa.int64()),
+        ("status", pa.string()),  # ok or gap
+        ("reason", pa.string()),
+        ("took_ms", pa.int64()),
+        ("groups_complete", pa.bool_()),
+    ]
+)
+SCHEMAS = {"partitions": PARTITIONS, "groups": GROUPS, "ticks": TICKS}
+ROW_GROUP_ROWS = 128 * 1024
+_TICKS_AT_ONCE = 20
+_OVERLAP_MS = 60_000  # a stream entry's id is the start of its tick, `at_ms` a little later
+
+
+def flush(root: Root, slug: str) -> int:
+    """Append every tick that is not in the history yet; how many. Raises StoreDown or OSError."""
+    after_ms, flushed = flushed_until_ms(root, slug), 0
+    start = str(max(after_ms - _OVERLAP_MS, 0))
+    while True:
+        with store.guarded() as client:
+            entries = client.xrange(stream_key(slug), min=start, count=_TICKS_AT_ONCE)
+        if not entries:
+            return flushed
+        ticks = [decode(fields) for _, fields in entries]
+        new = [tick for tick in ticks if tick.at_ms > after_ms]
+        append(root, slug, new)
+        flushed += len(new)
+        start = f"({entries[-1][0].decode()}"
+
+
+def flushed_until_ms(root: Root, slug: str) -> int:
+    """The newest moment in the cluster's history; −1 = it has none."""
+    for hour in reversed(manifest.hours(root, slug)):
+        newest = manifest.load(root, slug, hour).max_at_ms()
+        if newest >= 0:
+            return newest
+    return -1
+
+
+def append(root: Root, slug: str, ticks: Iterable[Tick]) -> None:
+    """Write `ticks` (in order) as one file per hour and table, and name them in the manifest."""
+    for hour, of_hour in groupby(ticks, key=lambda tick: hour_of(tick.at_ms)):
+        tables = _tables(list(of_hour))
+        files = [
+            write_file(root, slug, hour, name, table)
+            for name, table in tables.items()
+            if table.num_rows
+        ]
+        before = manifest.load(root, slug, hour)
+        names = {file.name for file in files}
+        kept = [file for file in before.files if file.name not in names]
+        manifest.replace(root, slug, hour, before, kept + files)
+
+
+def write_file(
+    root: Root, slug: str, hour: str, table_name: str, table: pa.Table, mark: str = ""
+) -> HistoryFile:
+    """One Parquet file, complete on return but in no manifest yet."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd", row_group_size=ROW_GROUP_ROWS)
+    data = sink.getvalue()
+    ticks, times = table["tick"].to_numpy(), table["at_ms"].to_numpy()
+    first, last = int(ticks.min()), int(ticks.max())
+    name = f"{table_name}-{mark}{first}-{last}.parquet"
+    root.write(memoryview(data), cluster_folder(slug), hour_folder(hour), name)
+    return HistoryFile(
+        name=name,
+        table=table_name,
+        rows=table.num_rows,
+        min_tick=first,
+        max_tick=last,
+        min_at_ms=int(times.min()),
+        max_at_ms=int(times.max()),
+        bytes=data.size,
+    )
+
+
+def _tables(ticks: list[Tick]) -> dict[str, pa.Table]:
+    rows = [{name: getattr(tick, name) for name in TICKS.names} for tick in ticks]
+    return {
+        "partitions": pa.concat_tables([tick.partitions for tick in ticks]).unify_dictionaries(),
+        "groups": pa.concat_tables([tick.groups for tick in ticks]).unify_dictionaries(),
+        "ticks": pa.Table.from_pylist(rows, schema=TICKS),
+    }

@@ -1,0 +1,10 @@
+import pytest
+
+from monitoring.history.root import current
+
+
+@pytest.fixture
+def root(tmp_path, settings):
+    """A history of its own in a folder whose name needs care."""
+    settings.HISTORY_URL = f"file://{tmp_path}/his tory"
+    return current()

@@ -1,0 +1,58 @@
+import pytest
+
+from monitoring.history import reader, writer
+from tests.monitoring.ticks import INTERVAL_MS, make_tick
+
+FIRST = 356_400_000
+AT_MS = FIRST * INTERVAL_MS + 40
+
+
+@pytest.fixture
+def history(root):
+    ticks = [
+        make_tick(
+            FIRST + n,
+            partitions=[
+                {"topic": topic, "partition": p, "log_end_offset": 100 * n + p}
+                for topic in ("a", "b")
+                for p in range(2)
+            ],
+            groups=[{"group": g, "topic": "a", "partition": 0, "lag": n} for g in ("g", "h")],
+        )
+        for n in range(3)
+    ]
+    for tick in ticks:  # three flushes, three files
+        writer.append(root, "local", [tick])
+    return root
+
+
+def test_a_range_includes_its_start_and_excludes_its_end(history):
+    read = reader.read("local", "groups", AT_MS, AT_MS + 2 * INTERVAL_MS, ["tick"], group="g")
+    assert sorted(read["tick"].to_pylist()) == [FIRST, FIRST + 1]
+
+
+def test_a_topic_or_group_can_be_chosen(history):
+    columns = ["topic", "partition", "log_end_offset"]
+    read = reader.read("local", "partitions", AT_MS, AT_MS + 1, columns, topic="b")
+    assert read.to_pylist() == [
+        {"topic": "b", "partition": 0, "log_end_offset": 0},
+        {"topic": "b", "partition": 1, "log_end_offset": 1},
+    ]
+    assert reader.read("local", "groups", 0, 10**14, ["lag"], group="nobody").num_rows == 0
+
+
+def test_files_outside_of_the_range_are_not_named(history):
+    assert len(reader.files("local", "groups", 0, 10**14)) == 3
+    assert len(reader.files("local", "groups", AT_MS + INTERVAL_MS, 10**14)) == 2
+    assert reader.files("local", "groups", 0, AT_MS) == []
+
+
+def test_no_history_is_an_empty_table_with_the_columns_asked_for(root):
+    read = reader.read("local", "partitions", 0, 10**14, ["topic", "size_bytes"])
+    assert (read.num_rows, read.column_names) == (0, ["topic", "size_bytes"])
+
+
+def test_local_files_are_plain_paths(history):
+    for path in reader.files("local", "groups", 0, 10**14):
+        assert path.startswith("/")
+        assert "/his tory/cluster=local/hour=" in path
