@@ -46,10 +46,13 @@ class AppendResult(NamedTuple):
 class Staged:
     """Batches ready to be written: `rows` is (last offset, size, max timestamp) of each."""
 
-    __slots__ = ("buffers", "next_offset", "producers", "results", "rows", "size_bytes")
+    __slots__ = (
+        "buffers", "max_timestamp_ms", "next_offset", "producers", "results", "rows", "size_bytes",
+    )  # fmt: skip
 
     def __init__(self, next_offset: int) -> None:
         self.next_offset = next_offset
+        self.max_timestamp_ms = -1
         self.size_bytes = 0
         self.buffers: list[Buffer] = []
         self.rows: list[tuple[int, int, int]] = []
@@ -91,6 +94,8 @@ def stage(
         staged.rows.append((last_offset, size, timestamp_ms))
         staged.results.append(AppendResult(next_offset, last_offset, append_time_ms, None, False))
         staged.size_bytes += size
+        if timestamp_ms > staged.max_timestamp_ms:
+            staged.max_timestamp_ms = timestamp_ms
         next_offset = last_offset + 1
     staged.next_offset = next_offset
     return staged
@@ -121,6 +126,7 @@ def stage_replicated(batches: Sequence[tuple[BatchHeader, Buffer]]) -> Staged:
             AppendResult(header.base_offset, header.last_offset, -1, None, False)
         )
         staged.size_bytes += len(view)
+        staged.max_timestamp_ms = max(staged.max_timestamp_ms, header.max_timestamp)
         staged.next_offset = header.last_offset + 1
     return staged
 

@@ -13,6 +13,7 @@ every segment that was not flushed. The file holds nothing but entries: it is ne
 import os
 from array import array
 from bisect import bisect_left, bisect_right
+from contextlib import suppress
 from typing import Final
 
 ENTRY_BYTES: Final = 8
@@ -76,7 +77,8 @@ class OffsetIndex:
         self._offsets.append(last_offset - self._base_offset)
         self._positions.append(position_bytes)
         if len(self._offsets) - self._written >= PENDING_MAX:
-            self.flush()
+            with suppress(OSError):  # they stay pending; the next roll or flush reports it
+                self.flush()
 
     def floor(self, offset: int) -> int:
         """The greatest known position at or before the batch that holds `offset`."""

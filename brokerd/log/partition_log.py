@@ -14,6 +14,7 @@ from typing import Final
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import browser, search
 from brokerd.log.append import AppendResult, Buffer, Staged, stage, stage_replicated
+from brokerd.log.context import storage_error
 from brokerd.log.log_config import INT32_MAX
 from brokerd.log.offset_index import ENTRY_BYTES as INDEX_ENTRY_BYTES
 from brokerd.log.open_files import FileRange
@@ -55,12 +56,18 @@ class PartitionLog(StoredLog):
             if staged.size_bytes > self.config.segment_bytes:
                 return self._append_oversized(batches, leader_epoch, now_ms)
             self.roll(now_ms)
-        first_offset = self.log_end_offset
-        self._write(staged)
         if leader_epoch != self._last_epoch:
-            self._last_epoch = leader_epoch
-            self.epochs.assign(leader_epoch, first_offset)
+            self._begin_epoch(leader_epoch, self.log_end_offset)
+        self._write(staged)
         return staged.results
+
+    def _begin_epoch(self, epoch: int, start_offset: int) -> None:
+        """Note an epoch before its first batch is written; none may follow if that fails."""
+        try:
+            self.epochs.assign(epoch, start_offset)
+        except OSError as error:
+            raise storage_error(error) from error
+        self._last_epoch = epoch
 
     def _append_oversized(
         self, batches: Sequence[Buffer], leader_epoch: int, now_ms: int
@@ -93,12 +100,12 @@ class PartitionLog(StoredLog):
         staged = stage_replicated(batches)
         if not self._fits(staged, now_ms):
             self.roll(now_ms)
-        self._write(staged)
-        self.producers.replay(header for header, _ in batches)
         for header, _ in batches:
             if header.leader_epoch != self._last_epoch:
-                self._last_epoch = header.leader_epoch
-                self.epochs.assign(header.leader_epoch, header.base_offset)
+                self._begin_epoch(header.leader_epoch, header.base_offset)
+        producers = self.producers
+        self._write(staged)
+        producers.replay(header for header, _ in batches)
         return staged.results
 
     def _write(self, staged: Staged) -> None:
@@ -125,7 +132,7 @@ class PartitionLog(StoredLog):
             return False
         if len(active.time_index) >= index_bytes // TIME_ENTRY_BYTES - 1:
             return False
-        return not self._is_old(max(row[2] for row in staged.rows), now_ms)
+        return not self._is_old(staged.max_timestamp_ms, now_ms)
 
     # -- read --------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ segment's base offset) and at a clean stop (for the log end).
 
 import os
 import struct
+from collections.abc import Collection
 from typing import Final
 
 from crc32c import crc32c
@@ -66,13 +67,20 @@ def decode(data: bytes) -> dict[int, ProducerEntry]:
     return entries
 
 
-def save(directory: str, offset: int, entries: dict[int, ProducerEntry]) -> None:
-    """Write the snapshot for `offset`, synced. Raises OSError."""
+def save(
+    directory: str, offset: int, entries: dict[int, ProducerEntry], bases: Collection[int]
+) -> None:
+    """Write the snapshot for `offset`; others stay only for segments. Raises OSError.
+
+    `bases` are the base offsets of the segments. It is not synced: one that a power cut spoilt is
+    known by its CRC, and an earlier one and the log replace it.
+    """
     path = names.segment_file(directory, offset, names.SNAPSHOT)
     with open(path, "wb") as file:
         file.write(encode(entries))
-        file.flush()
-        os.fsync(file.fileno())
+    for found in offsets(directory):
+        if found != offset and found not in bases:
+            os.unlink(names.segment_file(directory, found, names.SNAPSHOT))
 
 
 def offsets(directory: str) -> list[int]:

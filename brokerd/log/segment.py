@@ -12,6 +12,7 @@ import os
 import struct
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -291,9 +292,10 @@ class Segment:
             self._index.flush()
             self._time_index.flush()
 
-    def close(self) -> None:
-        """Write the indexes out and give the descriptor back. Raises OSError."""
-        self.close_indexes()
+    def abandon(self) -> None:
+        """Forget everything that is not on disk yet, since the files are about to be renamed."""
+        self._index = None
+        self._time_index = None
         self.file.close()
 
     def forget_page(self) -> None:
@@ -303,13 +305,14 @@ class Segment:
     def forget_lookups(self) -> None:
         """Drop what a look-up loaded, when the file is closed for room."""
         self.forget_page()
-        self.flush_indexes()
-        self._index = None
-        self._time_index = None
+        with suppress(OSError):  # the entries stay in memory; the next roll or flush reports it
+            self.flush_indexes()
+            self._index = None
+            self._time_index = None
 
     def mark_deleted(self) -> list[str]:
         """Rename the segment's files to `.deleted`; returns the new paths. Raises OSError."""
-        self.file.close()
+        self.abandon()
         renamed = []
         for suffix in names.SEGMENT_SUFFIXES:
             path = self.path(suffix)

@@ -149,13 +149,17 @@ class StoredLog:
             return
         try:
             active.close_indexes()
-            producer_snapshot.save(self.directory, base_offset, self.producers.entries)
+            self._save_snapshot()
             segment = Segment.create(self._context.files, self.directory, base_offset, now_ms)
         except OSError as error:
             raise storage_error(error) from error
         self._use(segment)
         self._event("roll", base_offset=base_offset)
         self._context.submit(FlushJob(self, base_offset))
+
+    def _save_snapshot(self) -> None:
+        bases = {segment.base_offset for segment in self._segments}
+        producer_snapshot.save(self.directory, self.log_end_offset, self.producers.entries, bases)
 
     def _use(self, segment: Segment) -> None:
         segment.index_interval_bytes = self.config.index_interval_bytes
@@ -266,13 +270,12 @@ class StoredLog:
         if self._ready:
             self._segments.active.close_indexes()
             if self._producers is not None:
-                entries = self._producers.entries
-                producer_snapshot.save(self.directory, self.log_end_offset, entries)
+                self._save_snapshot()
             self.flush()
         for segment in self._segments:
             segment.file.close()
 
     def abandon(self) -> None:
-        """Close the files of a log that is about to be renamed away. Raises OSError."""
+        """Close the files of a log that is about to be renamed away."""
         for segment in self._segments:
-            segment.file.close()
+            segment.abandon()

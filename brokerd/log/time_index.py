@@ -13,6 +13,7 @@ import os
 import struct
 from array import array
 from bisect import bisect_left, bisect_right
+from contextlib import suppress
 from typing import Final
 
 from brokerd.log.offset_index import PENDING_MAX, CorruptIndexError, write_at
@@ -68,7 +69,8 @@ class TimeIndex:
         self._timestamps.append(timestamp_ms)
         self._offsets.append(last_offset - self._base_offset)
         if len(self._timestamps) - self._written >= PENDING_MAX:
-            self.flush()
+            with suppress(OSError):  # they stay pending; the next roll or flush reports it
+                self.flush()
 
     def floor(self, timestamp_ms: int) -> int:
         """The offset of the last entry at or below `timestamp_ms`; the base when there is none."""

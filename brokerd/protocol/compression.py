@@ -57,9 +57,7 @@ def compress(codec: int, data: bytes | bytearray | memoryview) -> bytes:
     raise _unknown(codec)
 
 
-def decompress(
-    codec: int, data: memoryview, max_bytes: int = DECOMPRESSED_BYTES_MAX
-) -> memoryview:
+def decompress(codec: int, data: memoryview, max_bytes: int = DECOMPRESSED_BYTES_MAX) -> memoryview:
     """The records behind `data`, at most `max_bytes` of them.
 
     Raises KafkaError: INVALID_RECORD when the data is damaged or would grow over `max_bytes`,
@@ -86,7 +84,7 @@ def _compress_xerial(data: memoryview) -> bytes:
 
 def _decompress_snappy(data: memoryview, max_bytes: int) -> memoryview:
     if bytes(data[: len(_XERIAL_MAGIC)]) != _XERIAL_MAGIC:
-        return memoryview(_snappy_block(data, max_bytes))
+        return memoryview(_snappy_block(data, 0, max_bytes))
     out = bytearray()
     position = len(_XERIAL_HEADER)
     while position < len(data):
@@ -96,14 +94,15 @@ def _decompress_snappy(data: memoryview, max_bytes: int) -> memoryview:
         position += 4
         if size < 0 or position + size > len(data):
             raise _damaged(Codec.SNAPPY, f"a chunk of {size} bytes does not fit")
-        out += _snappy_block(data[position : position + size], max_bytes - len(out))
+        out += _snappy_block(data[position : position + size], len(out), max_bytes)
         position += size
     return memoryview(out)
 
 
-def _snappy_block(data: memoryview, max_bytes: int) -> bytearray:
+def _snappy_block(data: memoryview, before_bytes: int, max_bytes: int) -> bytearray:
+    """One block, which with the `before_bytes` in front of it may not exceed `max_bytes`."""
     size = cramjam.snappy.decompress_raw_len(data)
-    if size > max_bytes:
+    if before_bytes + size > max_bytes:
         raise _too_large(Codec.SNAPPY, max_bytes)
     out = bytearray(size)
     written = cramjam.snappy.decompress_raw_into(data, out)

@@ -1,0 +1,106 @@
+"""Logs for tests: real files in a temporary directory, a time that stands still."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import UUID
+
+from brokerd.log.context import Detail, LogContext
+from brokerd.log.loader import load
+from brokerd.log.log_config import LogConfig
+from brokerd.log.partition_log import PartitionLog
+from brokerd.protocol.records import BatchHeader, Record, encode_batch, iter_batches, iter_records
+
+NOW_MS = 1_700_000_000_000
+TOPIC_ID = UUID("12345678-1234-5678-1234-567812345678")
+
+
+class Events(list[tuple[str, Detail]]):
+    """An event sink that keeps what it is told."""
+
+    def __call__(self, kind: str, detail: Detail) -> None:
+        self.append((kind, detail))
+
+    def kinds(self) -> list[str]:
+        return [kind for kind, _ in self]
+
+
+def batch(
+    count: int = 1,
+    *,
+    size: int = 10,
+    timestamp_ms: int = NOW_MS,
+    codec: int = 0,
+    producer: tuple[int, int, int] = (-1, -1, -1),
+) -> memoryview:
+    """A writable batch of `count` records of `size` bytes; producer = (id, epoch, sequence)."""
+    records = [Record(0, timestamp_ms + i, b"key", bytes(size)) for i in range(count)]
+    producer_id, epoch, sequence = producer
+    return memoryview(
+        encode_batch(
+            records, codec=codec, producer_id=producer_id, producer_epoch=epoch,
+            base_sequence=sequence,
+        )
+    )  # fmt: skip
+
+
+def open_log(
+    directory: Path,
+    config: LogConfig | None = None,
+    *,
+    context: LogContext | None = None,
+    clean: bool = True,
+    log_start_offset: int = 0,
+    recovery_point: int | None = 0,
+) -> PartitionLog:
+    """The log in `directory` (made if missing) as topic t, partition 0."""
+    directory.mkdir(exist_ok=True)
+    context = context or LogContext()
+    loaded = load(
+        context, str(directory), log_start_offset=log_start_offset, recovery_point=recovery_point,
+        clean=clean, now_ms=NOW_MS,
+    )  # fmt: skip
+    return PartitionLog(
+        context, str(directory), "t", 0, TOPIC_ID, config or LogConfig(), loaded
+    )
+
+
+def reopen(log: PartitionLog, *, clean: bool = True, recovery_point: int | None = None) -> PartitionLog:
+    """The same directory again: after a clean close, or as a crash at this point leaves it."""
+    if clean:
+        log.close()
+        recovery_point = log.log_end_offset
+    return open_log(
+        Path(log.directory), log.config, clean=clean, log_start_offset=log.log_start_offset,
+        recovery_point=log.recovery_point if recovery_point is None else recovery_point,
+    )  # fmt: skip
+
+
+def headers(log: PartitionLog, offset: int = 0, max_bytes: int = 1 << 20) -> Iterator[BatchHeader]:
+    """The headers of all batches from `offset` on, read as a consumer reads them."""
+    for header, _ in batches(log, offset, max_bytes):
+        yield header
+
+
+def batches(
+    log: PartitionLog, offset: int = 0, max_bytes: int = 1 << 20
+) -> Iterator[tuple[BatchHeader, memoryview]]:
+    while True:
+        found = log.read(offset, max_bytes, up_to=log.log_end_offset, min_one_batch=True)
+        if found is None:
+            return
+        data = memoryview(found.read())
+        found.release()
+        for header, view in iter_batches(data):
+            if header.last_offset >= offset:
+                yield header, view
+            offset = header.last_offset + 1
+
+
+def records(log: PartitionLog, offset: int = 0, max_bytes: int = 1 << 20) -> list[Record]:
+    """All records from `offset` on."""
+    return [
+        record
+        for header, view in batches(log, offset, max_bytes)
+        for record in iter_records(header, view)
+        if record.offset >= offset
+    ]
