@@ -1,0 +1,57 @@
+"""What groups leave on disk, read by Apache Kafka's own tool."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from brokerd.groups.partitioner import OFFSETS_TOPIC, partition_for
+from tests.support.brokerd import BrokerdCluster
+from tests.support.group_members import ROOT, ConfluentMember
+from tests.support.zookeeper import ZooKeeper
+
+TOPIC, GROUP = "numbers", "readers"
+
+
+@pytest.mark.kafka
+def test_apache_kafka_decodes_offsets_and_groups(zookeeper: ZooKeeper, tmp_path: Path) -> None:
+    connect = zookeeper.connect("/groups-on-disk")
+    with BrokerdCluster.started(tmp_path, connect) as cluster:
+        bootstrap = cluster.bootstrap_servers
+        admin = AdminClient({"bootstrap.servers": bootstrap})
+        admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result(30)
+        producer = Producer({"bootstrap.servers": bootstrap})
+        for value in range(10):
+            producer.produce(TOPIC, str(value))
+        assert producer.flush(30) == 0
+        with ConfluentMember(bootstrap, GROUP, TOPIC, **{"client.id": "reader"}) as member:
+            member.got(10)
+        admin.delete_consumer_groups([GROUP])[GROUP].result(30)
+        cluster.stop()
+        partition = f"{OFFSETS_TOPIC}-{partition_for(GROUP, 8)}"
+        segment = cluster.brokers[0].logs / partition / f"{0:020}.log"
+        printed = dump(segment)
+    assert f"offset_commit::group={GROUP},partition={TOPIC}-0" in printed
+    assert "offset=10" in printed
+    assert f"group_metadata::group={GROUP}" in printed
+    assert '"protocolType":"consumer"' in printed
+    assert "reader-" in printed
+    assert printed.count("payload: <DELETE>") == 2
+
+
+def dump(segment: Path) -> str:
+    command = [str(ROOT / "bench" / "kafka.sh"), "dump-log", "--offsets-decoder"]
+    done = subprocess.run(
+        [*command, "--files", str(segment)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if done.returncode == 3:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.strip() == ""
+    return done.stdout
