@@ -6,6 +6,7 @@ words in console/reports/texts.py.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from monitoring.reports.charts import Chart, of_throughput_and_lag
+from monitoring.store import StoreDown
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,6 +27,7 @@ RANGE_MS_MIN = 60_000
 RANGE_MS_MAX = 31 * 24 * 3_600_000
 # 9999-12-31: beyond it no calendar follows.
 _TIME_MS_MAX = 253_402_300_799_000
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +57,15 @@ def _throughput_and_lag(
     spark: SparkSession, report: Report, on_stage: Callable[[int], None]
 ) -> Outcome:
     from monitoring.history.reader import files
+    from monitoring.history.tasks import flush
     from monitoring.spark.jobs.throughput_and_lag import Request, run
 
     from_ms, to_ms = report.params["from_ms"], report.params["to_ms"]
     slug = report.cluster.slug
+    try:
+        flush()  # so that the newest samples are in it, too
+    except StoreDown as error:
+        _log.warning("report %s does without the newest samples: %s", report.id, error)
     request = Request(
         from_ms=from_ms,
         to_ms=to_ms,

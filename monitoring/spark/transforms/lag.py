@@ -1,7 +1,8 @@
 """How far groups were behind: DataFrame → DataFrame, nothing read, no clock.
 
 A group's lag at a tick is the sum over the partitions it has committed. It is null (unknown)
-where the end of one of them was not known, and where the group has committed nothing.
+where the end of one of them was not known, and where the group has committed nothing. A
+negative lag (a commit beyond the end) adds nothing: it must not hide another partition's.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ def totals(samples: DataFrame) -> DataFrame:
     known = F.count_if(committed & F.col("lag").isNotNull())
     return once.groupBy("group", "at_ms").agg(
         partitions.alias("partitions"),
-        F.when((known > 0) & (known == partitions), F.sum(F.when(committed, F.col("lag")))).alias(
-            "lag"
-        ),
+        F.when(
+            (known > 0) & (known == partitions),
+            F.sum(F.when(committed, F.greatest("lag", F.lit(0)))),
+        ).alias("lag"),
     )
 
 

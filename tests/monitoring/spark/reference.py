@@ -100,7 +100,9 @@ def group_lag(rows: list[dict]) -> dict[str, list[tuple[int, int | None]]]:
         totals[group] = []
         for at, members in sorted(by_time.items()):
             lags = [row["lag"] for row in members if row["committed_offset"] is not None]
-            totals[group].append((at, None if not lags or None in lags else sum(lags)))
+            totals[group].append(
+                (at, None if not lags or None in lags else sum(max(lag, 0) for lag in lags))
+            )
     return totals
 
 
@@ -199,7 +201,7 @@ def _group_rows(dice: random.Random, at: int, state: dict) -> list[dict]:
         }
     ]
     for (topic, number), now in state.items():
-        for group, behind in (("fast", dice.choice([0, 0, 0, 3])), ("slow", dice.randrange(500))):
+        for group, behind in (("fast", dice.choice([0, 0, 3, -2])), ("slow", dice.randrange(500))):
             known = dice.random() > 0.02
             committed = None if (group, number) == ("slow", 1) else max(0, now["end"] - behind)
             lag = None if committed is None or not known else now["end"] - committed

@@ -1,0 +1,154 @@
+"""A report through all that is real: Redis, a Celery worker, Spark, the history's files."""
+
+import threading
+import time
+from collections.abc import Callable
+from itertools import groupby
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from monitoring.history.root import current
+from monitoring.history.writer import append
+from monitoring.models import Cluster
+from monitoring.reports import kinds, services, storage, tasks
+from monitoring.reports.models import Report, State
+from monitoring.reports.runner import run_report
+from monitoring.spark.config import SparkConfig
+from tests.monitoring.spark import reference
+from tests.monitoring.ticks import make_tick
+from tests.support.redis import RedisServer, free_port
+from tests.support.worker import Worker, worker
+
+pytestmark = [pytest.mark.spark, pytest.mark.django_db(transaction=True)]
+_DEADLINE_S = 90
+
+
+@pytest.fixture
+def cluster(redis_server: RedisServer) -> Cluster:
+    return Cluster.objects.create(slug="e2e", name="E2E", bootstrap_servers="127.0.0.1:1")
+
+
+@pytest.fixture(scope="module")
+def bad_day() -> tuple[list[dict], list[dict]]:
+    """A bad day in the history of the cluster `e2e`."""
+    partitions, groups = reference.a_bad_day(seed=11)
+    rows: dict[int, tuple[list, list]] = {}
+    for number, table in enumerate((partitions, groups)):
+        for at_ms, of_tick in groupby(table, key=lambda row: row["at_ms"]):
+            rows.setdefault(at_ms, ([], []))[number].extend(of_tick)
+    ticks = [
+        make_tick(at_ms // 5000, cluster="e2e", partitions=rows[at_ms][0], groups=rows[at_ms][1])
+        for at_ms in sorted(rows)
+    ]
+    append(current(), "e2e", ticks)
+    return partitions, groups
+
+
+def params_of(bad_day: tuple[list[dict], list[dict]]) -> dict[str, int]:
+    times = [row["at_ms"] for row in bad_day[0]]
+    return {"from_ms": min(times), "to_ms": max(times) + 1}
+
+
+def wait_for(report: Report, is_true: Callable[[Report], bool], running: Worker) -> None:
+    deadline = time.monotonic() + _DEADLINE_S
+    while True:
+        report.refresh_from_db()
+        if is_true(report):
+            return
+        if time.monotonic() > deadline or running.process.poll() is not None:
+            raise AssertionError(f"{report.state} {report.stage}\n{running.log.read_text()}")
+        time.sleep(0.1)
+
+
+def test_a_report_outlives_its_worker_and_waits_for_spark(
+    cluster: Cluster, bad_day: tuple[list[dict], list[dict]], spark_server: SparkConfig
+) -> None:
+    params = params_of(bad_day)
+    report = services.start(kinds.THROUGHPUT_AND_LAG, cluster, params, None, ["console."])
+    with worker("spark", "prefork", SPARK_CONNECT_PORT=str(free_port())) as first:
+        wait_for(report, lambda row: row.stage == "starting", first)
+        assert report.state == State.RUNNING
+        first.kill()
+    long_ago = timezone.now() - 2 * tasks.SILENCE_MAX
+    Report.objects.filter(pk=report.pk).update(heartbeat_at=long_ago)
+    tasks.reap()
+    with worker("spark", "prefork", SPARK_CONNECT_PORT=str(spark_server.port)) as second:
+        wait_for(report, lambda row: row.is_finished, second)
+    assert (report.state, report.progress, report.attempt) == (State.DONE, 100, 2)
+    check(report, bad_day)
+
+
+def check(report: Report, bad_day: tuple[list[dict], list[dict]]) -> None:
+    """The stored result says what plain Python says, without the hidden topics."""
+    partitions, groups = (
+        [row for row in table if not (row["topic"] or "").startswith("console.")]
+        for table in bad_day
+    )
+    result = storage.read(report.result_dir)
+    topics, _ = reference.throughput(partitions, 60_000, result.figures["gap_ms"])
+    stored = {row["topic"]: row["messages"] for row in result.table("topics", 99)}
+    assert stored == {name: row["messages"] for name, row in topics.items()}
+    slow = reference.lag_summary(reference.group_lag(groups)["slow"], result.figures["gap_ms"])
+    stored = {row["group"]: row for row in result.table("groups", 99)}
+    assert {name: stored["slow"][name] for name in slow} == pytest.approx(slow)
+    assert [line["name"] for line in result.charts["messages"]["series"]] == ["clicks", "orders"]
+    assert set(result.rows) == {"topics", "topic_series", "groups", "group_series"}
+
+
+def _start(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Report:
+    monkeypatch.setattr(tasks.run, "delay", lambda report_id: None)
+    return services.start(
+        kinds.THROUGHPUT_AND_LAG, cluster, {"from_ms": 0, "to_ms": 3_600_000}, None, []
+    )
+
+
+def _compute_with(monkeypatch: pytest.MonkeyPatch, compute: Callable) -> None:
+    kind = kinds.KINDS[kinds.THROUGHPUT_AND_LAG]
+    other = kinds.Kind(stages=kind.stages, compute=compute, charts=kind.charts)
+    monkeypatch.setitem(kinds.KINDS, kinds.THROUGHPUT_AND_LAG, other)
+
+
+def test_a_running_report_is_cancelled_by_interrupting_spark(
+    cluster: Cluster, spark_server: SparkConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = _start(cluster, monkeypatch)
+
+    def compute(spark, report, on_stage):
+        on_stage(0)
+        threading.Timer(0.5, cancel).start()
+        spark.sql("select count(*) from range(20000000000) where hash(id) = 7").collect()
+        raise AssertionError("the query was not interrupted")
+
+    def cancel() -> None:
+        services.cancel(report)
+        connection.close()
+
+    _compute_with(monkeypatch, compute)
+    run_report(report.id)
+    report.refresh_from_db()
+    assert (report.state, report.result_dir) == (State.CANCELLED, "")
+    assert not (storage.root() / str(report.id)).exists()
+
+
+def test_a_job_that_fails_marks_its_report(
+    cluster: Cluster, spark_server: SparkConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = _start(cluster, monkeypatch)
+    _compute_with(monkeypatch, lambda spark, report, on_stage: spark.sql("no sql").collect())
+    run_report(report.id)
+    report.refresh_from_db()
+    assert (report.state, report.error) == (State.FAILED, "failed")
+    assert report.finished_at is not None
+
+
+def test_a_message_that_comes_twice_computes_once(
+    cluster: Cluster, spark_server: SparkConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = _start(cluster, monkeypatch)
+    run_report(report.id)
+    run_report(report.id)
+    report.refresh_from_db()
+    assert (report.state, report.attempt) == (State.DONE, 1)
+    assert storage.read(report.result_dir).figures["ticks"] == 0
