@@ -176,7 +176,12 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
-        "CONFIG": {"hosts": [REDIS_URL], "prefix": "aerie:channels", "capacity": 100},
+        "CONFIG": {
+            # The layer waits 5 s for a message at a time: redis-py's default would cut it off.
+            "hosts": [{"address": REDIS_URL, "socket_timeout": 20, "socket_connect_timeout": 2}],
+            "prefix": "aerie:channels",
+            "capacity": 100,
+        },
     }
 }
 
@@ -258,6 +263,10 @@ LOGGING = {
         "django.channels.server": {"level": "WARNING"},
         "kazoo.client": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
+        # A line per task would drown the rest.
+        "celery.app.trace": {"level": "WARNING"},
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.beat": {"level": "WARNING"},
     },
 }
 

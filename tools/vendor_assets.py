@@ -38,7 +38,7 @@ ICONS = re.findall(
     info-circle key language layout-dashboard list-details loader-2 lock logout menu-2 message-2
     minus moon pencil player-play player-stop plug-connected plug-connected-x plus refresh
     report-analytics search selector send server-2 settings shield-lock stack-2 sun sun-moon
-    table test-pipe topology-star-3 trash user users-group world x
+    table test-pipe topology-star-3 trash user users users-group world x
     """,
 )
 

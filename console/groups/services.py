@@ -44,7 +44,7 @@ def _members(lags: list[LagRow]) -> list[dict[str, Any]]:
             )
             member["partitions"] += 1
             if row.lag is not None:
-                member["lag"] = (member["lag"] or 0) + row.lag
+                member["lag"] = (member["lag"] or 0) + max(0, row.lag)
     return sorted(found.values(), key=lambda member: (member["client_id"] or "", member["host"]))
 
 
@@ -55,5 +55,5 @@ def _topics(lags: list[LagRow]) -> list[dict[str, Any]]:
         topic = found.setdefault(row.topic, {"name": row.topic, "partitions": 0, "lag": None})
         topic["partitions"] += 1
         if row.lag is not None:
-            topic["lag"] = (topic["lag"] or 0) + row.lag
+            topic["lag"] = (topic["lag"] or 0) + max(0, row.lag)
     return list(found.values())

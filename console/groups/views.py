@@ -1,12 +1,15 @@
 """The consumer groups of a cluster: list and detail."""
 
-from django.http import Http404, HttpRequest, HttpResponse
+import time
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
-from console.groups import services
+from console.groups import history, services
 from console.live import store
 from console.ui.table import Column, Table
 
@@ -39,4 +42,35 @@ def detail(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     context = services.context(request.cluster, request.rights, group)
     if context is None and store.snapshot(cluster, request.rights) is not None:
         raise Http404(_("The last sample knows no group “%(name)s”.") % {"name": group})
-    return render(request, "groups/detail.html", {"name": group} | (context or {"group": None}))
+    known = history.RANGES_MS
+    asked = request.GET.get("range", "")
+    chosen = asked if asked in known else history.DEFAULT_RANGE
+    extra = {
+        "name": group,
+        "range": chosen,
+        "ranges": list(known),
+        "chart": _chart(request, group, chosen),
+    }
+    return render(request, "groups/detail.html", extra | (context or {"group": None}))
+
+
+@require_safe
+@requires("group.view")
+def lag(request: HttpRequest, cluster: str) -> HttpResponse:
+    """The data of the chart again, for the page that stands open."""
+    asked = request.GET.get("range", "")
+    if asked not in history.RANGES_MS:
+        return JsonResponse(
+            {"error": "range is one of " + ", ".join(history.RANGES_MS)}, status=400
+        )
+    chart = _chart(request, request.GET.get("group", ""), asked)
+    return JsonResponse(chart, status=503 if "error" in chart else 200)
+
+
+def _chart(request: HttpRequest, group: str, chosen: str) -> dict[str, Any]:
+    now_ms = time.time_ns() // 1_000_000
+    range_ms = history.RANGES_MS[chosen]
+    try:
+        return history.lag_chart(request.cluster.slug, group, request.rights, range_ms, now_ms)
+    except OSError as error:
+        return {"error": _("The stored history cannot be read (%s).") % type(error).__name__}

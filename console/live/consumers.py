@@ -16,17 +16,27 @@ from asgiref.sync import sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.contrib.auth import get_user
+from redis.exceptions import RedisError
 
 from console.accounts import rights
 from console.live import fragments, store
 from monitoring.models import Cluster
 
 NOT_ALLOWED = 4403
+TRY_AGAIN = 1013
 log = logging.getLogger(__name__)
 
 
 class ClusterConsumer(AsyncWebsocketConsumer):
     """`/ws/c/<cluster>/?show=…`"""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Ends quietly when the channel layer is lost: the page says so and connects again."""
+        try:
+            await super().__call__(scope, receive, send)
+        except RedisError as error:
+            log.warning("a live connection ended: Redis does not answer (%s)", error)
+            await send({"type": "websocket.close", "code": TRY_AGAIN})
 
     async def connect(self) -> None:
         query = parse_qs(self.scope["query_string"].decode("latin-1"))

@@ -79,19 +79,43 @@ class PartitionRow:
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    name: str
-    state: str
-    protocol_type: str
+    """One group. `lag` is the sum of what is known, None where nothing is; the last three count
+    the partitions that are not in it."""
+
+    group: str
+    state: str | None
+    protocol_type: str | None
     coordinator: int | None
     members: int | None
     topics: int
     partitions: int
-    lag: int | None  # None: nothing committed, or a committed partition whose end is unknown
+    lag: int | None
+    negative: int
+    not_committed: int
+    end_unknown: int
+
+    @property
+    def name(self) -> str:
+        return self.group
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderRow:
+    """One group as a reader of one topic; lag as in GroupRow."""
+
+    group: str
+    state: str | None
+    members: int | None
+    partitions: int
+    lag: int | None
+    negative: int
+    not_committed: int
+    end_unknown: int
 
 
 @dataclass(frozen=True, slots=True)
 class LagRow:
-    """A partition as one group reads it."""
+    """A partition as one group reads it; `lag_note` says why there is no lag, or an odd one."""
 
     group: str
     topic: str
@@ -99,6 +123,7 @@ class LagRow:
     committed_offset: int | None
     log_end_offset: int | None
     lag: int | None
+    lag_note: str
     member_id: str | None
     client_id: str | None
     member_host: str | None

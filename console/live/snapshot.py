@@ -21,11 +21,19 @@ from console.live.columns import (
     kept_groups,
     names,
     number,
-    numbers,
     sums,
     whole,
 )
-from console.live.rows import BrokerRow, GroupRow, LagRow, PartitionRow, TopicRow, Totals
+from console.live.rows import (
+    BrokerRow,
+    GroupRow,
+    LagRow,
+    PartitionRow,
+    ReaderRow,
+    TopicRow,
+    Totals,
+)
+from monitoring.lag.tables import group_totals, topic_totals, with_lag
 from monitoring.sampling.tick import Tick
 
 
@@ -129,37 +137,8 @@ class Snapshot:
 
     @cached_property
     def groups(self) -> list[GroupRow]:
-        """One row per group, by name."""
-        table = self._groups
-        code, found = names(table["group"])
-        n = len(found)
-        lag, committed = numbers(table, "lag"), numbers(table, "committed_offset")
-        total = sums(lag, code, n)
-        # A sum that misses a partition would read as less lag than there is.
-        total[counts(~np.isnan(committed) & np.isnan(lag), code, n) > 0] = np.nan
-        topic, _ = names(table["topic"])
-        rows_with_topic = counts(topic >= 0, code, n)
-        first = np.full(n, -1)
-        first[code[::-1]] = np.arange(len(code))[::-1]
-        facts = table.select(["state", "protocol_type", "coordinator", "members"])
-        described = facts.take(pa.array(np.maximum(first, 0))).to_pylist() if len(code) else []
-        pairs = np.unique(np.stack([code, topic])[:, topic >= 0], axis=1)
-        topics_read = np.bincount(pairs[0], minlength=n)
-        rows = [
-            GroupRow(
-                name=found[i],
-                state=described[i]["state"] or "",
-                protocol_type=described[i]["protocol_type"] or "",
-                coordinator=described[i]["coordinator"],
-                members=described[i]["members"],
-                topics=int(topics_read[i]),
-                partitions=int(rows_with_topic[i]),
-                lag=whole(total[i]),
-            )
-            for i in range(n)
-            if first[i] >= 0
-        ]
-        return sorted(rows, key=lambda row: row.name)
+        """One row per group, by name; the sums are monitoring.lag's, as in alerts."""
+        return [GroupRow(**row) for row in _rows(group_totals(self._groups), GroupRow)]
 
     def group(self, name: str) -> GroupRow | None:
         return next((row for row in self.groups if row.name == name), None)
@@ -168,10 +147,16 @@ class Snapshot:
         """What one group reads, or who reads one topic, partition by partition."""
         column, wanted = ("group", group) if group is not None else ("topic", topic)
         same = pc.equal(pc.cast(self._groups[column], pa.string()), wanted or "")
-        rows = self._groups.filter(same).to_pylist()
-        keys = LagRow.__slots__
-        found = [LagRow(**{k: row[k] for k in keys}) for row in rows if row["topic"] is not None]
+        table = with_lag(self._groups.filter(same))
+        found = [LagRow(**row) for row in _rows(table, LagRow) if row["topic"] is not None]
         return sorted(found, key=lambda row: (row.topic, row.partition, row.group))
+
+    def readers(self, topic: str) -> list[ReaderRow]:
+        """The groups that read a topic, by name, with their part of its lag."""
+        same = pc.equal(pc.cast(self._groups["topic"], pa.string()), topic)
+        return [
+            ReaderRow(**row) for row in _rows(topic_totals(self._groups.filter(same)), ReaderRow)
+        ]
 
     @cached_property
     def brokers(self) -> list[BrokerRow]:
@@ -231,6 +216,13 @@ class Snapshot:
             bytes_out_rate=_total(broker.bytes_out_rate for broker in brokers),
             lag=_total_whole(group.lag for group in groups),
         )
+
+
+def _rows(table: pa.Table, row: type) -> list[dict[str, Any]]:
+    """The table's rows, with the columns that the row type has."""
+    columns: list[str] = list(row.__slots__)  # type: ignore[attr-defined]
+    found: list[dict[str, Any]] = table.select(columns).to_pylist()
+    return found
 
 
 def _by_id(ids: np.ndarray) -> dict[int, int]:

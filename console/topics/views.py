@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
 from console.live import store
-from console.live.rows import LagRow, TopicRow
+from console.live.rows import TopicRow
 from console.topics import settings_table
 from console.topics.tabs import topic_tabs
 from console.ui.table import Column, Table
@@ -121,30 +121,14 @@ def config(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
 def consumers(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
     context = frame(request, topic, "consumers")
     _known_topic(context)
-    lags = context["shown"].lags(topic=topic) if context["shown"] else []
-    states = {row.name: row.state for row in context["shown"].groups} if lags else {}
-    rows = [_reader(name, states.get(name, ""), lags) for name in sorted({r.group for r in lags})]
+    rows = context["shown"].readers(topic) if context["shown"] else []
     columns = [
-        Column("group", _("Group"), lambda row: row["group"]),
-        Column("state", _("State"), lambda row: row["state"]),
-        Column("partitions", _("Partitions"), lambda row: row["partitions"], numeric=True),
-        Column("members", _("Members here"), lambda row: row["members"], numeric=True),
-        Column("lag", _("Lag"), lambda row: row["lag"], numeric=True),
+        Column("group", _("Group"), lambda row: row.group),
+        Column("state", _("State"), lambda row: row.state),
+        Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True),
+        Column("members", _("Members"), lambda row: row.members, numeric=True),
+        Column("lag", _("Lag"), lambda row: row.lag, numeric=True),
     ]
     table = Table.of(request.GET, columns, "-lag", id="readers")
-    context["table"] = table.show(rows, lambda row: str(row["group"]))
+    context["table"] = table.show(rows, lambda row: row.group)
     return render(request, "topics/consumers.html", context)
-
-
-def _reader(group: str, state: str, lags: list[LagRow]) -> dict[str, Any]:
-    """One group as a reader of this topic; its lag is unknown where a committed part of it is."""
-    own = [row for row in lags if row.group == group]
-    unknown = any(row.committed_offset is not None and row.lag is None for row in own)
-    known = [row.lag for row in own if row.lag is not None]
-    return {
-        "group": group,
-        "state": state,
-        "partitions": len(own),
-        "members": len({row.member_id for row in own if row.member_id}),
-        "lag": sum(known) if known and not unknown else None,
-    }

@@ -8,6 +8,9 @@ if (connection) {
 
   document.addEventListener("htmx:after:ws:message", () => {
     heardAt = Date.now();
+    // The server sends the next tick only to a browser that has drawn the last.
+    const path = connection.getAttribute("hx-ws:connect");
+    htmx.ext.ws.getRegistry().get(path)?.socket?.send("drawn");
     document.body.dispatchEvent(new CustomEvent("tick"));
   });
   setInterval(() => {

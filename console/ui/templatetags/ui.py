@@ -85,6 +85,12 @@ def badge(label: Any, tone: str = "", hint: str = "") -> dict[str, Any]:
     }
 
 
+@register.inclusion_tag("ui/lag.html")
+def lag(row: Any) -> dict[str, Any]:
+    """The lag of a group, reader or partition (console/live/rows.py), with what is not in it."""
+    return {"row": row, "note": getattr(row, "lag_note", "")}
+
+
 @register.inclusion_tag("ui/stat.html")
 def stat(title: str, value: str, **options: Any) -> dict[str, Any]:
     """One figure with its name, source and age.

@@ -1,0 +1,89 @@
+"""The lag of a group over time: from the stored history, and from the live window for what is not
+stored yet.
+
+A chart has at most POINTS_MAX points a line; each is the most lag within its stretch of ticks, so
+that a peak is never averaged away. A stretch without a sample is a gap in the line.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from django.utils.translation import gettext as _
+
+from console.accounts.rights import Rights
+from monitoring.history.reader import read
+from monitoring.lag.tables import with_lag
+from monitoring.sampling import live
+from monitoring.store import StoreDown
+
+POINTS_MAX = 480
+SERIES_MAX = 8
+RANGES_MS = {"15m": 15 * 60_000, "1h": 3_600_000, "6h": 6 * 3_600_000, "24h": 24 * 3_600_000}
+DEFAULT_RANGE = "1h"
+_COLUMNS = ["tick", "topic", "partition", "committed_offset", "log_end_offset", "lag"]
+
+Sums = dict[str, dict[int, int]]  # topic → tick → lag
+
+
+def lag_chart(slug: str, group: str, held: Rights, range_ms: int, now_ms: int) -> dict[str, Any]:
+    """The spec of the chart (static/app/chart.js). Raises OSError when the history is away."""
+    from_ms = now_ms - range_ms
+    stored = read(slug, "groups", from_ms, now_ms, _COLUMNS, group=group)
+    sums = _sums([stored], held)
+    newest = max((tick for ticks in sums.values() for tick in ticks), default=-1)
+    interval = live.interval_ms()
+    for topic, ticks in _sums(_live(slug, group, newest, from_ms, interval), held).items():
+        sums.setdefault(topic, {}).update(ticks)
+    return chart(sums, from_ms // interval, now_ms // interval, interval)
+
+
+def _live(slug: str, group: str, newest: int, from_ms: int, interval: int) -> Iterable[pa.Table]:
+    """The rows of the ticks after `newest`; none when Redis is away (the chart then ends there)."""
+    try:
+        ticks = live.recent_ticks(slug, max(from_ms, (newest + 1) * interval))
+    except StoreDown:
+        return
+    for tick in ticks:
+        names = tick.groups["group"].cast(pa.string())
+        yield tick.groups.filter(pc.equal(names, group)).select(_COLUMNS)
+
+
+def _sums(tables: Iterable[pa.Table], held: Rights) -> Sums:
+    """The lag by topic and tick, of the topics that these rights show; a negative one adds 0."""
+    found: Sums = defaultdict(dict)
+    for table in tables:
+        noted = with_lag(table)
+        columns = [noted[name].to_pylist() for name in ("topic", "tick", "lag")]
+        shown: dict[str | None, bool] = {}
+        for topic, tick, lag in zip(*columns, strict=True):
+            if topic not in shown:
+                shown[topic] = topic is not None and held.may("topic.view", topic)
+            if shown[topic] and lag is not None:
+                found[topic][tick] = found[topic].get(tick, 0) + max(0, lag)
+    return found
+
+
+def chart(sums: Sums, first_tick: int, last_tick: int, interval: int) -> dict[str, Any]:
+    """One line for the whole group and one for each topic of several. Pure."""
+    stretch = max(1, -(-(last_tick - first_tick + 1) // POINTS_MAX))
+    slots = range(first_tick // stretch, last_tick // stretch + 1)
+    x = [slot * stretch * interval for slot in slots]
+    total: dict[int, int] = defaultdict(int)
+    for ticks in sums.values():
+        for tick, lag in ticks.items():
+            total[tick] += lag
+    lines = [(_("all topics") if len(sums) > 1 else next(iter(sums), ""), total)]
+    if len(sums) > 1:
+        most = sorted(sums, key=lambda topic: max(sums[topic].values()), reverse=True)
+        lines += [(topic, sums[topic]) for topic in most[: SERIES_MAX - 1]]
+    series = []
+    for name, ticks in lines:
+        peaks: dict[int, int] = {}
+        for tick, lag in ticks.items():
+            slot = tick // stretch
+            peaks[slot] = max(peaks.get(slot, 0), lag)
+        series.append({"name": name, "x": x, "y": [peaks.get(slot) for slot in slots]})
+    return {"kind": "line", "unit": _("messages"), "series": series if total else []}
