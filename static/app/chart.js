@@ -20,14 +20,28 @@ const CONFIG = {
 };
 const drawn = new Map(); // node → spec
 
+// Plotly reads only old notations of colours; the page's are light-dark(), oklch(), color-mix().
+function plain(name) {
+  const probe = document.createElement("i");
+  probe.style.color = `var(${name})`;
+  document.body.append(probe);
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 1;
+  const pen = canvas.getContext("2d");
+  pen.fillStyle = getComputedStyle(probe).color;
+  probe.remove();
+  pen.fillRect(0, 0, 1, 1);
+  const [red, green, blue, alpha] = pen.getImageData(0, 0, 1, 1).data;
+  return `rgba(${red},${green},${blue},${alpha / 255})`;
+}
+
 function theme() {
   const root = document.documentElement;
-  const style = getComputedStyle(root);
   return {
     palette: PALETTES[root.dataset.bsTheme === "dark" ? "dark" : "light"],
-    text: style.getPropertyValue("--tblr-body-color").trim(),
-    grid: style.getPropertyValue("--tblr-border-color").trim(),
-    surface: style.getPropertyValue("--tblr-bg-surface").trim(),
+    text: plain("--tblr-body-color"),
+    grid: plain("--tblr-border-color"),
+    surface: plain("--tblr-bg-surface"),
     font: getComputedStyle(document.body).fontFamily,
   };
 }
