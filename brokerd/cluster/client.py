@@ -59,6 +59,7 @@ class ClusterClient:
         on_fatal: Callable[[Exception], None],
     ) -> None:
         self.image = MetadataImage()
+        self.image.cluster_id = settings.cluster_id
         self._settings = settings
         self._on_change = on_change
         self._on_fatal = on_fatal
@@ -218,7 +219,7 @@ class ClusterClient:
         assert session is not None
         await self._make_chroot()
         await registration.prepare_paths(self._zookeeper)
-        await self._check_cluster_id(await registration.cluster_id(self._zookeeper))
+        self._check_cluster_id(await registration.cluster_id(self._zookeeper))
         session_file.save(self._settings.session_file, session_file.SavedSession(*session))
         await registration.register(self._zookeeper, self._settings, _now_ms())
         logger.info(
@@ -233,11 +234,11 @@ class ClusterClient:
         self._joined_session = session[0]
         self._flag("changes")
 
-    async def _check_cluster_id(self, cluster_id: str) -> None:
+    def _check_cluster_id(self, cluster_id: str) -> None:
         if self.image.cluster_id and self.image.cluster_id != cluster_id:
             raise ClusterError(
-                f"ZooKeeper holds another cluster now: its id is {cluster_id}, this broker belongs "
-                f"to {self.image.cluster_id}"
+                f"zookeeper.connect leads to the cluster {cluster_id}, but this broker's data "
+                f"belong to the cluster {self.image.cluster_id}: mend zookeeper.connect or log.dirs"
             )
         self.image.cluster_id = cluster_id
 

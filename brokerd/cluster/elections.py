@@ -49,8 +49,8 @@ def next_state(
     state: PartitionState, live: Container[int], bounced: Container[int], controller_epoch: int
 ) -> PartitionState | None:
     """What the state must become, as the version after its own; None where it is right as it is."""
-    steady = tuple(r for r in state.isr if r in live and r not in bounced)
-    isr = steady or state.isr
+    present = tuple(r for r in state.isr if r in live)
+    isr = tuple(r for r in present if r not in bounced) or present or state.isr
     leader = state.leader
     if leader not in isr or leader not in live or leader in bounced:
         candidates = (r for r in state.replicas if r in isr and r in live)

@@ -26,13 +26,14 @@ class ClusterSettings:
 
     `zookeeper_connect` is hosts with an optional chroot (`a:2181,b:2181/aerie`); `session_file`
     lies in a log directory that this process has locked. `topic_defaults` is the broker's own
-    value of each topic setting.
+    value of each topic setting. `cluster_id` is that of the log directories, '' where they are new.
     """
 
     broker_id: int
     endpoints: tuple[Endpoint, ...]
     zookeeper_connect: str
     session_file: Path
+    cluster_id: str = ""
     session_timeout_ms: int = 18_000
     rack: str | None = None
     default_partitions: int = 1

@@ -1,0 +1,176 @@
+"""The controller's mind: events in, states to write and topics to announce out. No ZooKeeper."""
+
+from uuid import UUID
+
+from brokerd.cluster.codecs import TopicNode
+from brokerd.cluster.controller import Controller, LoadedState
+from brokerd.cluster.operations import Create, SetData, write_states
+from brokerd.replication.state import PartitionState
+
+ID = UUID(int=7)
+
+
+def _topic(*leaders: int, topic_id: UUID = ID) -> TopicNode:
+    return TopicNode(topic_id=topic_id, replicas={i: (b,) for i, b in enumerate(leaders)})
+
+
+def _state(
+    index: int, leader: int, *, version: int = 0, replica: int | None = None, is_new: bool = False
+) -> PartitionState:
+    return PartitionState(
+        topic="t",
+        partition=index,
+        topic_id=ID,
+        replicas=(replica or leader,),
+        leader=leader,
+        leader_epoch=version,
+        isr=(replica or leader,),
+        controller_epoch=1,
+        version=version,
+        is_new=is_new,
+    )
+
+
+def _loaded(state: PartitionState, created: int, modified: int) -> LoadedState:
+    return LoadedState(state=state, created_zxid=created, modified_zxid=modified)
+
+
+def _running(*brokers: int, leaders: tuple[int, ...] = (1, 2)) -> Controller:
+    """A controller in office with the topic `t`, everything written and announced."""
+    core = Controller(1, dict.fromkeys(brokers, 10))
+    core.written(core.topics_changed({"t": _topic(*leaders)}))
+    return core
+
+
+def test_a_new_topic_gets_a_state_for_each_partition_with_a_live_replica() -> None:
+    core = Controller(1, {1: 10, 2: 11})
+    wanted = list(core.topics_changed({"t": _topic(1, 2, 3)}))
+    assert [(state.partition, state.leader) for state in wanted] == [(0, 1), (1, 2)]
+    assert all(state.is_new and state.version == 0 for state in wanted)
+
+
+def test_a_partition_whose_replica_was_away_gets_its_state_when_it_comes() -> None:
+    core = _running(1, leaders=(1, 3))
+    wanted = list(core.brokers_changed({1: 10, 3: 12}))
+    assert [(state.partition, state.leader, state.is_new) for state in wanted] == [(1, 3, True)]
+
+
+def test_a_dead_broker_takes_its_partitions_offline_and_brings_them_back() -> None:
+    core = _running(1, 2)
+    gone = list(core.brokers_changed({1: 10}))
+    assert [(s.partition, s.leader, s.isr, s.leader_epoch) for s in gone] == [(1, -1, (2,), 1)]
+    core.written(gone)
+    back = list(core.brokers_changed({1: 10, 2: 20}))
+    assert [(s.partition, s.leader, s.leader_epoch, s.version) for s in back] == [(1, 2, 2, 2)]
+
+
+def test_a_broker_that_bounced_between_two_looks_leads_again_with_a_higher_epoch() -> None:
+    core = _running(1, 2)
+    wanted = list(core.brokers_changed({1: 10, 2: 99}))
+    assert [(s.partition, s.leader, s.leader_epoch) for s in wanted] == [(1, 2, 1)]
+
+
+def test_what_was_not_written_is_decided_again() -> None:
+    core = _running(1, 2)
+    first = list(core.brokers_changed({1: 10}))
+    assert list(core.brokers_changed({1: 10})) == first
+
+
+def test_a_grown_topic_gets_states_for_the_added_partitions_only() -> None:
+    core = _running(1, 2)
+    wanted = list(core.topics_changed({"t": _topic(1, 2, 1)}))
+    assert [state.partition for state in wanted] == [2]
+
+
+def test_a_successor_announces_what_is_younger_than_the_last_entry() -> None:
+    core = Controller(2, {1: 10, 2: 11})
+    wanted = list(
+        core.load(
+            {"t": _topic(1, 2, 1)},
+            [
+                _loaded(_state(0, 1, version=3), created=20, modified=50),
+                _loaded(_state(1, 2, version=1), created=20, modified=61),
+                _loaded(_state(2, 1, version=0), created=62, modified=62),
+            ],
+            (),
+            last_entry_zxid=60,
+        )
+    )
+    assert [(s.partition, s.version, s.is_new) for s in wanted] == [(1, 1, False), (2, 0, True)]
+    assert all(core.states["t", s.partition].version == s.version for s in wanted)
+
+
+def test_a_successor_sees_a_bounce_that_nobody_acted_on() -> None:
+    core = Controller(2, {1: 70})
+    wanted = list(
+        core.load({"t": _topic(1)}, [_loaded(_state(0, 1), 20, 50)], (), last_entry_zxid=60)
+    )
+    assert [(s.leader, s.leader_epoch, s.version) for s in wanted] == [(1, 1, 1)]
+
+
+def test_a_successor_keeps_is_new_of_a_partition_that_nobody_was_told_of() -> None:
+    core = Controller(2, {1: 70})
+    wanted = list(
+        core.load({"t": _topic(1)}, [_loaded(_state(0, 1), 61, 62)], (), last_entry_zxid=60)
+    )
+    assert [(s.leader_epoch, s.version, s.is_new) for s in wanted] == [(1, 1, True)]
+
+
+def test_a_successor_finds_partitions_without_state_and_with_dead_leaders() -> None:
+    core = Controller(2, {1: 10})
+    wanted = list(
+        core.load({"t": _topic(1, 2)}, [_loaded(_state(1, 2), 20, 20)], (), last_entry_zxid=60)
+    )
+    assert [(s.partition, s.leader) for s in wanted] == [(0, 1), (1, -1)]
+
+
+def test_a_deletion_goes_on_when_every_replica_has_stopped() -> None:
+    core = _running(1, 2)
+    announced = core.deletions_asked(["t", "unknown"])
+    assert announced == [("t", ID)]
+    assert core.deletions_due({1: 9, 2: 9}) == []
+    core.deletions_announced(announced, 5)
+    assert core.deletions_asked(["t"]) == []
+    assert core.deletions_due({1: 5, 2: 4}) == []
+    assert core.deletions_due({1: 5, 2: 5}) == ["t"]
+    core.removed("t")
+    assert (core.topics, core.states, core.deletions) == ({}, {}, {})
+
+
+def test_a_deletion_waits_for_a_broker_that_is_away() -> None:
+    core = _running(1, 2)
+    core.deletions_announced(core.deletions_asked(["t"]), 5)
+    list(core.brokers_changed({1: 10}))
+    assert core.deletions_due({1: 5, 2: 5}) == []
+    list(core.brokers_changed({1: 10, 2: 30}))
+    assert core.deletions_due({1: 5, 2: 5}) == ["t"]
+
+
+def test_a_topic_on_its_way_out_is_not_elected_for() -> None:
+    core = _running(1, 2)
+    core.deletions_asked(["t"])
+    assert list(core.brokers_changed({1: 10})) == []
+
+
+def test_a_successor_takes_a_deletion_up_where_it_finds_the_marker() -> None:
+    core = Controller(2, {1: 10})
+    wanted = list(core.load({"t": _topic(2)}, [], ["t"], last_entry_zxid=0))
+    assert wanted == []
+    assert core.deletions_asked(()) == [("t", ID)]
+
+
+def test_states_are_created_with_their_parents_and_changed_over_the_version_before() -> None:
+    operations = write_states([_state(0, 1), _state(1, 1), _state(2, 1, version=4)], [])
+    root = "/brokers/topics/t/partitions"
+    assert [(type(o), o.path) for o in operations] == [
+        (Create, root),
+        (Create, f"{root}/0"),
+        (Create, f"{root}/0/state"),
+        (Create, f"{root}/1"),
+        (Create, f"{root}/1/state"),
+        (SetData, f"{root}/2/state"),
+    ]
+    last = operations[-1]
+    assert isinstance(last, SetData)
+    assert last.version == 3
+    assert write_states([_state(1, 1)], ["t"])[0].path == f"{root}/1"
