@@ -15,6 +15,7 @@ from tests.support.group_members import (
     KafkaPythonMember,
     Member,
     MemberProcess,
+    wait_until,
 )
 from tests.support.zookeeper import ZooKeeper
 
@@ -97,14 +98,16 @@ def test_members_of_different_clients_share_one_group(
         AiokafkaMember(bootstrap, group, topic) as third,
     ):
         members: list[Member] = [first, second, third]
+        wait_until(lambda: is_shared(members), "each has its part")
         produce(bootstrap, topic, range(60))
-        third.got(1)
-        owned = [member.assigned for member in members]
-        assert frozenset().union(*owned) <= {0, 1, 2, 3}
-        assert all(owned)
-        while len(set(values(*members))) < 60:
-            first.owns(len(first.assigned))
-    assert set(values(*members)) == set(range(60))
+        wait_until(lambda: len(values(*members)) >= 60, "all was received")
+        assert values(*members) == list(range(60))
+
+
+def is_shared(members: list[Member]) -> bool:
+    """Whether every member has some partitions, and every partition one owner."""
+    owned = [member.assigned for member in members]
+    return all(owned) and sorted(index for part in owned for index in part) == [0, 1, 2, 3]
 
 
 def test_the_partitions_of_a_killed_member_go_to_the_others(
