@@ -1,0 +1,53 @@
+"""Request headers, and the lengths inside bodies."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brokerd.errors import KafkaError
+from brokerd.protocol.framing import parse_header, read_uvarint, skip_tags
+from brokerd.protocol.messages import encode_request
+from brokerd.protocol.schema_writer import write_uvarint
+
+
+@pytest.mark.parametrize("client_id", [None, "", "rdkafka", "été"])
+@pytest.mark.parametrize(("key", "version"), [(3, 1), (3, 12), (18, 0), (18, 3)])
+def test_a_header_is_read_with_any_client_id(key: int, version: int, client_id: str | None) -> None:
+    frame = memoryview(encode_request(key, version, {}, 42, client_id))[4:]
+    header = parse_header(frame)
+    assert header[:4] == (key, version, 42, client_id)
+    assert header.body_position <= len(frame)
+
+
+def test_tagged_fields_of_a_header_are_passed_over() -> None:
+    frame = b"\x00\x03\x00\x0c\x00\x00\x00\x2a\xff\xff" + b"\x02\x00\x01x\x05\x02yy" + b"body"
+    assert bytes(frame[parse_header(memoryview(frame)).body_position :]) == b"body"
+
+
+@pytest.mark.parametrize("size", range(10))
+def test_a_header_that_is_cut_off_is_refused(size: int) -> None:
+    with pytest.raises(KafkaError):
+        parse_header(memoryview(bytes(size)))
+
+
+def test_a_client_id_longer_than_the_frame_is_refused() -> None:
+    with pytest.raises(KafkaError):
+        parse_header(memoryview(b"\x00\x03\x00\x01\x00\x00\x00\x2a\x00\x09abc"))
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_unsigned_varints_come_back(value: int) -> None:
+    out = bytearray()
+    write_uvarint(out, value)
+    assert read_uvarint(memoryview(out), 0) == (value, len(out))
+
+
+@pytest.mark.parametrize("data", [b"", b"\x80", b"\xff\xff\xff\xff\xff\xff"])
+def test_a_varint_that_does_not_end_is_refused(data: bytes) -> None:
+    with pytest.raises(KafkaError):
+        read_uvarint(memoryview(data), 0)
+
+
+def test_tagged_fields_that_are_cut_off_are_refused() -> None:
+    with pytest.raises(KafkaError):
+        skip_tags(memoryview(b"\x01\x00\x09ab"), 0)

@@ -1,0 +1,110 @@
+"""The message door against kio's own writer and reader, for every message that is served."""
+
+import io
+from dataclasses import fields, is_dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from kio.serial import entity_writer as kio_writer
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol import messages
+from brokerd.protocol.schema_writer import FieldShape, shapes
+from brokerd.protocol.versions import ADVERTISED
+
+SERVED = [
+    (int(key), version)
+    for key, (low, high) in ADVERTISED.items()
+    for version in range(low, high + 1)
+    if messages.request_type(key, version) is not None
+]
+SAMPLES: dict[str, Any] = {
+    "bool": True, "int8": -3, "int16": 300, "uint16": 40_000, "int32": -70_000, "int64": 1 << 40,
+    "float64": 1.5, "error_code": 36, "timedelta_i32": 1500, "timedelta_i64": 2500,
+    "datetime_i64": 1_700_000_000_123,
+    "string": "été", "bytes": b"\x00\xff", "records": b"r" * 200,
+    "uuid": UUID(int=0x1234_5678_9ABC_DEF0_1234_5678_9ABC_DEF0),
+}  # fmt: skip
+
+
+def sample(entity_type: type) -> dict[str, Any]:
+    """A message of this class with every field set, as a handler would build it."""
+    return {shape.name: _value(shape) for shape in shapes(entity_type)}
+
+
+def _value(shape: FieldShape) -> Any:
+    one = sample(shape.entity) if shape.entity else SAMPLES[shape.kafka_type]
+    return [one, one] if shape.is_array else one
+
+
+def plain(value: Any) -> Any:
+    """A kio object as a handler would write it."""
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, timedelta):
+        return round(value.total_seconds() * 1000)
+    if isinstance(value, datetime):
+        return round(value.timestamp() * 1000)
+    return value
+
+
+@pytest.mark.parametrize(("key", "version"), SERVED)
+def test_full_messages_come_back_as_they_were_written(key: int, version: int) -> None:
+    request_type = messages.request_type(key, version)
+    response_type = messages.response_type(key, version)
+    assert request_type is not None
+    assert response_type is not None
+    request, response = sample(request_type), sample(response_type)
+    frame = messages.encode_request(key, version, request, 7, "me")
+    header_size = 4 + 8 + 2 + 2 + (1 if request_type.__flexible__ else 0)
+    decoded = messages.decode_request(key, version, memoryview(frame)[header_size:])
+    assert plain(decoded) == request
+    body = messages.encode_response(key, version, response)
+    answer = messages.response_frame(key, version, 7, body)
+    assert plain(messages.decode_response(key, version, answer[4:])) == response
+
+
+@pytest.mark.parametrize(("key", "version"), SERVED)
+def test_bytes_are_those_that_kio_writes(key: int, version: int) -> None:
+    response_type = messages.response_type(key, version)
+    assert response_type is not None
+    body = messages.encode_response(key, version, sample(response_type))
+    answer = messages.response_frame(key, version, 7, body)
+    entity = messages.decode_response(key, version, answer[4:])
+    buffer = io.BytesIO()
+    kio_writer(response_type)(buffer, entity)  # type: ignore[type-var]
+    assert buffer.getvalue() == body
+
+
+@pytest.mark.parametrize(("key", "version"), SERVED)
+def test_missing_fields_get_their_defaults(key: int, version: int) -> None:
+    body = messages.encode_response(key, version, {})
+    messages.decode_response(key, version, messages.response_frame(key, version, 1, body)[4:])
+
+
+def test_a_field_of_another_version_is_dropped_and_a_mistyped_one_raises() -> None:
+    fields_of_v7 = {"error_code": 0, "session_id": 9}
+    assert messages.encode_response(1, 4, fields_of_v7) == messages.encode_response(1, 4, {})
+    with pytest.raises(ValueError, match="eror_code"):
+        messages.encode_response(1, 7, {"eror_code": 0})
+
+
+def test_a_request_that_is_cut_off_is_an_invalid_request() -> None:
+    with pytest.raises(KafkaError) as caught:
+        messages.decode_request(12, 0, b"\x00\x05ab")
+    assert caught.value.code is ErrorCode.INVALID_REQUEST
+
+
+def test_an_unknown_version_is_an_unsupported_version() -> None:
+    for call in (
+        lambda: messages.encode_response(3, 99, {}),
+        lambda: messages.encode_request(3, 99, {}, 1, None),
+        lambda: messages.decode_request(3, 99, b""),
+    ):
+        with pytest.raises(KafkaError) as caught:
+            call()
+        assert caught.value.code is ErrorCode.UNSUPPORTED_VERSION

@@ -1,0 +1,35 @@
+"""What is offered is what is served."""
+
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import request_type
+from brokerd.protocol.versions import ADVERTISED, is_flexible, is_served
+from brokerd.server.table import HANDLERS
+
+
+def test_every_offered_api_has_a_handler_and_no_other_has() -> None:
+    assert HANDLERS.keys() | {ApiKey.PRODUCE, ApiKey.FETCH} == ADVERTISED.keys()
+
+
+def test_every_served_version_has_a_codec() -> None:
+    for key, (low, high) in ADVERTISED.items():
+        for version in range(low, high + 1):
+            assert request_type(key, version) is not None or not is_served(key, version)
+
+
+def test_produce_is_offered_from_0_and_served_from_3() -> None:
+    assert ADVERTISED[ApiKey.PRODUCE][0] == 0
+    assert not is_served(ApiKey.PRODUCE, 2)
+    assert is_served(ApiKey.PRODUCE, 3)
+
+
+def test_versions_that_are_not_offered_are_not_served() -> None:
+    assert not is_served(ApiKey.FETCH, 13)
+    assert not is_served(4711, 0)
+
+
+def test_the_hand_written_codecs_know_which_versions_are_flexible() -> None:
+    for key in (ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.METADATA):
+        for version in range(ADVERTISED[key][0], ADVERTISED[key][1] + 1):
+            entity_type = request_type(key, version)
+            if entity_type is not None:
+                assert is_flexible(key, version) == entity_type.__flexible__
