@@ -111,9 +111,9 @@ class Stack:
         process = self.processes[name]
         if process.state is not State.STARTING:
             return []  # it died or was stopped while the answer was on its way
+        took_s = (now_ms - process.since_ms) / 1000
         self._move(process, Event.ANSWERED, now_ms)
-        actions: list[Action] = [Say(f"{name} is ready")] if self._announced else []
-        return actions + self._settled(now_ms)
+        return [Say(f"{name} is ready ({took_s:.1f} s)"), *self._settled(now_ms)]
 
     def exited(self, name: str, status: int, now_ms: int) -> list[Action]:
         """A process ended, whether or not it was asked to."""

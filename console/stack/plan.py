@@ -47,7 +47,7 @@ class Role:
         return self.probe.kind is ProbeKind.EXIT
 
 
-GRACE_MS = {0: 1_000, 1: 3_500, 2: 2_000, 3: 2_000}  # how long a stage may take to stop
+GRACE_MS = {0: 1_500, 1: 4_000, 2: 4_000}  # how long a stage may take to stop
 LAST_STAGE = max(GRACE_MS)
 
 _LOGIN_PAGE = "http://127.0.0.1:$AERIE_PORT/login"
@@ -65,11 +65,11 @@ ROLES: dict[str, Role] = {
     "sampling": Role(2, ("prepare", "redis"), Probe(ProbeKind.TICK, "3")),
     "default": Role(2, ("prepare", "redis"), _WORKER),
     "spark-jobs": Role(2, ("prepare", "redis"), _WORKER),
-    "beat": Role(3, ("prepare", "redis"), Probe(ProbeKind.LINE, "beat: Starting")),
-    "demo": Role(3, _BROKERS),
+    "beat": Role(2, ("prepare", "redis")),  # that it works shows in the first tick
+    "demo": Role(2, _BROKERS),
     # Last, and not waited for: it takes a whole core for some seconds.
     "spark": Role(
-        3, ("web", "sampling"), Probe(ProbeKind.TCP, "$SPARK_CONNECT_PORT"), waited_for=False
+        2, ("web", "sampling"), Probe(ProbeKind.TCP, "$SPARK_CONNECT_PORT"), waited_for=False
     ),
 }
 

@@ -21,7 +21,7 @@ ROLES = {
     "broker": Role(1, ("store",), Probe(ProbeKind.TCP, "2")),
     "task": Role(2, (), Probe(ProbeKind.EXIT)),
     "web": Role(2, ("task", "broker"), Probe(ProbeKind.TCP, "3")),
-    "extra": Role(3, ("web",), Probe(ProbeKind.TCP, "4"), waited_for=False),
+    "extra": Role(2, ("web",), Probe(ProbeKind.TCP, "4"), waited_for=False),
 }
 
 
@@ -84,7 +84,7 @@ def test_a_return_is_said_but_ready_is_not_announced_again(stack: Stack) -> None
     stack.exited("broker", -9, 1_000)
     stack.advance(2_000)
     actions = stack.answered("broker", 3_000)
-    assert said(actions) == "broker is ready"
+    assert said(actions) == "broker is ready (1.0 s)"
     assert Announce() not in actions
 
 
@@ -125,8 +125,8 @@ def test_an_answer_that_comes_after_the_death_counts_for_nothing(stack: Stack) -
 
 def test_a_stop_goes_stage_by_stage_in_reverse(stack: Stack) -> None:
     bring_up(stack)
-    assert stack.stop(1_000) == [Terminate("extra")]
-    assert stack.exited("extra", 0, 1_100) == [Terminate("web")]
+    assert stack.stop(1_000) == [Terminate("web"), Terminate("extra")]
+    assert stack.exited("extra", 0, 1_100) == []
     assert stack.exited("web", 0, 1_200) == [Terminate("broker")]
     assert stack.exited("broker", 0, 1_300) == [Terminate("store")]
     assert not stack.is_gone
@@ -137,8 +137,8 @@ def test_a_stop_goes_stage_by_stage_in_reverse(stack: Stack) -> None:
 def test_what_does_not_stop_within_its_grace_is_killed(stack: Stack) -> None:
     bring_up(stack)
     stack.stop(1_000)
-    assert stack.advance(1_000 + GRACE_MS[3] - 1) == []
-    assert Kill("extra") in stack.advance(1_000 + GRACE_MS[3])
+    assert stack.advance(1_000 + GRACE_MS[2] - 1) == []
+    assert Kill("extra") in stack.advance(1_000 + GRACE_MS[2])
 
 
 def test_all_graces_together_stay_under_ten_seconds() -> None:

@@ -157,7 +157,7 @@ def test_a_killed_process_comes_back_and_its_children_are_gone(
     first = stack.pid("family")
     os.kill(first, signal.SIGKILL)
     stack.wait_for("family was killed by signal 9; it starts again in 0.5 s")
-    stack.wait_for("family is ready")
+    wait_until(lambda: stack.text().count("family is ready") == 2, "the family's return")
     assert stack.pid("family") != first
     assert sessions.session_members(first) == []
     assert stack.stop() == 0

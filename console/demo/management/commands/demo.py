@@ -3,12 +3,13 @@
 import fcntl
 import os
 import signal
+import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from console.demo.pace import RATE_MAX, RATE_MIN, split_rate
 from console.demo.traffic import DemoConfig, run_load, run_real
@@ -27,15 +28,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         rate = options["rate"]
         if not RATE_MIN <= rate <= LOAD_RATE_MAX:
-            raise CommandError(f"RATE={rate} is not between {RATE_MIN} and {LOAD_RATE_MAX}")
+            sys.exit(f"aerie: RATE={rate} is not between {RATE_MIN} and {LOAD_RATE_MAX}")
         config = demo_config(rate)
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())
         only = _hold(config.places)
         if not only and not config.load_rate:
-            raise CommandError(
-                "The demo traffic is running already. Its rate is AERIE_DEMO_RATE; "
+            sys.exit(
+                "aerie: The demo traffic is running already. Its rate is AERIE_DEMO_RATE; "
                 f"RATE above {RATE_MAX} adds load to it."
             )
         jobs = ([run_real] if only else []) + ([run_load] if config.load_rate else [])
@@ -50,7 +51,7 @@ def demo_config(rate: int) -> DemoConfig:
     """The demo's configuration for a wanted total of records a second."""
     stack = StackConfig.from_settings(settings)
     if not stack.admin_token_file.exists():
-        raise CommandError("No stack has run here yet: start it first (make up)")
+        sys.exit("aerie: No stack has run here yet: start it first (make up)")
     real_rate, load_rate = split_rate(rate)
     return DemoConfig(
         bootstrap_servers=stack.bootstrap_servers,

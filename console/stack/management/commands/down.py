@@ -1,9 +1,10 @@
 """`manage.py down`: stop a stack that runs elsewhere or was left behind."""
 
+import sys
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from console.stack.shutdown import Refused, down
 
@@ -16,4 +17,4 @@ class Command(BaseCommand):
         try:
             self.stdout.write(down(settings.AERIE_DATA))
         except Refused as error:
-            raise CommandError(str(error)) from None
+            sys.exit(f"aerie: {error}")

@@ -1,9 +1,10 @@
 """`manage.py up`: run the whole product in the foreground until Ctrl-C."""
 
+import sys
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from console.stack.config import StackConfig
 from console.stack.launch import up
@@ -29,8 +30,8 @@ class Command(BaseCommand):
         try:
             up(StackConfig.from_settings(settings), without)
         except AlreadyRunning as error:
-            raise CommandError(f"{error}. Stop it with Ctrl-C there, or with make down.") from None
+            sys.exit(f"aerie: {error}. Stop it with Ctrl-C there, or with make down.")
         except (NotReady, ProcfileError) as error:
-            raise CommandError(str(error)) from None
+            sys.exit(f"aerie: {error}")
         except KeyboardInterrupt:
-            raise CommandError("stopped before anything was started") from None
+            sys.exit("aerie: stopped before anything was started")

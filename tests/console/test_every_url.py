@@ -1,0 +1,133 @@
+"""Every URL of the console, with who may open it: the table is complete or this file fails.
+
+A row says what each of the cast gets for a GET and, where the URL takes one, for an empty POST.
+OK stands for "let in" (the answer may still be a form error or "no such thing").
+"""
+
+import uuid
+
+import pytest
+from django.urls import get_resolver, reverse
+
+LOGIN, OK, NO, GONE, METHOD = "login", "let in", 403, 404, 405
+CAST = ("stranger", "outsider", "viewer", "operator", "admin")
+PLAN = uuid.UUID(int=1)
+TOPIC, HIDDEN = ["local", "orders"], ["local", "console.audit"]
+
+PUBLIC = (OK, OK, OK, OK, OK)
+ANYONE_IN = (LOGIN, OK, OK, OK, OK)
+LOOK = (LOGIN, GONE, OK, OK, OK)  # of a cluster: to others it is not there
+CHANGE = (LOGIN, GONE, NO, OK, OK)
+ADMIN = (LOGIN, GONE, NO, NO, OK)
+SECRET = (LOGIN, GONE, GONE, GONE, OK)  # a hidden name is not there for most
+GLOBAL_LOOK = (LOGIN, NO, OK, OK, OK)
+GLOBAL_ADMIN = (LOGIN, NO, NO, NO, OK)
+NEVER = (METHOD,) * 5
+
+# name → rows of (arguments, GET, POST)
+TABLE = {
+    "healthz": [([], PUBLIC, NEVER)],
+    "readyz": [([], PUBLIC, NEVER)],
+    "metrics": [([], PUBLIC, NEVER)],
+    "login": [([], PUBLIC, PUBLIC)],
+    "logout": [([], (LOGIN, *NEVER[1:]), ANYONE_IN)],
+    "home": [([], (LOGIN, NO, OK, OK, OK), None)],
+    "ui": [([], GLOBAL_LOOK, None)],
+    "clusters": [([], GLOBAL_LOOK, (LOGIN, *NEVER[1:]))],
+    "cluster-add": [([], GLOBAL_ADMIN, GLOBAL_ADMIN)],
+    "cluster-edit": [(["local"], GLOBAL_ADMIN, GLOBAL_ADMIN)],
+    "cluster-remove": [(["local"], (LOGIN, *NEVER[1:]), GLOBAL_ADMIN)],
+    "audit": [([], GLOBAL_ADMIN, (LOGIN, *NEVER[1:]))],
+    "dashboard": [(["local"], LOOK, None)],
+    "brokers": [(["local"], LOOK, None)],
+    "topics": [(["local"], LOOK, None)],
+    "topic-create": [(["local"], CHANGE, CHANGE)],
+    "topic": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None)],
+    "topic-config": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None)],
+    "topic-consumers": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None)],
+    "topic-add-partitions": [(TOPIC, CHANGE, CHANGE), (HIDDEN, SECRET, SECRET)],
+    "topic-delete": [(TOPIC, ADMIN, ADMIN), (HIDDEN, SECRET, SECRET)],
+    "groups": [(["local"], LOOK, None)],
+    "group": [(["local", "billing"], LOOK, None)],
+    "group-lag": [(["local"], LOOK, None)],
+    "plan": [(["local", PLAN], CHANGE, None)],
+    "plan-apply": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
+    "messages": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None)],
+    "masking": [(["local"], ADMIN, ADMIN)],
+    "masking-remove": [(["local", 1], (LOGIN, GONE, *NEVER[2:]), ADMIN)],
+    "segments": [([*TOPIC, 0], LOOK, None), ([*HIDDEN, 0], SECRET, None)],
+    "segment": [([*TOPIC, 0, 0], LOOK, None), ([*HIDDEN, 0, 0], SECRET, None)],
+    "reports": [(["local"], LOOK, None)],
+    "report-new": [(["local"], CHANGE, CHANGE)],
+    "report": [(["local", PLAN], LOOK, None)],
+    "report-state": [(["local", PLAN], LOOK, None)],
+    "report-cancel": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
+    "report-delete": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
+    "report-download": [(["local", PLAN, "topics", "csv"], LOOK, None)],
+}
+
+
+def every_name() -> set[str]:
+    return {name for name in get_resolver().reverse_dict if isinstance(name, str)}
+
+
+def test_no_url_is_missing_from_the_table_and_none_is_left_over():
+    assert every_name() == set(TABLE)
+
+
+def _rows():
+    for name, rows in TABLE.items():
+        for arguments, on_get, on_post in rows:
+            for method, expected in (("get", on_get), ("post", on_post)):
+                for who, answer in zip(CAST, expected or (), strict=False):
+                    yield pytest.param(
+                        name, arguments, method, who, answer,
+                        id=f"{method} {name} {'hidden ' if arguments[:2] == HIDDEN else ''}by {who}",
+                    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "arguments", "method", "who", "expected"), _rows())
+def test_it_opens_to_those_who_may_and_to_nobody_else(
+    name, arguments, method, who, expected, request, sampled, client_of
+):
+    user = None if who == "stranger" else request.getfixturevalue(who)
+    client = client_of(user)
+    client.raise_request_exception = False
+    response = getattr(client, method)(reverse(name, args=arguments))
+    if expected == LOGIN:
+        assert response.status_code == 302
+        assert response.url.startswith(reverse("login"))
+    elif expected == OK:
+        # What it names may be missing, a form be empty, a broker be down: it was let in.
+        assert response.status_code in (200, 302, 400, 404, 422, 502, 503), response.content[:500]
+        assert b"does not include" not in response.content
+        assert not response.headers.get("Location", "").startswith(reverse("login") + "?")
+    else:
+        assert response.status_code == expected
+
+
+def test_a_tampered_slug_is_not_there(sampled, client_of, admin):
+    for path in ("/c/nowhere/", "/c/local%2F/topics", "/c/../topics", "/c/lo'cal/topics"):
+        assert client_of(admin).get(path).status_code == 404
+
+
+def test_a_role_on_one_cluster_opens_that_cluster_only(sampled, client_of):
+    from tests.console.conftest import a_user
+
+    client = client_of(a_user("of-staging", "operator", "staging"))
+    assert client.get("/c/staging/").status_code == 200
+    assert client.get("/c/local/").status_code == 404
+    assert b"Local" not in client.get("/clusters").content
+
+
+def test_one_cluster_never_shows_what_belongs_to_the_other(sampled, client_of, admin):
+    client = client_of(admin)
+    assert b"only-in-staging" in client.get("/c/staging/topics").content
+    assert b"only-in-staging" not in client.get("/c/local/topics").content
+    assert client.get("/c/local/topics/only-in-staging").status_code == 404
+
+
+def test_every_answer_carries_the_strict_policy(sampled, client_of, admin):
+    policy = client_of(admin).get("/c/local/").headers["Content-Security-Policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
