@@ -42,7 +42,7 @@ def evaluate(tick: Tick) -> bool:
         return False
     try:
         waiting = pending.load(tick.cluster)
-        view = view_of(tick)
+        view = view_of(tick, with_topics=any(rule.topic_pattern for rule in rules))
         still: pending.Pending = {}
         changed = False
         for rule in rules:
@@ -84,7 +84,8 @@ def _judge(
             changed |= _fire(row, transition, tick)
         else:
             alert = open_alerts[transition.subject]
-            changed |= resolve(alert, tick.at_ms, GONE if transition.gone else "")
+            reason = GONE if transition.gone else ""
+            changed |= resolve(alert, tick.at_ms, reason, lag_now=transition.lag)
     kept = {subject: at for subject, at in standing.items() if at.phase is Phase.PENDING}
     return kept, changed
 
@@ -103,13 +104,13 @@ def _fire(rule: AlertRule, transition: Transition, tick: Tick) -> bool:
                 lag=transition.lag or 0,
                 lag_max=rule.lag_max,
             )
-            _tell(alert, AlertDelivery.Event.FIRED)
+            _tell(alert, AlertDelivery.Event.FIRED, transition.lag)
     except IntegrityError:
         return False  # it fires already
     return True
 
 
-def resolve(alert: Alert, at_ms: int, reason: str) -> bool:
+def resolve(alert: Alert, at_ms: int, reason: str, lag_now: int | None = None) -> bool:
     """Close an open alert and tell so; False if it was closed already."""
     with transaction.atomic():
         closed = Alert.objects.filter(pk=alert.pk, state=Alert.State.FIRING).update(
@@ -118,7 +119,7 @@ def resolve(alert: Alert, at_ms: int, reason: str) -> bool:
         if not closed:
             return False
         alert.refresh_from_db()
-        _tell(alert, AlertDelivery.Event.RESOLVED)
+        _tell(alert, AlertDelivery.Event.RESOLVED, lag_now)
     return True
 
 
@@ -127,10 +128,13 @@ def resolve_all(alerts: Iterable[Alert], at_ms: int, reason: str) -> int:
     return sum(resolve(alert, at_ms, reason) for alert in alerts)
 
 
-def _tell(alert: Alert, event: AlertDelivery.Event) -> None:
+def _tell(alert: Alert, event: AlertDelivery.Event, lag_now: int | None) -> None:
     if not alert.rule.webhook_url:
         return
     delivery = AlertDelivery.objects.create(
-        rule=alert.rule, alert=alert, event=event, payload=alert_payload(alert, event.value)
+        rule=alert.rule,
+        alert=alert,
+        event=event,
+        payload=alert_payload(alert, event.value, lag_now),
     )
     transaction.on_commit(lambda: enqueue(delivery.pk))

@@ -1,8 +1,10 @@
 """What a webhook receives. Pure.
 
     {"version": 1, "event": "fired" | "resolved" | "test", "cluster",
-     "rule": {"id", "name", "kind"}, "group", "topic", "lag", "lag_max", "for_seconds",
-     "since_ms", "fired_at_ms", "resolved_at_ms", "reason"}
+     "rule": {"id", "name", "kind"}, "group", "topic", "lag", "lag_now", "lag_max",
+     "for_seconds", "since_ms", "fired_at_ms", "resolved_at_ms", "reason"}
+
+`lag` is that at which the alert fired, `lag_now` that of this message; null = not known.
 
 The body is signed: `X-Aerie-Signature: sha256=<hex>` is the HMAC-SHA256, under the rule's secret,
 of `<X-Aerie-Timestamp>.<body>`. `X-Aerie-Delivery` is the same for every attempt of one message.
@@ -18,12 +20,13 @@ from monitoring.alerts.models import Alert, AlertRule
 _VERSION = 1
 
 
-def alert_payload(alert: Alert, event: str) -> dict[str, Any]:
+def alert_payload(alert: Alert, event: str, lag_now: int | None) -> dict[str, Any]:
     """The message about `alert`."""
     return _common(alert.rule, event) | {
         "group": alert.group,
         "topic": alert.topic,
         "lag": alert.lag,
+        "lag_now": lag_now,
         "lag_max": alert.lag_max,
         "since_ms": alert.since_ms,
         "fired_at_ms": alert.fired_at_ms,
@@ -38,6 +41,7 @@ def sample_payload(rule: AlertRule, now_ms: int) -> dict[str, Any]:
         "group": rule.group_pattern,
         "topic": rule.topic_pattern,
         "lag": rule.lag_max + 1,
+        "lag_now": rule.lag_max + 1,
         "lag_max": rule.lag_max,
         "since_ms": now_ms - rule.for_seconds * 1000,
         "fired_at_ms": now_ms,

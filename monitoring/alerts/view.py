@@ -8,8 +8,8 @@ from monitoring.lag.tables import group_totals, topic_totals
 from monitoring.sampling.tick import Tick
 
 
-def view_of(tick: Tick) -> View:
-    """The sums of every group and of every group's topics in an ok tick.
+def view_of(tick: Tick, *, with_topics: bool) -> View:
+    """The sums of every group, and if asked for of every group's topics, in an ok tick.
 
     Commits on topics that the cluster does not have any more are left out: their end is not
     unknown for now, it is gone.
@@ -20,7 +20,7 @@ def view_of(tick: Tick) -> View:
         groups={Subject(row["group"]): _sum(row) for row in _rows(group_totals(groups))},
         topics={
             Subject(row["group"], row["topic"]): _sum(row)
-            for row in _rows(topic_totals(groups), "topic")
+            for row in (_rows(topic_totals(groups), "topic") if with_topics else ())
         },
         all_groups=tick.groups_complete,
     )

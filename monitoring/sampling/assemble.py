@@ -29,7 +29,7 @@ def assemble(cluster: str, tick: int, interval_ms: int, took_ms: int, reads: Clu
         tick=tick,
         at_ms=reads.at_ms,
         interval_ms=interval_ms,
-        reason="; ".join(sorted(reads.failures))[:_REASON_LENGTH_MAX],
+        reason="; ".join(sorted(set(reads.failures)))[:_REASON_LENGTH_MAX],
         took_ms=took_ms,
         controller_id=reads.metadata.controller_id,
         cluster_id=reads.metadata.cluster_id,

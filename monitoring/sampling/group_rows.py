@@ -47,21 +47,28 @@ class GroupRows:
 
 
 class _Keys:
-    """Packed keys with one value each, collected in chunks."""
+    """Packed keys with one value each; collected in chunks, worked on as a whole at the end."""
 
     def __init__(self) -> None:
-        self._keys: list[Longs] = []
+        self._bases: list[int] = []
+        self._partitions: list[Ints] = []
         self._values: list[Longs] = []
 
     def add(self, group: int, topic: int, partitions: Ints, values: Longs) -> None:
-        inside = (partitions >= 0) & (partitions <= _PARTITION_MAX)
-        self._keys.append(_pack(group, topic) | partitions[inside].astype(np.int64))
-        self._values.append(values[inside])
+        self._bases.append(_pack(group, topic))
+        self._partitions.append(partitions)
+        self._values.append(values)
 
     def arrays(self) -> tuple[Longs, Longs]:
-        if not self._keys:
+        """(keys, values) of all entries that have a partition number and a value ≥ 0."""
+        if not self._bases:
             return np.empty(0, np.int64), np.empty(0, np.int64)
-        return np.concatenate(self._keys), np.concatenate(self._values)
+        lengths = [len(partitions) for partitions in self._partitions]
+        partitions = np.concatenate(self._partitions).astype(np.int64)
+        values = np.concatenate(self._values)
+        keys = np.repeat(np.array(self._bases, dtype=np.int64), lengths) | partitions
+        kept = (partitions >= 0) & (partitions <= _PARTITION_MAX) & (values >= 0)
+        return keys[kept], values[kept]
 
 
 def _pack(group: int, topic: int) -> int:
@@ -80,10 +87,7 @@ def group_rows(known: Metadata, coordinators: Iterable[CoordinatorRead]) -> Grou
             group = group_number.get(commits.group)
             if group is not None and commits.error == 0:
                 for topic in commits.topics:
-                    held = topic.offsets >= 0
-                    committed.add(
-                        group, topics[topic.topic], topic.partitions[held], topic.offsets[held]
-                    )
+                    committed.add(group, topics[topic.topic], topic.partitions, topic.offsets)
         for described in read.described:
             group = group_number.get(described.group)
             for member in described.members if group is not None else ():
