@@ -14,44 +14,48 @@ def throughput(rows: list[dict], bucket_ms: int, gap_ms: int) -> tuple[dict, dic
     by_partition = defaultdict(list)
     for row in rows:
         by_partition[row["topic"], row["partition"]].append(row)
-    found = defaultdict(lambda: {"messages": None, "bytes": None, "resets": 0, "restarts": 0})
+    steps: dict = defaultdict(list)  # topic → per partition, a list of steps
     amounts: dict = defaultdict(lambda: {"messages": [0, 0], "bytes": [0, 0]})
     for (topic, partition), samples in by_partition.items():
-        end = size = None
-        for row in sorted(samples, key=lambda row: row["at_ms"]):
-            at = row["at_ms"]
-            cell = amounts[topic, at // bucket_ms * bucket_ms, partition]
-            if row["log_end_offset"] is not None:
-                if end is not None and row["log_end_offset"] < end[0]:
-                    found[topic]["resets"] += 1
-                elif end is not None:
-                    _add(
-                        found[topic],
-                        cell,
-                        "messages",
-                        row["log_end_offset"] - end[0],
-                        at - end[1],
-                        gap_ms,
-                    )
-                end = (row["log_end_offset"], at)
-            if row["bytes_in"] is not None:
-                if size is not None and size[2] == row["leader"]:
-                    back = row["bytes_in"] < size[0]
-                    found[topic]["restarts"] += back
-                    grown = row["bytes_in"] - (0 if back else size[0])
-                    _add(found[topic], cell, "bytes", grown, at - size[1], gap_ms)
-                size = (row["bytes_in"], at, row["leader"])
+        walked = _walk(sorted(samples, key=lambda row: row["at_ms"]))
+        steps[topic].append(walked[1:])  # the first sample has nothing before it
+        for step in walked:
+            cell = amounts[topic, step["at_ms"] // bucket_ms * bucket_ms, partition]
+            for what in ("messages", "bytes"):
+                amount, step_ms = step[what]
+                if amount is not None and 0 < step_ms <= gap_ms:
+                    cell[what][0] += amount
+                    cell[what][1] += step_ms
     series = _per_topic(amounts)
-    for topic in {row["topic"] for row in rows}:
-        _finish(found[topic], [row for row in rows if row["topic"] == topic], series, topic)
-    return dict(found), series
+    summaries = {
+        topic: _summary([row for row in rows if row["topic"] == topic], partitions, series, topic)
+        for topic, partitions in steps.items()
+    }
+    return summaries, series
 
 
-def _add(total: dict, cell: dict, what: str, amount: int, step_ms: int, gap_ms: int) -> None:
-    total[what] = (total[what] or 0) + amount
-    if 0 < step_ms <= gap_ms:
-        cell[what][0] += amount
-        cell[what][1] += step_ms
+def _walk(samples: list[dict]) -> list[dict]:
+    """Each sample with what came since the last known value: (amount or None, ms since)."""
+    end = size = None
+    walked = []
+    for row in samples:
+        at = row["at_ms"]
+        step = {"at_ms": at, "messages": (None, 0), "bytes": (None, 0)}
+        step |= {"reset": False, "restarted": False}
+        if row["log_end_offset"] is not None:
+            if end is not None:
+                step["reset"] = row["log_end_offset"] < end[0]
+                if not step["reset"]:
+                    step["messages"] = (row["log_end_offset"] - end[0], at - end[1])
+            end = (row["log_end_offset"], at)
+        if row["bytes_in"] is not None:
+            if size is not None and size[2] == row["leader"]:
+                step["restarted"] = row["bytes_in"] < size[0]
+                grown = row["bytes_in"] - (0 if step["restarted"] else size[0])
+                step["bytes"] = (grown, at - size[1])
+            size = (row["bytes_in"], at, row["leader"])
+        walked.append(step)
+    return walked
 
 
 def _per_topic(amounts: dict) -> dict:
@@ -70,24 +74,37 @@ def _rate(cells: list[dict], what: str) -> float | None:
     return sum(cell[what][0] * 60_000 / cell[what][1] for cell in cells)
 
 
-def _finish(summary: dict, rows: list[dict], series: dict, topic: str) -> None:
+def _summary(rows: list[dict], partitions: list[list[dict]], series: dict, topic: str) -> dict:
     times = [row["at_ms"] for row in rows]
+    steps = [step for partition in partitions for step in partition]
+    summary = {
+        "partitions": len(partitions),
+        "samples": len(set(times)),
+        "first_at_ms": min(times),
+        "last_at_ms": max(times),
+        "resets": sum(step["reset"] for step in steps),
+        "restarts": sum(step["restarted"] for step in steps),
+    }
     span = max(times) - min(times)
     for number, what in enumerate(("messages", "bytes")):
-        total = summary[what]
-        summary[f"{what}_per_minute_mean"] = (
-            total * 60_000 / span if total is not None and span else None
-        )
-        rates = [
-            rate[number]
-            for key, rate in series.items()
-            if key[0] == topic and rate[number] is not None
-        ]
-        summary[f"{what}_per_minute_peak"] = max(rates, default=None)
-    summary["partitions"] = len({row["partition"] for row in rows})
-    summary["samples"] = len(set(times))
-    summary["first_at_ms"], summary["last_at_ms"] = min(times), max(times)
-    summary["unknown_samples"] = sum(row["log_end_offset"] is None for row in rows)
+        total = _total([[step[what][0] for step in partition] for partition in partitions])
+        mean = total * 60_000 / span if total is not None and span else None
+        rates = [rate[number] for key, rate in series.items() if key[0] == topic]
+        summary |= {
+            what: total,
+            f"{what}_per_minute_mean": mean,
+            f"{what}_per_minute_peak": max((r for r in rates if r is not None), default=None),
+            f"{what}_unknown": sum(step[what][0] is None for step in steps),
+        }
+    return summary
+
+
+def _total(partitions: list[list[int | None]]) -> int | None:
+    """The sum of what is known; None if that is nothing, or one partition is wholly unknown."""
+    if any(steps and all(step is None for step in steps) for steps in partitions):
+        return None
+    known = [step for steps in partitions for step in steps if step is not None]
+    return sum(known) if known else None
 
 
 def group_lag(rows: list[dict]) -> dict[str, list[tuple[int, int | None]]]:

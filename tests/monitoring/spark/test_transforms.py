@@ -119,7 +119,18 @@ def test_unknown_stays_null_and_is_never_zero(spark: SparkSession) -> None:
     row = summary_of(partition(spark, [{}, {}, {}]))
     assert row["messages"] is row["bytes"] is None
     assert row["messages_per_minute_mean"] is row["messages_per_minute_peak"] is None
-    assert row["unknown_samples"] == 3
+    assert row["messages_unknown"] == row["bytes_unknown"] == 2
+
+
+def test_one_dark_partition_makes_the_total_of_the_topic_unknown(spark: SparkSession) -> None:
+    both = partition(spark, [0, 10, 20]).union(partition(spark, [{}, {}, {}], partition=1))
+    assert summary_of(both)["messages"] is None
+
+
+def test_a_partition_that_was_just_made_leaves_the_total_known(spark: SparkSession) -> None:
+    both = partition(spark, [0, 10, 20]).union(partition(spark, [None, None, 5], partition=1))
+    row = summary_of(both)
+    assert (row["messages"], row["messages_unknown"]) == (20, 0)
 
 
 def test_one_sample_gives_no_figure(spark: SparkSession) -> None:

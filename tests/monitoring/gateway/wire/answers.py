@@ -1,0 +1,155 @@
+"""Answers of a broker, made by kio through `brokerd.protocol`: another implementation's bytes."""
+
+from typing import Any
+
+from brokerd.protocol import messages
+from monitoring.gateway.wire import commits, groups, log_dirs, metadata, offsets
+
+
+def _answer(api_key: int, version: int, fields: dict[str, Any]) -> bytes:
+    body = messages.encode_response(api_key, version, fields)
+    return messages.response_frame(api_key, version, 7, body)[4:]
+
+
+def metadata_answer(topics: dict[str, dict[int, tuple]], brokers=(1, 2), controller=1) -> bytes:
+    """`topics`: name → partition → (leader, replicas, isr)."""
+    return _answer(
+        metadata.API_KEY,
+        metadata.VERSION,
+        {
+            "brokers": [
+                {
+                    "node_id": b,
+                    "host": f"host-{b}",
+                    "port": 9090 + b,
+                    "rack": None if b == 1 else "r",
+                }
+                for b in brokers
+            ],
+            "cluster_id": "the-cluster",
+            "controller_id": controller,
+            "topics": [
+                {
+                    "error_code": 0,
+                    "name": name,
+                    "is_internal": False,
+                    "partitions": [
+                        {
+                            "error_code": 0,
+                            "partition_index": index,
+                            "leader_id": leader,
+                            "leader_epoch": 4,
+                            "replica_nodes": list(replicas),
+                            "isr_nodes": list(isr),
+                            "offline_replicas": [r for r in replicas if r not in isr],
+                        }
+                        for index, (leader, replicas, isr) in partitions.items()
+                    ],
+                }
+                for name, partitions in topics.items()
+            ],
+        },
+    )
+
+
+def offsets_answer(topics: dict[str, dict[int, tuple[int, int]]]) -> bytes:
+    """`topics`: name → partition → (error, offset)."""
+    told = [
+        {
+            "name": name,
+            "partitions": [
+                {"partition_index": p, "error_code": error, "timestamp": -1, "offset": offset}
+                for p, (error, offset) in partitions.items()
+            ],
+        }
+        for name, partitions in topics.items()
+    ]
+    return _answer(offsets.API_KEY, offsets.VERSION, {"topics": told})
+
+
+def log_dirs_answer(directories: list[dict[str, dict[int, tuple[int, bool]]]]) -> bytes:
+    """Per directory: topic → partition → (bytes, is a future copy)."""
+    results = [
+        {
+            "error_code": 0,
+            "log_dir": f"/disk-{number}",
+            "topics": [
+                {
+                    "name": name,
+                    "partitions": [
+                        {
+                            "partition_index": p,
+                            "partition_size": size,
+                            "offset_lag": 0,
+                            "is_future_key": future,
+                        }
+                        for p, (size, future) in partitions.items()
+                    ],
+                }
+                for name, partitions in topics.items()
+            ],
+        }
+        for number, topics in enumerate(directories)
+    ]
+    return _answer(log_dirs.API_KEY, log_dirs.VERSION, {"results": results})
+
+
+def commits_answer(told: dict[str, dict[str, list[tuple]]], error: int = 0) -> bytes:
+    """`told`: group → topic → [(partition, offset, metadata, error)]."""
+    listed = [
+        {
+            "group_id": group,
+            "topics": [
+                {
+                    "name": name,
+                    "partitions": [
+                        {
+                            "partition_index": p,
+                            "committed_offset": offset,
+                            "committed_leader_epoch": -1,
+                            "metadata": text,
+                            "error_code": code,
+                        }
+                        for p, offset, text, code in partitions
+                    ],
+                }
+                for name, partitions in topics.items()
+            ],
+            "error_code": error,
+        }
+        for group, topics in told.items()
+    ]
+    return _answer(commits.API_KEY, commits.VERSION, {"groups": listed})
+
+
+def describe_answer(told: dict[str, list[tuple[str, bytes]]], protocol: str = "consumer") -> bytes:
+    """`told`: group → [(member id, assignment)]."""
+    listed = [
+        {
+            "error_code": 0,
+            "group_id": group,
+            "group_state": "Stable",
+            "protocol_type": protocol,
+            "protocol_data": "range",
+            "members": [
+                {
+                    "member_id": member,
+                    "group_instance_id": None,
+                    "client_id": "client",
+                    "client_host": "/10.0.0.9",
+                    "member_metadata": b"",
+                    "member_assignment": assignment,
+                }
+                for member, assignment in members
+            ],
+        }
+        for group, members in told.items()
+    ]
+    return _answer(groups.DESCRIBE_KEY, groups.DESCRIBE_VERSION, {"groups": listed})
+
+
+def list_answer(listed: list[tuple[str, str]], error: int = 0) -> bytes:
+    """(group, state) pairs."""
+    told = [{"group_id": g, "protocol_type": "consumer", "group_state": s} for g, s in listed]
+    fields = {"error_code": error, "groups": told}
+    return _answer(groups.LIST_KEY, groups.LIST_VERSION, fields)

@@ -1,0 +1,60 @@
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitoring.gateway.wire import metadata
+from tests.monitoring.gateway.wire.answers import metadata_answer
+
+ids = st.lists(st.integers(1, 9), max_size=4, unique=True).map(tuple)
+partitions = st.dictionaries(st.integers(0, 20), st.tuples(st.integers(-1, 9), ids, ids))
+clusters = st.dictionaries(st.text(min_size=1, max_size=12), partitions, max_size=5)
+
+
+def rows(known):
+    topics, numbers = known.topic_of_row(), known.partition_of_row()
+    for row in range(known.row_count):
+        lists = [
+            tuple(lists.values[lists.offsets[row] : lists.offsets[row + 1]].tolist())
+            for lists in (known.replicas, known.isr)
+        ]
+        yield known.topics[topics[row]], int(numbers[row]), int(known.leaders[row]), *lists
+
+
+@given(clusters)
+def test_every_partition_becomes_its_row(topics):
+    known = metadata.decode(metadata_answer(topics))
+    told = {(t, p): (leader, *lists) for t, p, leader, *lists in rows(known)}
+    for name, found in topics.items():
+        for number in range(max(found, default=-1) + 1):
+            assert told.pop((name, number)) == found.get(number, (-1, (), ()))
+    assert told == {}
+
+
+@given(clusters)
+def test_a_topics_rows_are_one_span_in_order(topics):
+    known = metadata.decode(metadata_answer(topics))
+    where = [(t, p) for t, p, *_ in rows(known)]
+    assert where == sorted(where)
+    for name, span in known.spans.items():
+        assert [where[row] for row in span] == [(name, p) for p in range(len(span))]
+
+
+def test_brokers_and_controller_are_told():
+    known = metadata.decode(metadata_answer({}, brokers=(2, 1), controller=-1))
+    assert known.brokers == (
+        metadata.Broker(1, "host-1", 9091, None),
+        metadata.Broker(2, "host-2", 9092, "r"),
+    )
+    assert known.controller_id is None
+    assert known.cluster_id == "the-cluster"
+
+
+@given(st.integers(8, 400))
+def test_a_torn_answer_is_an_error_and_never_a_wrong_cluster(length):
+    answer = metadata_answer({"a": {0: (1, (1, 2, 3), (1, 2))}, "b": {0: (1, (1,), (1,))}})
+    if length >= len(answer):
+        return
+    with pytest.raises(struct.error):
+        metadata.decode(answer[:length])

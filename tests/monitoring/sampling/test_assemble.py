@@ -1,0 +1,94 @@
+import numpy as np
+
+from monitoring.gateway.wire import metadata
+from monitoring.gateway.wire.commits import GroupCommits, TopicCommits
+from monitoring.gateway.wire.groups import ListedGroup
+from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead
+from monitoring.sampling.assemble import assemble
+from monitoring.sampling.schema import GROUPS, PARTITIONS
+from tests.monitoring.gateway.wire.answers import metadata_answer
+
+TOPICS = {"a": {0: (1, (1, 2), (1,)), 1: (-1, (3,), ())}, "b": {0: (2, (2,), (2,))}}
+
+
+def reads(**fields):
+    told = ClusterReads.empty(metadata.decode(metadata_answer(TOPICS)))
+    for name, value in fields.items():
+        setattr(told, name, value)
+    return told
+
+
+def commits(topic, offsets):
+    partitions = np.array(list(offsets), dtype=np.int32)
+    values = np.array(list(offsets.values()), dtype=np.int64)
+    return TopicCommits(topic, partitions, values)
+
+
+def with_commits(*topics, **fields):
+    group = GroupCommits("g", 0, topics)
+    read = CoordinatorRead(2, [ListedGroup("g", "Empty", "consumer")], [group], [])
+    return reads(coordinators=[read], **fields)
+
+
+def tick_of(told):
+    return assemble("local", 9, 5000, 30, told)
+
+
+def test_the_tables_have_the_schema_of_a_tick():
+    tick = tick_of(reads())
+    assert tick.partitions.schema == PARTITIONS
+    assert tick.groups.schema == GROUPS
+
+
+def test_what_nobody_told_is_null():
+    for row in tick_of(reads()).partitions.to_pylist():
+        unknown = ("log_start_offset", "log_end_offset", "size_bytes", "bytes_in", "messages_in")
+        assert all(row[name] is None for name in unknown)
+
+
+def test_a_partition_row_says_where_it_lies_and_how_far_it_goes():
+    told = reads(log_end=np.array([10, -1, 0]), log_start=np.array([4, -1, 0]), at_ms=77)
+    first, offline, empty = tick_of(told).partitions.to_pylist()
+    assert (first["topic"], first["partition"], first["leader"]) == ("a", 0, 1)
+    assert (first["replicas"], first["isr"]) == ([1, 2], [1])
+    assert (first["log_start_offset"], first["log_end_offset"], first["at_ms"]) == (4, 10, 77)
+    assert (offline["leader"], offline["isr"], offline["log_end_offset"]) == (-1, [], None)
+    assert empty["log_end_offset"] == 0
+
+
+def test_lag_is_the_end_minus_the_commit_and_stays_negative_where_it_is():
+    told = with_commits(commits("a", {0: 4}), commits("b", {0: 7}), log_end=np.array([10, -1, 5]))
+    rows = tick_of(told).groups.to_pylist()
+    assert [(row["topic"], row["lag"]) for row in rows] == [("a", 6), ("b", -2)]
+
+
+def test_lag_is_null_where_the_end_or_the_topic_is_unknown():
+    told = with_commits(
+        commits("a", {0: 4, 1: 4, 9: 4}), commits("zzz", {0: 1}), log_end=np.array([-1, -1, 5])
+    )
+    rows = tick_of(told).groups.to_pylist()
+    assert [row["lag"] for row in rows] == [None] * 4
+    assert [row["committed_offset"] for row in rows] == [4, 4, 4, 1]
+
+
+def test_brokers_that_hold_replicas_but_are_not_registered_are_shown_down():
+    told = reads(answered={1}, broker_stats={1: {"bytes_in": 5, "rss_bytes": 9}})
+    brokers = {row["id"]: row for row in tick_of(told).brokers}
+    assert {number: row["up"] for number, row in brokers.items()} == {1: True, 2: False, 3: False}
+    assert (brokers[1]["source"], brokers[1]["bytes_in"], brokers[1]["cpu_seconds"]) == (
+        "brokerd", 5, None,
+    )  # fmt: skip
+    assert (brokers[2]["source"], brokers[2]["bytes_in"]) == ("none", None)
+    assert brokers[3]["host"] is None
+
+
+def test_failures_are_named_once_in_the_reason():
+    tick = tick_of(reads(failures=["broker 2: timed out", "broker 2: timed out"]))
+    assert tick.reason == "broker 2: timed out"
+    assert tick.ok
+
+
+def test_a_cluster_without_topics_and_groups_is_an_ok_tick():
+    told = ClusterReads.empty(metadata.decode(metadata_answer({})))
+    tick = tick_of(told)
+    assert (tick.ok, tick.partitions.num_rows, tick.groups.num_rows) == (True, 0, 0)

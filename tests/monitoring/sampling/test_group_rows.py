@@ -1,0 +1,133 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitoring.gateway.wire import metadata
+from monitoring.gateway.wire.commits import GroupCommits, TopicCommits
+from monitoring.gateway.wire.groups import DescribedGroup, ListedGroup, Member
+from monitoring.gateway.wire.reads import CoordinatorRead
+from monitoring.sampling.group_rows import group_rows
+from tests.monitoring.gateway.wire.answers import metadata_answer
+
+ALL_OF_ONE = dict.fromkeys(range(4), (1, (1,), (1,)))
+KNOWN = metadata.decode(metadata_answer({"a": ALL_OF_ONE, "b": ALL_OF_ONE}))
+
+
+def ints(numbers, kind=np.int32):
+    return np.array(list(numbers), dtype=kind)
+
+
+def listed(name, state="Stable"):
+    return ListedGroup(name, state, "consumer")
+
+
+def committed(name, topics, error=0):
+    return GroupCommits(
+        name,
+        error,
+        tuple(TopicCommits(t, ints(found), ints(found.values(), np.int64)) for t, found in topics),
+    )
+
+
+def described(name, *members):
+    return DescribedGroup(
+        name,
+        0,
+        "Stable",
+        tuple(
+            Member(member, "client", "host", tuple((t, ints(ps)) for t, ps in owned.items()))
+            for member, owned in members
+        ),
+    )
+
+
+def told(*reads):
+    rows = group_rows(KNOWN, reads)
+    return [
+        (
+            rows.groups[g].group,
+            rows.topics[t] if t >= 0 else None,
+            p if p >= 0 else None,
+            offset if offset >= 0 else None,
+            rows.members[m].member_id if m >= 0 else None,
+        )
+        for g, t, p, offset, m in zip(
+            rows.group_index.tolist(), rows.topic_index.tolist(), rows.partition.tolist(),
+            rows.committed.tolist(), rows.member_index.tolist(), strict=True,
+        )
+    ]  # fmt: skip
+
+
+def test_commits_and_owners_meet_in_one_row():
+    read = CoordinatorRead(
+        1,
+        [listed("g")],
+        [committed("g", [("a", {0: 5, 1: 6})])],
+        [described("g", ("m-1", {"a": [1, 2]}))],
+    )
+    assert told(read) == [
+        ("g", "a", 0, 5, None),
+        ("g", "a", 1, 6, "m-1"),
+        ("g", "a", 2, None, "m-1"),
+    ]
+
+
+def test_a_group_without_commits_and_members_is_one_bare_row():
+    assert told(CoordinatorRead(1, [listed("idle", "Empty")], [], [])) == [
+        ("idle", None, None, None, None)
+    ]
+
+
+def test_commits_on_a_topic_that_is_gone_are_kept():
+    read = CoordinatorRead(1, [listed("g")], [committed("g", [("gone", {3: 9})])], [])
+    assert told(read) == [("g", "gone", 3, 9, None)]
+
+
+def test_a_group_whose_coordinator_refuses_its_commits_stays_listed():
+    read = CoordinatorRead(1, [listed("g")], [committed("g", [("a", {0: 5})], error=14)], [])
+    assert told(read) == [("g", None, None, None, None)]
+
+
+def test_a_group_that_two_coordinators_list_appears_once():
+    reads = [
+        CoordinatorRead(b, [listed("g")], [committed("g", [("a", {0: b})])], []) for b in (1, 2)
+    ]
+    assert [row[:3] for row in told(*reads)] == [("g", "a", 0)]
+
+
+def test_absurd_partition_numbers_are_left_out():
+    read = CoordinatorRead(1, [listed("g")], [committed("g", [("a", {-5: 1, 2**30: 2, 0: 3})])], [])
+    assert told(read) == [("g", "a", 0, 3, None)]
+
+
+def test_members_are_counted_only_where_they_were_told():
+    read = CoordinatorRead(
+        1,
+        [listed("active"), listed("empty", "Empty"), listed("untold")],
+        [],
+        [described("active", ("m-1", {}), ("m-2", {}))],
+    )
+    rows = group_rows(KNOWN, [read])
+    assert {g.group: g.member_count for g in rows.groups} == {
+        "active": 2, "empty": 0, "untold": None,
+    }  # fmt: skip
+
+
+group_names = st.sampled_from(["g", "h", "i"])
+topics = st.sampled_from(["a", "b", "gone"])
+offsets = st.dictionaries(st.integers(0, 5), st.integers(0, 99), max_size=4)
+
+
+@given(st.dictionaries(group_names, st.dictionaries(topics, offsets, max_size=3), max_size=3))
+def test_the_join_equals_a_plain_one(groups):
+    read = CoordinatorRead(
+        1,
+        [listed(name) for name in groups],
+        [committed(name, found.items()) for name, found in groups.items()],
+        [],
+    )
+    expected = []
+    for name, found in groups.items():
+        rows = [(name, t, p, o, None) for t, offs in found.items() for p, o in offs.items()]
+        expected += rows or [(name, None, None, None, None)]
+    assert sorted(told(read), key=str) == sorted(expected, key=str)
