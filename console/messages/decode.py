@@ -9,22 +9,22 @@ from dataclasses import dataclass
 
 SHOWN_CHARS_MAX = 20_000
 HEX_BYTES_MAX = 512
+PREVIEW_CHARS = 300
 _TEXT_CONTROLS = frozenset("\t\n\r")
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """Data as shown. `kind` is null, empty, json, text or hex; `size_bytes` is the true size."""
+    """Data as shown. `kind` is null, empty, json, text or hex; `size_bytes` is the true size.
+
+    `text` is laid out over lines, `preview` is one line for a table.
+    """
 
     kind: str
     text: str
     size_bytes: int
     is_cut: bool = False
-
-    @property
-    def preview(self) -> str:
-        """One line for a table."""
-        return " ".join(self.text.split())[:300]
+    preview: str = ""
 
 
 def decode(data: bytes | None) -> Decoded:
@@ -35,12 +35,13 @@ def decode(data: bytes | None) -> Decoded:
         return Decoded("empty", "", 0)
     text = _as_text(data)
     if text is None:
-        is_cut = len(data) > HEX_BYTES_MAX
-        return Decoded("hex", data[:HEX_BYTES_MAX].hex(" ", 2), len(data), is_cut)
+        shown = data[:HEX_BYTES_MAX].hex(" ", 2)
+        return Decoded("hex", shown, len(data), len(data) > HEX_BYTES_MAX, shown[:PREVIEW_CHARS])
     pretty = _as_json(text)
     kind, shown = ("text", text) if pretty is None else ("json", pretty)
     is_cut = len(shown) > SHOWN_CHARS_MAX
-    return Decoded(kind, shown[:SHOWN_CHARS_MAX], len(data), is_cut)
+    line = " ".join(text[: 2 * PREVIEW_CHARS].split())[:PREVIEW_CHARS]
+    return Decoded(kind, shown[:SHOWN_CHARS_MAX], len(data), is_cut, line)
 
 
 def _as_text(data: bytes) -> str | None:
