@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from brokerd.log import names
 from brokerd.log.context import LogContext
 from brokerd.log.epochs import EpochCache
+from brokerd.log.log_config import INT32_MAX
 from brokerd.log.scan import checked_batches
 from brokerd.log.segment import Segment
 from brokerd.protocol.records import BatchHeader
@@ -107,6 +108,8 @@ def _recover_segment(segment: Segment, epochs: EpochCache) -> tuple[int, int]:
         nonlocal log_end
         for position, header in checked_batches(segment.file.fd(), 0, file_bytes):
             if header.base_offset < log_end or header.last_offset_delta < 0:
+                return
+            if header.last_offset - segment.base_offset > INT32_MAX:
                 return
             log_end = header.last_offset + 1
             epochs.note(header.leader_epoch, header.base_offset)

@@ -153,15 +153,11 @@ class LogConfig:
 
         Names that are no topic setting are passed over; raises ValueError for a bad value.
         """
-        values = effective_values(broker or {}, topic or {})
-        wanted = {field.name for field in fields(cls)}
-        return cls(
-            **{
-                field: TOPIC_KEYS[name].parse(text)
-                for name, text in values.items()
-                if (field := name.replace(".", "_")) in wanted
-            }
-        )
+        values = {
+            name.replace(".", "_"): TOPIC_KEYS[name].parse(text)
+            for name, text in effective_values(broker or {}, topic or {}).items()
+        }
+        return cls(**{field.name: values[field.name] for field in fields(cls)})
 
 
 def effective_values(broker: Mapping[str, str], topic: Mapping[str, str]) -> dict[str, str]:

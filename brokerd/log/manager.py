@@ -123,7 +123,14 @@ class LogManager:
         log = PartitionLog(self._context, path, *key, topic_id, config, loaded)
         self._logs[key] = log
         self._dir_of[key] = log_dir
+        self._note_flushing(key, config)
         return log
+
+    def _note_flushing(self, key: Key, config: LogConfig) -> None:
+        if config.flush_ms < INT64_MAX or config.flush_messages < INT64_MAX:
+            self._flushed_ms.setdefault(key, 0)
+        else:
+            self._flushed_ms.pop(key, None)
 
     # -- the logs ----------------------------------------------------------------------------------
 
@@ -183,10 +190,7 @@ class LogManager:
         log = self._logs[topic, partition]
         if log.config != config:
             log.reconfigure(config)
-        if config.flush_ms < INT64_MAX or config.flush_messages < INT64_MAX:
-            self._flushed_ms.setdefault((topic, partition), 0)
-        else:
-            self._flushed_ms.pop((topic, partition), None)
+            self._note_flushing((topic, partition), config)
 
     def delete(self, topic: str, partition: int, now_ms: int) -> None:
         """Rename a partition away; its files go after file.delete.delay.ms. Raises KafkaError."""

@@ -51,9 +51,15 @@ class TimeIndex:
         except (OSError, struct.error) as error:
             raise CorruptIndexError(f"{path}: {error}") from error
         index._written = len(index._timestamps)
-        if index._timestamps and index._timestamps[-1] < index._timestamps[0]:
-            raise CorruptIndexError(f"{path}: timestamps do not rise")
+        if index._timestamps:
+            index._check()
         return index
+
+    def _check(self) -> None:
+        if self._timestamps[0] < 0 or min(self._offsets[0], self._offsets[-1]) < 0:
+            raise CorruptIndexError(f"{self._path}: an entry is negative")
+        if self._timestamps[-1] < self._timestamps[0] or self._offsets[-1] < self._offsets[0]:
+            raise CorruptIndexError(f"{self._path}: entries do not rise")
 
     @property
     def last(self) -> tuple[int, int]:

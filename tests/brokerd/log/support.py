@@ -64,14 +64,13 @@ def open_log(
     )
 
 
-def reopen(log: PartitionLog, *, clean: bool = True, recovery_point: int | None = None) -> PartitionLog:
+def reopen(log: PartitionLog, *, clean: bool = True) -> PartitionLog:
     """The same directory again: after a clean close, or as a crash at this point leaves it."""
     if clean:
         log.close()
-        recovery_point = log.log_end_offset
     return open_log(
         Path(log.directory), log.config, clean=clean, log_start_offset=log.log_start_offset,
-        recovery_point=log.recovery_point if recovery_point is None else recovery_point,
+        recovery_point=log.recovery_point,
     )  # fmt: skip
 
 

@@ -1,0 +1,58 @@
+"""Leader epochs: where each began, and what a follower is told."""
+
+from pathlib import Path
+
+import pytest
+
+from brokerd.errors import KafkaError
+from brokerd.log.epochs import EpochCache
+
+
+def cache(directory: Path, *entries: tuple[int, int]) -> EpochCache:
+    epochs = EpochCache(str(directory))
+    for epoch, start in entries:
+        epochs.assign(epoch, start)
+    return epochs
+
+
+def test_epochs_are_kept_in_kafkas_format(tmp_path: Path) -> None:
+    cache(tmp_path, (0, 0), (3, 17))
+    assert (tmp_path / "leader-epoch-checkpoint").read_text() == "0\n2\n0 0\n3 17\n"
+    assert EpochCache(str(tmp_path)).entries == [(0, 0), (3, 17)]
+
+
+def test_an_epoch_that_goes_on_has_one_entry(tmp_path: Path) -> None:
+    assert cache(tmp_path, (2, 5), (2, 9)).entries == [(2, 5)]
+
+
+def test_an_epoch_in_which_nothing_was_written_is_replaced(tmp_path: Path) -> None:
+    assert cache(tmp_path, (0, 0), (1, 5), (2, 5)).entries == [(0, 0), (2, 5)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        (1, (1, 0)), (2, (2, 10)), (3, (2, 10)), (4, (4, 30)), (5, (4, 30)), (6, (6, 50)),
+        (7, (-1, -1)), (-1, (-1, -1)),
+    ],
+)  # fmt: skip
+def test_the_end_of_an_epoch_is_the_start_of_the_next(
+    tmp_path: Path, asked: int, answer: tuple[int, int]
+) -> None:
+    epochs = cache(tmp_path, (2, 0), (4, 10), (6, 30))
+    assert epochs.end_offset_for(asked, 50) == answer
+
+
+def test_cutting_forgets_what_lies_outside(tmp_path: Path) -> None:
+    epochs = cache(tmp_path, (2, 0), (4, 10), (6, 30))
+    epochs.truncate_end(30)
+    assert epochs.entries == [(2, 0), (4, 10)]
+    epochs.truncate_start(12)
+    assert epochs.entries == [(4, 12)]
+    assert EpochCache(str(tmp_path)).entries == [(4, 12)]
+
+
+def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
+    (tmp_path / "leader-epoch-checkpoint").write_text("hello")
+    with pytest.raises(KafkaError, match="leader-epoch-checkpoint"):
+        EpochCache(str(tmp_path))

@@ -1,0 +1,97 @@
+"""Apache Kafka's own dump tool reads what brokerd wrote, and finds nothing to complain about."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from brokerd.log.log_config import LogConfig
+from brokerd.log.partition_log import PartitionLog
+from tests.brokerd.log.support import NOW_MS, batch, batches, headers, open_log, reopen
+
+SCRIPT = Path(__file__).parents[3] / "bench" / "kafka.sh"
+NOTHING_THERE = 3
+CONFIG = LogConfig(segment_bytes=60_000, index_interval_bytes=1000)
+
+pytestmark = pytest.mark.kafka
+
+
+def dump(directory: Path, *options: str) -> str:
+    """What the dump tool says of all files of a log, standard error included."""
+    suffixes = (".log", ".index", ".timeindex", ".snapshot")
+    files = sorted(str(path) for path in directory.iterdir() if path.suffix in suffixes)
+    done = subprocess.run(
+        [str(SCRIPT), "dump-log", "--deep-iteration", *options, "--files", ",".join(files)],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    if done.returncode == NOTHING_THERE:
+        pytest.skip(f"Apache Kafka is not here: {done.stdout.strip()}")
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def assert_clean(directory: Path, log: PartitionLog) -> str:
+    text = dump(directory)
+    for complaint in ("Mismatch", "mismatch", "Non-consecutive", "invalid bytes", "isvalid: false",
+                      "Exception", "not found", "ERROR"):  # fmt: skip
+        assert complaint not in text, text
+    stored = list(headers(log))
+    assert len(re.findall("isvalid: true", text)) == len(stored)
+    assert len(re.findall(r"(?m)^\| offset:", text)) == sum(header.count for header in stored)
+    return text
+
+
+def fill(log: PartitionLog) -> None:
+    sequence = 0
+    for i in range(150):
+        group = []
+        for j in range(i % 4 + 1):
+            count = (i + j) % 7 + 1
+            at_ms = NOW_MS + i * 10 - (50 if j == 2 else 0)  # time does not only rise
+            producer = (-1, -1, -1)
+            if j == 1:
+                producer = (4000, 2, sequence)
+                sequence += count
+            codec = (i + j) % 5
+            group.append(
+                batch(count, size=i * 11 % 900, codec=codec, timestamp_ms=at_ms, producer=producer)
+            )
+        assert all(result.error is None for result in log.append(group, i // 60, NOW_MS))
+
+
+def test_a_rolled_compressed_idempotent_log_is_clean_at_every_stage(tmp_path: Path) -> None:
+    log = open_log(tmp_path, CONFIG)
+    fill(log)
+    assert len(log.segments()) >= 3
+    live = assert_clean(tmp_path, log)
+    assert "compresscodec: zstd" in live
+    assert "producerId: 4000" in live
+
+    log = reopen(log)
+    log.append([batch(3, size=2000)], 5, NOW_MS + 10_000)
+    log.close()
+    stopped = assert_clean(tmp_path, log)
+    assert "producerId: 4000 producerEpoch: 2 " in stopped
+    assert "partitionLeaderEpoch: 5" in stopped
+    sane = dump(tmp_path, "--index-sanity-check")
+    assert sane.count("passed sanity check") == 2 * len(log.segments())
+
+
+def test_recovered_truncated_and_replicated_logs_are_clean(tmp_path: Path) -> None:
+    leader = open_log(tmp_path / "leader", CONFIG)
+    fill(leader)
+    recovered = reopen(leader, clean=False)
+    last = recovered.segments()[-1]
+    path = tmp_path / "leader" / f"{last.base_offset:020d}.log"
+    with path.open("ab") as file:
+        file.write(bytes(batch(size=500))[:100])
+    recovered = reopen(recovered, clean=False)
+    assert_clean(tmp_path / "leader", recovered)
+
+    follower = open_log(tmp_path / "follower", CONFIG)
+    for group in batches(recovered):
+        follower.append_replicated([group], NOW_MS)
+    follower.truncate_to(follower.segments()[-2].base_offset + 20)
+    follower.close()
+    assert_clean(tmp_path / "follower", follower)

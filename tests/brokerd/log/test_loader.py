@@ -1,0 +1,182 @@
+"""Opening a log: lazily after a clean stop, with recovery after any other."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from brokerd.log.context import LogContext
+from brokerd.log.log_config import LogConfig
+from brokerd.log.partition_log import PartitionLog
+from tests.brokerd.log.support import NOW_MS, Events, batch, open_log, records, reopen
+
+OUTSIDE_THE_CRC_BYTES = 16  # base offset, length and leader epoch, which no CRC guards
+SMALL = LogConfig(segment_bytes=2000, index_interval_bytes=200)
+
+
+def filled(directory: Path, count: int = 40, config: LogConfig = SMALL) -> PartitionLog:
+    log = open_log(directory, config)
+    for i in range(count):
+        log.append([batch(size=100, timestamp_ms=NOW_MS + i)], i // 10, NOW_MS)
+    return log
+
+
+def data_files(directory: Path) -> list[Path]:
+    return sorted(directory.glob("*.log"))
+
+
+def test_after_a_clean_stop_no_data_is_read_until_first_use(tmp_path: Path) -> None:
+    filled(tmp_path).close()
+    for path in tmp_path.iterdir():
+        path.chmod(0o000)
+    context = LogContext()
+    log = open_log(tmp_path, SMALL, context=context, recovery_point=40)
+    assert (log.log_start_offset, log.log_end_offset) == (0, 40)
+    assert log.size_bytes == sum(path.stat().st_size for path in data_files(tmp_path))
+    assert len(context.files) == 0
+    for path in tmp_path.iterdir():
+        path.chmod(0o600)
+    assert [record.offset for record in records(log)] == list(range(40))
+
+
+def test_a_clean_stop_loses_nothing(tmp_path: Path) -> None:
+    log = reopen(filled(tmp_path))
+    assert log.append([batch()], 4, NOW_MS)[0].base_offset == 40
+    assert [record.offset for record in records(log)] == list(range(41))
+    assert log.epochs.entries == [(0, 0), (1, 10), (2, 20), (3, 30), (4, 40)]
+    assert log.offset_for_timestamp(NOW_MS + 33) == (33, NOW_MS + 33, 3)
+
+
+def test_a_crash_loses_nothing_that_was_written(tmp_path: Path) -> None:
+    log = reopen(filled(tmp_path), clean=False)
+    assert [record.offset for record in records(log)] == list(range(40))
+    assert log.epochs.entries == [(0, 0), (1, 10), (2, 20), (3, 30)]
+
+
+def test_a_torn_tail_is_cut_off_on_recovery(tmp_path: Path) -> None:
+    filled(tmp_path)
+    last = data_files(tmp_path)[-1]
+    intact_bytes = last.stat().st_size
+    with last.open("ab") as file:
+        file.write(bytes(batch(size=100))[:-1])
+    log = open_log(tmp_path, SMALL, clean=False)
+    assert last.stat().st_size == intact_bytes
+    assert log.log_end_offset == 40
+    assert len(records(log)) == 40
+
+
+def test_recovery_ends_at_the_first_flipped_byte_and_removes_what_follows(tmp_path: Path) -> None:
+    filled(tmp_path)
+    files = data_files(tmp_path)
+    damaged = files[1]
+    data = bytearray(damaged.read_bytes())
+    data[len(data) // 2] ^= 1
+    damaged.write_bytes(data)
+    events = Events()
+    log = open_log(tmp_path, SMALL, clean=False, context=LogContext(on_event=events))
+    assert data_files(tmp_path) == files[:2]
+    kept = [record.offset for record in records(log)]
+    assert kept == list(range(len(kept)))
+    assert log.segments()[1].base_offset < len(kept) < log.segments()[1].base_offset + 9
+    assert events[0][0] == "recovery"
+    assert events[0][1]["truncated_bytes"]
+    assert log.append([batch()], 5, NOW_MS)[0].base_offset == len(kept)
+
+
+def test_recovery_checks_nothing_below_the_recovery_point(tmp_path: Path) -> None:
+    filled(tmp_path)
+    first = data_files(tmp_path)[0]
+    data = bytearray(first.read_bytes())
+    data[-1] ^= 1
+    first.write_bytes(data)
+    log = open_log(tmp_path, SMALL, clean=False, recovery_point=30)
+    assert log.log_end_offset == 40
+
+
+def test_a_log_shorter_than_a_clean_stop_says_is_recovered_at_first_use(tmp_path: Path) -> None:
+    filled(tmp_path).close()
+    last = data_files(tmp_path)[-1]
+    os.truncate(last, last.stat().st_size - 10)
+    log = open_log(tmp_path, SMALL, recovery_point=40)
+    assert log.log_end_offset == 40
+    assert [record.offset for record in records(log)] == list(range(39))
+    assert log.log_end_offset == 39
+
+
+@pytest.mark.parametrize("suffix", [".index", ".timeindex"])
+@pytest.mark.parametrize("damage", ["missing", "torn", "nonsense"])
+def test_an_index_that_does_not_hold_together_is_made_anew(
+    tmp_path: Path, suffix: str, damage: str
+) -> None:
+    filled(tmp_path).close()
+    path = tmp_path / f"{0:020d}{suffix}"
+    good = path.read_bytes()
+    assert good
+    if damage == "missing":
+        path.unlink()
+    elif damage == "torn":
+        path.write_bytes(good[:-3])
+    else:
+        path.write_bytes(b"\xff" * len(good))
+    log = open_log(tmp_path, SMALL, recovery_point=40)
+    assert [record.offset for record in records(log)] == list(range(40))
+    assert log.offset_for_timestamp(NOW_MS + 5) == (5, NOW_MS + 5, 0)
+    assert path.read_bytes() == good
+
+
+def test_an_index_without_a_segment_is_removed(tmp_path: Path) -> None:
+    filled(tmp_path).close()
+    orphan = tmp_path / f"{7:020d}.index"
+    orphan.write_bytes(bytes(8))
+    open_log(tmp_path, SMALL, recovery_point=40)
+    assert not orphan.exists()
+
+
+def test_a_log_that_ends_before_its_start_begins_empty_at_its_start(tmp_path: Path) -> None:
+    filled(tmp_path)
+    log = open_log(tmp_path, SMALL, clean=False, log_start_offset=100)
+    assert (log.log_start_offset, log.log_end_offset, log.size_bytes) == (100, 100, 0)
+    assert log.append([batch()], 5, NOW_MS)[0].base_offset == 100
+
+
+def test_half_done_work_is_finished_or_undone(tmp_path: Path) -> None:
+    log = filled(tmp_path)
+    log.close()
+    bases = [segment.base_offset for segment in log.segments()]
+    first, second, third = (tmp_path / f"{base:020d}.log" for base in bases[:3])
+    (tmp_path / f"{third.name}.cleaned").write_bytes(b"unfinished")
+    (tmp_path / f"{third.name}.swap").write_bytes(b"of an unfinished set")
+    (tmp_path / f"{0:020d}.timeindex.deleted").write_bytes(b"")
+    swap = tmp_path / f"{first.name}.swap"
+    swap.write_bytes(first.read_bytes() + second.read_bytes())
+    log = open_log(tmp_path, SMALL, recovery_point=40)
+    assert not list(tmp_path.glob("*.cleaned")) + list(tmp_path.glob("*.swap"))
+    assert not list(tmp_path.glob("*.deleted"))
+    assert [s.base_offset for s in log.segments()] == [bases[0], *bases[2:]]
+    assert [record.offset for record in records(log)] == list(range(40))
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(cut=st.integers(0, 5000), flip=st.integers(0, 5000), clean=st.booleans())
+def test_whatever_happens_to_the_bytes_what_is_read_is_a_prefix(
+    tmp_path_factory: pytest.TempPathFactory, cut: int, flip: int, clean: bool
+) -> None:
+    directory = tmp_path_factory.mktemp("log")
+    config = LogConfig(segment_bytes=1 << 20, index_interval_bytes=200)
+    filled(directory, config=config)
+    path = directory / f"{0:020d}.log"
+    data = bytearray(path.read_bytes())
+    flip %= len(data)
+    assume(flip % (len(data) // 40) >= OUTSIDE_THE_CRC_BYTES)
+    data[flip] ^= 0x41
+    path.write_bytes(data[: len(data) - cut % len(data)])
+    log = open_log(directory, config, clean=False, recovery_point=0)
+    got = records(log)
+    assert [record.offset for record in got] == list(range(len(got)))
+    again = reopen(log, clean=clean)
+    assert records(again) == got
+    assert again.append([batch()], 9, NOW_MS)[0].base_offset == len(got)

@@ -1,0 +1,55 @@
+"""Topic settings over broker settings over Kafka's defaults."""
+
+import pytest
+
+from brokerd.log.log_config import TOPIC_KEYS, LogConfig, effective_values
+
+
+def test_the_defaults_are_kafkas() -> None:
+    assert LogConfig.from_properties() == LogConfig()
+    assert LogConfig().segment_bytes == 1 << 30
+    assert LogConfig().retention_ms == 7 * 24 * 3_600_000
+
+
+def test_a_topics_setting_wins_over_the_brokers() -> None:
+    broker = {"log.segment.bytes": "1000", "log.index.interval.bytes": "10", "port": "1"}
+    config = LogConfig.from_properties(broker, {"segment.bytes": "2000"})
+    assert (config.segment_bytes, config.index_interval_bytes) == (2000, 10)
+
+
+@pytest.mark.parametrize(
+    ("broker", "retention_ms"),
+    [
+        ({"log.retention.hours": "2"}, 7_200_000),
+        ({"log.retention.hours": "2", "log.retention.minutes": "3"}, 180_000),
+        ({"log.retention.minutes": "3", "log.retention.ms": "9"}, 9),
+        ({"log.retention.hours": "-1"}, -1),
+    ],
+)
+def test_the_finer_unit_wins(broker: dict[str, str], retention_ms: int) -> None:
+    assert LogConfig.from_properties(broker).retention_ms == retention_ms
+
+
+def test_a_list_is_split() -> None:
+    config = LogConfig.from_properties({}, {"cleanup.policy": "compact, delete"})
+    assert config.cleanup_policy == ("compact", "delete")
+    assert config.is_compacted
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("segment.bytes", "ten"), ("segment.bytes", "13"), ("cleanup.policy", "shrink"),
+        ("retention.ms", "-2"), ("preallocate", "maybe"), ("min.cleanable.dirty.ratio", "1.5"),
+        ("message.timestamp.type", "Never"), ("compression.type", "zip"),
+    ],
+)  # fmt: skip
+def test_a_bad_value_is_refused_by_name(name: str, text: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        LogConfig.from_properties({}, {name: text})
+
+
+def test_every_default_is_valid_and_every_key_has_a_value() -> None:
+    assert effective_values({}, {}) == {key.name: key.default for key in TOPIC_KEYS.values()}
+    for key in TOPIC_KEYS.values():
+        key.parse(key.default)

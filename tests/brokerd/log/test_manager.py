@@ -1,0 +1,243 @@
+"""All logs of a broker: directories, duties, stops."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from brokerd.log.context import DiskJob
+from brokerd.log.log_config import LogConfig
+from brokerd.log.log_dir import LogDirError
+from brokerd.log.manager import CHECKPOINT_INTERVAL_MS, RETENTION_INTERVAL_MS, LogManager
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, records
+
+CONFIG = LogConfig(segment_bytes=2000)
+
+
+def start(*directories: Path, **settings: Any) -> LogManager:
+    return LogManager.open([str(d) for d in directories], 1, now_ms=NOW_MS, **settings)
+
+
+def crash(manager: LogManager) -> None:
+    """What is left of a killed process: its lock is gone, nothing was written or marked."""
+    manager._unlock()
+
+
+def fill(manager: LogManager, topic: str = "t", count: int = 20) -> None:
+    log = manager.create(topic, 0, TOPIC_ID, CONFIG, NOW_MS)
+    for i in range(count):
+        log.append([batch(size=300, timestamp_ms=NOW_MS + i)], 0, NOW_MS)
+
+
+def test_logs_are_there_again_after_a_clean_stop(tmp_path: Path) -> None:
+    manager = start(tmp_path)
+    fill(manager)
+    manager.shutdown(broker_epoch=7)
+    assert (tmp_path / ".kafka_cleanshutdown").read_text() == '{"version":0,"brokerEpoch":7}'
+    assert (tmp_path / "recovery-point-offset-checkpoint").read_text() == "0\n1\nt 0 20\n"
+    manager = start(tmp_path)
+    assert not (tmp_path / ".kafka_cleanshutdown").exists()
+    log = manager.get("t", 0)
+    assert log is not None
+    assert (log.topic_id, log.log_end_offset) == (TOPIC_ID, 20)
+    assert [record.offset for record in records(log)] == list(range(20))
+    manager.shutdown()
+
+
+def test_logs_are_recovered_after_a_crash(tmp_path: Path) -> None:
+    manager = start(tmp_path)
+    fill(manager)
+    crash(manager)
+    events = Events()
+    manager = start(tmp_path, on_event=events)
+    log = manager.get("t", 0)
+    assert log is not None
+    assert [record.offset for record in records(log)] == list(range(20))
+    assert events.kinds() == ["recovery"]
+    manager.shutdown()
+
+
+def test_a_directory_in_use_is_refused(tmp_path: Path) -> None:
+    hold = "import fcntl, sys; f = open(sys.argv[1], 'w'); fcntl.lockf(f, fcntl.LOCK_EX); "
+    hold += "print(flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", hold, str(tmp_path / ".lock")],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as other:  # fmt: skip
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(LogDirError, match="in use by another broker"):
+            start(tmp_path)
+
+
+@pytest.mark.parametrize("field", ["broker.id=2", "cluster.id=other"])
+def test_another_brokers_directory_is_refused(tmp_path: Path, field: str) -> None:
+    (tmp_path / "meta.properties").write_text(f"#\nversion=0\n{field}\n")
+    with pytest.raises(LogDirError, match=field):
+        start(tmp_path, cluster_id="mine")
+    start(tmp_path / "new", cluster_id="mine").shutdown()
+    text = (tmp_path / "new" / "meta.properties").read_text()
+    assert text == "version=0\nbroker.id=1\ncluster.id=mine\n"
+
+
+def test_a_damaged_checkpoint_is_named_and_nothing_starts(tmp_path: Path) -> None:
+    (tmp_path / "recovery-point-offset-checkpoint").write_text("?")
+    with pytest.raises(LogDirError, match=r"recovery-point-offset-checkpoint.*remove it"):
+        start(tmp_path)
+
+
+def test_partitions_are_spread_over_the_directories(tmp_path: Path) -> None:
+    manager = start(tmp_path / "a", tmp_path / "b")
+    for partition in range(4):
+        manager.create("t", partition, TOPIC_ID, CONFIG, NOW_MS)
+    assert len(list((tmp_path / "a").glob("t-*"))) == 2
+    assert len(list((tmp_path / "b").glob("t-*"))) == 2
+    manager.shutdown()
+    manager = start(tmp_path / "a", tmp_path / "b")
+    assert sorted(log.partition for log in manager.all()) == [0, 1, 2, 3]
+    manager.shutdown()
+
+
+def test_one_partition_in_two_directories_is_refused(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name / "t-0").mkdir(parents=True)
+    with pytest.raises(LogDirError, match="remove one of the two"):
+        start(tmp_path / "a", tmp_path / "b")
+
+
+def test_creating_a_log_twice_is_the_same_log(tmp_path: Path) -> None:
+    manager = start(tmp_path)
+    log = manager.create("t", 0, TOPIC_ID, CONFIG, NOW_MS)
+    assert manager.create("t", 0, TOPIC_ID, LogConfig(retention_ms=5), NOW_MS) is log
+    assert log.config.retention_ms == 5
+    assert (tmp_path / "t-0" / "partition.metadata").read_text() == (
+        "version: 0\ntopic_id: EjRWeBI0VngSNFZ4EjRWeA"
+    )
+    manager.shutdown()
+
+
+def test_a_log_of_another_topic_id_is_set_aside(tmp_path: Path) -> None:
+    manager = start(tmp_path)
+    fill(manager)
+    log = manager.create("t", 0, UUID(int=5), CONFIG, NOW_MS)
+    assert log.log_end_offset == 0
+    (stray,) = tmp_path.glob("t-0.*-stray")
+    assert (stray / f"{0:020d}.log").stat().st_size > 0
+    manager.shutdown()
+    manager = start(tmp_path)
+    assert len(manager.all()) == 1
+    manager.shutdown()
+
+
+def test_a_deleted_log_is_gone_at_once_and_its_files_later(tmp_path: Path) -> None:
+    manager = start(tmp_path)
+    fill(manager, "t" * 249)
+    log = manager.get("t" * 249, 0)
+    assert log is not None
+    found = log.read(0, 100, up_to=20, min_one_batch=True)
+    manager.delete("t" * 249, 0, NOW_MS)
+    assert manager.all() == []
+    (renamed,) = tmp_path.glob("*-delete")
+    manager.tick_delete(NOW_MS + CONFIG.file_delete_delay_ms - 1)
+    assert renamed.exists()
+    manager.tick_delete(NOW_MS + CONFIG.file_delete_delay_ms)
+    assert not renamed.exists()
+    assert found is not None
+    found.release()
+    assert manager.create("t" * 249, 0, UUID(int=6), CONFIG, NOW_MS).log_end_offset == 0
+    assert sorted(p.name for p in tmp_path.glob("t*/*")) == [
+        f"{0:020d}.index", f"{0:020d}.log", f"{0:020d}.timeindex", "partition.metadata",
+    ]  # fmt: skip
+    manager.shutdown()
+
+
+def test_a_deletion_that_a_stop_interrupted_is_finished(tmp_path: Path) -> None:
+    manager = start(tmp_path)
+    fill(manager)
+    manager.delete("t", 0, NOW_MS)
+    manager.shutdown()
+    manager = start(tmp_path)
+    assert manager.all() == []
+    manager.tick_delete(NOW_MS)
+    assert not list(tmp_path.glob("*-delete"))
+    manager.shutdown()
+
+
+def test_retention_comes_at_its_interval(tmp_path: Path) -> None:
+    manager = start(tmp_path)
+    fill(manager)
+    log = manager.get("t", 0)
+    assert log is not None
+    manager.reconfigure("t", 0, LogConfig(segment_bytes=2000, retention_ms=1))
+    log.high_watermark = 20
+    manager.tick_retention(NOW_MS + RETENTION_INTERVAL_MS - 1)
+    assert log.log_start_offset == 0
+    manager.tick_retention(NOW_MS + RETENTION_INTERVAL_MS)
+    assert log.log_start_offset == 20
+    manager.shutdown()
+
+
+def test_checkpoints_come_at_their_interval(tmp_path: Path) -> None:
+    jobs: list[DiskJob] = []
+    manager = start(tmp_path, submit=jobs.append)
+    fill(manager, count=3)
+    manager.tick_checkpoints(NOW_MS + CHECKPOINT_INTERVAL_MS - 1)
+    assert jobs == []
+    manager.tick_checkpoints(NOW_MS + CHECKPOINT_INTERVAL_MS)
+    for job in jobs:
+        job.run()
+        job.finish()
+    assert (tmp_path / "recovery-point-offset-checkpoint").read_text() == "0\n1\nt 0 0\n"
+    assert (tmp_path / "log-start-offset-checkpoint").read_text() == "0\n1\nt 0 0\n"
+    crash(manager)
+
+
+def test_high_watermarks_are_kept_per_directory(tmp_path: Path) -> None:
+    manager = start(tmp_path / "a", tmp_path / "b")
+    for partition in range(4):
+        manager.create("t", partition, TOPIC_ID, CONFIG, NOW_MS)
+    marks = {("t", partition): partition * 10 for partition in range(4)}
+    manager.write_high_watermarks(marks)
+    assert manager.read_high_watermarks() == marks
+    entries = (tmp_path / "a" / "replication-offset-checkpoint").read_text().splitlines()
+    assert len(entries) == 4
+    manager.shutdown()
+
+
+def test_a_roll_makes_the_closed_segment_durable_outside_the_loop(tmp_path: Path) -> None:
+    jobs: list[DiskJob] = []
+    manager = start(tmp_path, submit=jobs.append)
+    fill(manager, count=10)
+    log = manager.get("t", 0)
+    assert log is not None
+    assert log.recovery_point == 0
+    for job in jobs:
+        job.run()
+        job.finish()
+    assert log.recovery_point == log.segments()[-1].base_offset > 0
+    crash(manager)
+
+
+def test_a_log_is_flushed_after_so_many_messages(tmp_path: Path) -> None:
+    manager = start(tmp_path)
+    log = manager.create("t", 0, TOPIC_ID, LogConfig(flush_messages=5), NOW_MS)
+    log.append([batch(4)], 0, NOW_MS)
+    manager.flush_due(NOW_MS)
+    assert log.recovery_point == 0
+    log.append([batch(1)], 0, NOW_MS)
+    manager.flush_due(NOW_MS)
+    assert log.recovery_point == 5
+    crash(manager)
+
+
+def test_a_log_is_flushed_after_so_long(tmp_path: Path) -> None:
+    manager = start(tmp_path)
+    log = manager.create("t", 0, TOPIC_ID, LogConfig(flush_ms=1000), NOW_MS)
+    for at_ms, recovery_point in ((0, 1), (999, 1), (1000, 3)):
+        log.append([batch()], 0, NOW_MS)
+        manager.flush_due(NOW_MS + at_ms)
+        assert log.recovery_point == recovery_point
+    crash(manager)

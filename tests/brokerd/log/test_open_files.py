@@ -1,0 +1,60 @@
+"""Few descriptors for many files, and none closed under a reader."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.open_files import LogFile, OpenFiles
+
+
+def make(directory: Path, files: OpenFiles, count: int) -> list[LogFile]:
+    made = []
+    for i in range(count):
+        path = directory / str(i)
+        path.write_bytes(b"%03d" % i)
+        made.append(LogFile(files, str(path), lambda: None))
+    return made
+
+
+def test_no_more_files_are_open_than_allowed(tmp_path: Path) -> None:
+    files = OpenFiles(limit=16)
+    for i, file in enumerate(make(tmp_path, files, 100)):
+        assert os.pread(file.fd(), 3, 0) == b"%03d" % i
+        assert len(files) <= 16
+
+
+def test_a_pinned_file_stays_open(tmp_path: Path) -> None:
+    files = OpenFiles(limit=4)
+    first, *others = make(tmp_path, files, 50)
+    pinned = first.pin(0, 3)
+    for file in others:
+        file.fd()
+    assert pinned.read() == b"000"
+    first.close()
+    os.unlink(first.path)
+    assert pinned.read() == b"000"
+    pinned.release()
+    pinned.release()
+    assert first.pins == 0
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(pinned.fd)
+
+
+def test_a_file_in_use_outlasts_idle_ones(tmp_path: Path) -> None:
+    files = OpenFiles(limit=8)
+    busy, *others = make(tmp_path, files, 40)
+    fd = busy.fd()
+    for file in others:
+        file.fd()
+        file.used = False
+        assert busy.fd() == fd
+
+
+def test_a_file_that_is_gone_is_a_storage_error(tmp_path: Path) -> None:
+    (file,) = make(tmp_path, OpenFiles(), 1)
+    os.unlink(file.path)
+    with pytest.raises(KafkaError, match="cannot open") as caught:
+        file.fd()
+    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR

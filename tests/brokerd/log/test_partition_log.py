@@ -1,0 +1,270 @@
+"""Appending to and reading from one partition's log."""
+
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.log_config import LogConfig
+from brokerd.log.partition_log import PartitionLog
+from brokerd.protocol.records import crc_matches, read_header
+from tests.brokerd.log.support import NOW_MS, batch, batches, headers, open_log, records
+
+SMALL = LogConfig(segment_bytes=2000, index_interval_bytes=200)
+
+
+def fill(log: PartitionLog, count: int, size: int = 100) -> None:
+    for i in range(count):
+        log.append([batch(size=size, timestamp_ms=NOW_MS + i)], 0, NOW_MS)
+
+
+def test_every_record_gets_the_next_offset(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    first = log.append([batch(3), batch(2)], 5, NOW_MS)
+    second = log.append([batch(1)], 5, NOW_MS)
+    assert [(r.base_offset, r.last_offset) for r in first + second] == [(0, 2), (3, 4), (5, 5)]
+    assert log.log_end_offset == 6
+    assert [r.offset for r in records(log)] == list(range(6))
+    assert {h.leader_epoch for h in headers(log)} == {5}
+
+
+def test_batches_are_stored_byte_for_byte(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    sent = [batch(i + 1, size=50 * i, codec=i) for i in range(5)]
+    originals = [bytes(view) for view in sent]
+    log.append(sent, 0, NOW_MS)
+    for original, (header, view) in zip(originals, batches(log), strict=True):
+        assert bytes(view[16:]) == original[16:]
+        assert crc_matches(header, view)
+
+
+def test_a_read_in_the_middle_of_a_batch_answers_the_whole_batch(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append([batch(10), batch(10)], 0, NOW_MS)
+    assert next(headers(log, 7)).base_offset == 0
+    assert next(headers(log, 10)).base_offset == 10
+
+
+def test_a_read_answers_at_least_one_batch_when_asked_to(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append([batch(size=5000), batch(size=5000)], 0, NOW_MS)
+    found = log.read(0, 100, up_to=2, min_one_batch=True)
+    assert found is not None
+    assert found.size_bytes == read_header(found.read()).size_bytes
+    found.release()
+    assert log.read(0, 100, up_to=2, min_one_batch=False) is None
+
+
+def test_nothing_at_or_past_the_limit_is_read(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    fill(log, 10)
+    found = log.read(2, 1 << 20, up_to=5, min_one_batch=True)
+    assert found is not None
+    assert found.size_bytes == 3 * len(batch(size=100))
+    found.release()
+    assert log.read(5, 1 << 20, up_to=5, min_one_batch=True) is None
+    assert log.read(10, 1 << 20, up_to=10, min_one_batch=True) is None
+
+
+@pytest.mark.parametrize("offset", [-1, 11, 10**12])
+def test_an_offset_outside_the_log_is_out_of_range(tmp_path: Path, offset: int) -> None:
+    log = open_log(tmp_path)
+    fill(log, 10)
+    with pytest.raises(KafkaError) as caught:
+        log.read(offset, 100, up_to=10, min_one_batch=True)
+    assert caught.value.code is ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    groups=st.lists(
+        st.lists(st.tuples(st.integers(1, 9), st.integers(0, 400)), min_size=1, max_size=5),
+        min_size=1, max_size=40,
+    ),
+    max_bytes=st.integers(1, 5000),
+    start=st.integers(0, 200),
+)  # fmt: skip
+def test_any_reader_sees_every_batch_once_and_in_order(
+    tmp_path_factory: pytest.TempPathFactory,
+    groups: list[list[tuple[int, int]]],
+    max_bytes: int,
+    start: int,
+) -> None:
+    log = open_log(tmp_path_factory.mktemp("log"), SMALL)
+    for group in groups:
+        log.append([batch(count, size=size // count) for count, size in group], 0, NOW_MS)
+    expected = list(range(min(start, log.log_end_offset), log.log_end_offset))
+    assert [r.offset for r in records(log, min(start, log.log_end_offset), max_bytes)] == expected
+
+
+def test_a_segment_rolls_before_it_grows_over_its_size(tmp_path: Path) -> None:
+    log = open_log(tmp_path, SMALL)
+    fill(log, 50)
+    segments = log.segments()
+    assert len(segments) > 3
+    assert all(segment.size_bytes <= 2000 for segment in segments)
+    assert all(a.next_offset == b.base_offset for a, b in pairwise(segments))
+    assert [r.offset for r in records(log)] == list(range(50))
+
+
+def test_a_group_larger_than_a_segment_is_spread_over_segments(tmp_path: Path) -> None:
+    log = open_log(tmp_path, SMALL)
+    results = log.append([batch(size=900) for _ in range(6)], 0, NOW_MS)
+    assert [r.base_offset for r in results] == list(range(6))
+    assert [segment.base_offset for segment in log.segments()] == [0, 2, 4]
+
+
+def test_a_batch_larger_than_a_segment_is_refused(tmp_path: Path) -> None:
+    log = open_log(tmp_path, SMALL)
+    (result,) = log.append([batch(size=3000)], 0, NOW_MS)
+    assert result.error is ErrorCode.RECORD_LIST_TOO_LARGE
+    assert log.log_end_offset == 0
+
+
+def test_a_segment_rolls_by_the_time_of_its_records(tmp_path: Path) -> None:
+    log = open_log(tmp_path, LogConfig(segment_ms=1000))
+    for at_ms in (0, 900, 1000, 1001, 1500, 2002):
+        log.append([batch(timestamp_ms=NOW_MS + at_ms)], 0, NOW_MS)
+    assert [segment.base_offset for segment in log.segments()] == [0, 3, 5]
+
+
+def test_a_segment_without_timestamps_rolls_by_the_clock(tmp_path: Path) -> None:
+    log = open_log(tmp_path, LogConfig(segment_ms=1000))
+    log.append([batch(timestamp_ms=-1)], 0, NOW_MS)
+    log.append([batch(timestamp_ms=-1)], 0, NOW_MS + 1000)
+    log.append([batch(timestamp_ms=-1)], 0, NOW_MS + 1001)
+    assert [segment.base_offset for segment in log.segments()] == [0, 2]
+
+
+def test_jitter_makes_a_segment_roll_earlier_never_later(tmp_path: Path) -> None:
+    log = open_log(tmp_path, LogConfig(segment_ms=1000, segment_jitter_ms=500))
+    log.append([batch(timestamp_ms=NOW_MS)], 0, NOW_MS)
+    log.append([batch(timestamp_ms=NOW_MS + 499)], 0, NOW_MS)
+    log.append([batch(timestamp_ms=NOW_MS + 1001)], 0, NOW_MS)
+    assert [segment.base_offset for segment in log.segments()] == [0, 2]
+
+
+def test_a_segment_rolls_when_its_index_is_full(tmp_path: Path) -> None:
+    log = open_log(tmp_path, LogConfig(segment_index_bytes=40, index_interval_bytes=1))
+    fill(log, 20)
+    segments = log.segments()
+    assert len(segments) > 2
+    assert all(segment.index_entries <= 5 for segment in segments)
+
+
+def test_a_segment_rolls_before_a_relative_offset_overflows(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append([batch()], 0, NOW_MS)
+    far = batch()
+    far_header = read_header(far)._replace(base_offset=2**31 + 5)
+    log.append_replicated([(far_header, far)], NOW_MS)
+    assert [segment.base_offset for segment in log.segments()] == [0, 1]
+    assert log.log_end_offset == 2**31 + 6
+
+
+def test_log_append_time_replaces_the_producers(tmp_path: Path) -> None:
+    log = open_log(tmp_path, LogConfig(message_timestamp_type="LogAppendTime"))
+    (result,) = log.append([batch(3, timestamp_ms=5)], 0, NOW_MS)
+    assert result.log_append_time_ms == NOW_MS
+    assert {record.timestamp_ms for record in records(log)} == {NOW_MS}
+    assert all(crc_matches(header, view) for header, view in batches(log))
+
+
+@contextmanager
+def file_size_limit(size_bytes: int) -> Iterator[None]:
+    """No file of this process may grow past a size: a full disk, for one file."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("room_bytes", [0, 100])
+def test_a_write_that_does_not_fit_leaves_nothing_behind(tmp_path: Path, room_bytes: int) -> None:
+    log = open_log(tmp_path)
+    fill(log, 200)
+    path, size_bytes = log.segments()[0].files[1][0], log.size_bytes
+    with file_size_limit(size_bytes + room_bytes), pytest.raises(KafkaError) as caught:
+        log.append([batch(size=50, producer=(1, 0, 0)), batch(size=5000)], 0, NOW_MS)
+    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert caught.value.retriable
+    assert log.log_end_offset == 200
+    assert os.stat(tmp_path / path).st_size == log.size_bytes == size_bytes
+    (result,) = log.append([batch(producer=(1, 0, 0))], 0, NOW_MS)
+    assert (result.base_offset, result.duplicate) == (200, False)
+    assert [record.offset for record in records(log)] == list(range(201))
+
+
+def test_more_batches_than_one_system_call_takes_are_appended(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    results = log.append([batch() for _ in range(2500)], 0, NOW_MS)
+    assert [result.base_offset for result in results] == list(range(2500))
+    assert len(records(log)) == 2500
+
+
+def test_a_followers_log_keeps_the_leaders_offsets_and_epochs(tmp_path: Path) -> None:
+    leader, follower = open_log(tmp_path / "leader"), open_log(tmp_path / "follower")
+    for epoch in (1, 1, 4):
+        leader.append([batch(3)], epoch, NOW_MS)
+    follower.append_replicated(list(batches(leader)), NOW_MS)
+    assert list(headers(follower)) == list(headers(leader))
+    assert follower.epochs.entries == leader.epochs.entries == [(1, 0), (4, 6)]
+    with pytest.raises(KafkaError):
+        follower.append_replicated(list(batches(leader)), NOW_MS)
+
+
+def test_a_gap_in_the_offsets_is_read_over(tmp_path: Path) -> None:
+    log = open_log(tmp_path, SMALL)
+    for base_offset in (0, 10, 20, 30, 40, 50):
+        view = batch(2, size=400)
+        view[:8] = base_offset.to_bytes(8, "big")
+        log.append_replicated([(read_header(view), view)], NOW_MS)
+    assert len(log.segments()) > 2
+    for offset, following in ((0, 0), (2, 10), (25, 30), (33, 40), (51, 50)):
+        assert next(headers(log, offset)).base_offset == following
+
+
+def test_truncating_cuts_batches_epochs_and_producers(tmp_path: Path) -> None:
+    log = open_log(tmp_path, SMALL)
+    for i in range(30):
+        log.append([batch(2, size=200, producer=(7, 0, 2 * i))], i // 10, NOW_MS + i)
+    log.truncate_to(21)  # inside the batch 20-21
+    assert log.log_end_offset == 20
+    assert log.epochs.entries == [(0, 0)]
+    (result,) = log.append([batch(2, size=200, producer=(7, 0, 20))], 3, NOW_MS)
+    assert (result.error, result.base_offset) == (None, 20)
+    assert [record.offset for record in records(log)] == list(range(22))
+
+
+def test_truncating_before_the_start_starts_anew(tmp_path: Path) -> None:
+    log = open_log(tmp_path, SMALL)
+    fill(log, 50)
+    log.delete_records_before(30)
+    log.truncate_to(12)
+    assert (log.log_start_offset, log.log_end_offset) == (12, 12)
+    fill(log, 3)
+    assert [record.offset for record in records(log, 12)] == [12, 13, 14]
+
+
+def test_a_range_being_sent_outlives_its_segment(tmp_path: Path) -> None:
+    log = open_log(tmp_path, SMALL)
+    fill(log, 50)
+    found = log.read(0, 1 << 20, up_to=50, min_one_batch=True)
+    assert found is not None
+    before = found.read()
+    log.start_at(100)
+    assert found.read() == before
+    found.release()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(found.fd)

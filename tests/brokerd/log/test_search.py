@@ -1,0 +1,66 @@
+"""Records by timestamp."""
+
+import struct
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from brokerd.log.log_config import LogConfig
+from brokerd.protocol.records import Record, encode_batch, write_crc
+from tests.brokerd.log.support import NOW_MS, batch, open_log, reopen
+
+SMALL = LogConfig(segment_bytes=2000, index_interval_bytes=200)
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    groups=st.lists(
+        st.lists(st.integers(0, 1000), min_size=1, max_size=6), min_size=1, max_size=40
+    ),
+    clean_restart=st.booleans(),
+)
+def test_the_first_record_at_or_after_a_time_is_found(
+    tmp_path_factory: pytest.TempPathFactory, groups: list[list[int]], clean_restart: bool
+) -> None:
+    log = open_log(tmp_path_factory.mktemp("log"), SMALL)
+    times = [at for group in groups for at in group]
+    for group in groups:
+        records = [Record(0, at, None, bytes(50)) for at in group]
+        log.append([memoryview(encode_batch(records))], 3, 0)
+    if clean_restart:
+        log = reopen(log)
+    for asked in (0, 250, 500, 999, 1001):
+        expected = next(((i, at, 3) for i, at in enumerate(times) if at >= asked), None)
+        assert log.offset_for_timestamp(asked) == expected
+    largest = max(times)
+    assert log.max_timestamp_offset() == (times.index(largest), largest, 3)
+
+
+def test_records_before_the_log_start_are_not_found(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append([batch(10)], 0, NOW_MS)
+    log.delete_records_before(4)
+    assert log.offset_for_timestamp(NOW_MS) == (4, NOW_MS + 4, 0)
+
+
+def test_an_empty_log_has_no_largest_timestamp(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    assert log.max_timestamp_offset() is None
+    assert log.offset_for_timestamp(0) is None
+
+
+def test_a_batch_that_lies_inside_is_found_as_a_whole(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    lying = bytearray(batch(3))
+    lying[61:] = b"\x7f" * (len(lying) - 61)
+    write_crc(lying)
+    log.append([batch(timestamp_ms=1), memoryview(lying)], 2, NOW_MS)
+    assert log.offset_for_timestamp(NOW_MS) == (1, NOW_MS + 2, 2)
+    struct.pack_into(">q", lying, 35, NOW_MS + 9)
+    write_crc(lying)
+    log.append([memoryview(lying)], 2, NOW_MS)
+    assert log.max_timestamp_offset() == (4, NOW_MS + 9, 2)

@@ -1,0 +1,109 @@
+"""What the cluster decides becomes partitions here."""
+
+from pathlib import Path
+from uuid import UUID
+
+from brokerd.clock import ManualClock
+from brokerd.log.log_config import LogConfig
+from brokerd.log.manager import LogManager
+from brokerd.replication.replicas import HIGH_WATERMARK_INTERVAL_MS, ReplicaManager
+from tests.brokerd.log.support import NOW_MS, batch
+from tests.brokerd.replication.support import state
+
+ALONE = {"replicas": (1,), "isr": (1,)}
+
+
+def start(directory: Path) -> tuple[LogManager, ReplicaManager]:
+    logs = LogManager.open([str(directory)], 1, now_ms=NOW_MS)
+    return logs, ReplicaManager(logs, 1, ManualClock(NOW_MS))
+
+
+def test_states_become_partitions_with_their_settings(tmp_path: Path) -> None:
+    logs, replicas = start(tmp_path)
+    config = LogConfig(retention_ms=7)
+    changed = replicas.apply_states([state(1, leader=1, **ALONE)], [], {"t": config})
+    partition = replicas.get("t", 0)
+    assert changed == replicas.all() == [partition]
+    assert partition is not None
+    assert partition.is_leader
+    assert partition.log.config is config
+    assert replicas.apply_states([state(1, leader=1, **ALONE)]) == []
+    replicas.reconfigure("t", LogConfig(retention_ms=8))
+    assert partition.log.config.retention_ms == 8
+    logs.shutdown()
+
+
+def test_partitions_of_other_brokers_are_not_held(tmp_path: Path) -> None:
+    logs, replicas = start(tmp_path)
+    assert replicas.apply_states([state(1, leader=2, replicas=(2,), isr=(2,))]) == []
+    assert logs.all() == []
+    logs.shutdown()
+
+
+def test_records_and_high_watermark_survive_a_restart(tmp_path: Path) -> None:
+    logs, replicas = start(tmp_path)
+    replicas.apply_states([state(1, leader=1, **ALONE)])
+    replicas.all()[0].append([batch(5)], NOW_MS)
+    replicas.checkpoint()
+    logs.shutdown()
+    logs, replicas = start(tmp_path)
+    replicas.apply_states([state(2, leader=2)])
+    partition = replicas.all()[0]
+    assert not partition.is_leader
+    assert (partition.high_watermark, partition.log_end_offset) == (5, 5)
+    logs.shutdown()
+
+
+def test_high_watermarks_of_partitions_not_assigned_yet_are_kept(tmp_path: Path) -> None:
+    logs, replicas = start(tmp_path)
+    replicas.apply_states([state(1, leader=1, **ALONE)])
+    replicas.all()[0].append([batch(5)], NOW_MS)
+    replicas.checkpoint()
+    logs.shutdown()
+    logs, replicas = start(tmp_path)
+    replicas.tick(NOW_MS + HIGH_WATERMARK_INTERVAL_MS)
+    assert logs.read_high_watermarks() == {("t", 0): 5}
+    logs.shutdown()
+
+
+def test_a_deleted_topic_is_gone_and_may_come_back_empty(tmp_path: Path) -> None:
+    logs, replicas = start(tmp_path)
+    replicas.apply_states([state(1, leader=1, **ALONE)])
+    old = replicas.all()[0]
+    old.append([batch(5)], NOW_MS)
+    heard = []
+    old.listeners.append(lambda partition: heard.append(partition.is_leader))
+    new = state(0, leader=1, topic_id=UUID(int=3), **ALONE)
+    replicas.apply_states([new], [("t", 0)])
+    assert heard == [False]
+    partition = replicas.get("t", 0)
+    assert partition is not None
+    assert partition is not old
+    assert (partition.is_leader, partition.log_end_offset) == (True, 0)
+    logs.shutdown()
+
+
+def test_a_topic_made_anew_while_this_broker_was_away_starts_empty(tmp_path: Path) -> None:
+    logs, replicas = start(tmp_path)
+    replicas.apply_states([state(1, leader=1, **ALONE)])
+    replicas.all()[0].append([batch(5)], NOW_MS)
+    replicas.checkpoint()
+    logs.shutdown()
+    logs, replicas = start(tmp_path)
+    replicas.apply_states([state(0, leader=1, topic_id=UUID(int=3), **ALONE)])
+    partition = replicas.get("t", 0)
+    assert partition is not None
+    assert (partition.log_end_offset, partition.high_watermark) == (0, 0)
+    logs.shutdown()
+
+
+def test_a_partition_that_cannot_be_made_does_not_hold_up_the_others(tmp_path: Path) -> None:
+    logs, replicas = start(tmp_path)
+    (tmp_path / "t-0").write_text("in the way")
+    changed = replicas.apply_states(
+        [state(1, leader=1, **ALONE), state(1, leader=1, partition=1, **ALONE)]
+    )
+    assert [partition.index for partition in changed] == [1]
+    assert replicas.get("t", 0) is None
+    assert "cannot create" in replicas.offline["t", 0]
+    logs.shutdown()
