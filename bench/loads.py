@@ -1,0 +1,177 @@
+"""The loads: each drives one server for some seconds and says how fast it was and what it cost."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from bench import raw
+from bench.servers import Server
+
+TIMEOUT_S = 60
+MB = 1_000_000
+RECORD_BYTES = 1024
+_numbers = count()
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A rate, and the server's CPU time for each unit of `cpu_per`."""
+
+    rate: float
+    cpu: float
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """`run(server, seconds)` measures once. `unit` is the rate's, `cpu_unit` the cost's."""
+
+    name: str
+    unit: str
+    cpu_unit: str
+    run: Callable[[Server, float], Measured]
+
+
+def create_topic(server: Server, prefix: str) -> str:
+    """A fresh topic with one partition."""
+    name = f"{prefix}-{next(_numbers)}"
+    admin = AdminClient({"bootstrap.servers": server.address})
+    admin.create_topics([NewTopic(name, 1, 1)])[name].result(TIMEOUT_S)
+    return name
+
+
+def _per_gib(server: Server, cpu_before: float, size: int) -> float:
+    return (server.cpu_seconds() - cpu_before) / (size / (1 << 30))
+
+
+def produce(
+    server: Server, seconds: float, topic: str | None = None, **settings: object
+) -> Measured:
+    """librdkafka, 1 KiB records, acks=1, its own batching."""
+    topic = topic or create_topic(server, "produce")
+    errors: list[object] = []
+    producer = Producer(
+        {
+            "bootstrap.servers": server.address,
+            "acks": 1,
+            "queue.buffering.max.messages": 200_000,
+            "queue.buffering.max.kbytes": 1 << 20,
+            "delivery.report.only.error": True,
+            "error_cb": errors.append,
+            **settings,
+        }
+    )
+    messages = [{"value": b"x" * RECORD_BYTES}] * 2000
+    producer.list_topics(topic, TIMEOUT_S)
+    cpu_before = server.cpu_seconds()
+    start = time.perf_counter()
+    sent = 0
+    while time.perf_counter() - start < seconds:
+        while len(producer) > 150_000:
+            producer.poll(0.001)
+        producer.produce_batch(topic, messages, partition=0)
+        sent += len(messages)
+    if producer.flush(TIMEOUT_S) or errors:
+        raise RuntimeError(f"{server.name}: produce failed: {errors}")
+    took = time.perf_counter() - start
+    size = sent * RECORD_BYTES
+    return Measured(size / took / MB, _per_gib(server, cpu_before, size))
+
+
+def consume(server: Server, seconds: float) -> Measured:
+    """librdkafka, 1 KiB records, from the start of a topic that was filled before."""
+    topic = _filled(server)
+    consumer = Consumer(
+        {"bootstrap.servers": server.address, "group.id": "bench", "enable.auto.commit": False}
+    )
+    try:
+        consumer.assign([TopicPartition(topic, 0, 0)])
+        assert consumer.consume(1, TIMEOUT_S)
+        cpu_before = server.cpu_seconds()
+        start = time.perf_counter()
+        size = 0
+        while (took := time.perf_counter() - start) < seconds:
+            found = consumer.consume(10_000, 1.0)
+            size += len(found) * RECORD_BYTES
+            if found and found[-1].offset() >= _FILLED_RECORDS - 10_000:
+                consumer.seek(TopicPartition(topic, 0, 0))
+        return Measured(size / took / MB, _per_gib(server, cpu_before, size))
+    finally:
+        consumer.close()
+
+
+_FILLED_RECORDS = 1_000_000
+_filled_topics: dict[str, str] = {}
+
+
+def _filled(server: Server) -> str:
+    """A topic with about 1 GB of 1 KiB records in batches of about 1 MB."""
+    if server.name not in _filled_topics:
+        topic = create_topic(server, "consume")
+        connection = raw.RawConnection(server.port)
+        frame = raw.produce_frame(topic, 950, RECORD_BYTES)
+        try:
+            for _ in range(_FILLED_RECORDS // 950 + 1):
+                raw.check_produced(connection.ask(frame))
+        finally:
+            connection.close()
+        _filled_topics[server.name] = topic
+    return _filled_topics[server.name]
+
+
+def small_requests(server: Server, seconds: float) -> Measured:
+    """Raw: one 100 B record a request, one connection, 64 in flight."""
+    topic = create_topic(server, "small")
+    frame = raw.produce_frame(topic, 1, 100)
+    return _pipeline(server, frame, seconds, 64, check=True)
+
+
+def raw_produce(server: Server, seconds: float) -> Measured:
+    """Raw: batches of about 1 MB of 1 KiB records, four in flight."""
+    topic = create_topic(server, "bulk")
+    frame = raw.produce_frame(topic, 950, RECORD_BYTES)
+    measured = _pipeline(server, frame, seconds, 4, check=True)
+    return Measured(measured.rate * len(frame) / MB, measured.cpu / 1e6 * (1 << 30) / len(frame))
+
+
+def raw_fetch(server: Server, seconds: float) -> Measured:
+    """Raw: fetches of 1 MiB from the start of a log, four in flight."""
+    frame = raw.fetch_frame(_filled(server), 1 << 20)
+    connection = raw.RawConnection(server.port)
+    try:
+        size = len(connection.ask(frame)) + 4
+    finally:
+        connection.close()
+    measured = _pipeline(server, frame, seconds, 4, check=False)
+    return Measured(measured.rate * size / MB, measured.cpu / 1e6 * (1 << 30) / size)
+
+
+def _pipeline(
+    server: Server, frame: bytes, seconds: float, in_flight: int, *, check: bool
+) -> Measured:
+    """Requests per second and CPU microseconds per request."""
+    connection = raw.RawConnection(server.port)
+    try:
+        response = connection.ask(frame)
+        if check:
+            raw.check_produced(response)
+        cpu_before = server.cpu_seconds()
+        start = time.perf_counter()
+        answered = connection.pipeline(frame, len(response) + 4, seconds, in_flight)
+        took = time.perf_counter() - start
+        cpu = (server.cpu_seconds() - cpu_before) / answered
+        return Measured(answered / took, cpu * 1e6)
+    finally:
+        connection.close()
+
+
+LOADS = (
+    Load("produce 1 KiB, librdkafka, default batching, acks=1", "MB/s", "CPU-s/GiB", produce),
+    Load("produce 1 KiB in 1 MB batches, raw, 4 in flight", "MB/s", "CPU-s/GiB", raw_produce),
+    Load("consume 1 KiB, librdkafka", "MB/s", "CPU-s/GiB", consume),
+    Load("fetch of 1 MiB, raw, 4 in flight", "MB/s", "CPU-s/GiB", raw_fetch),
+    Load("one 100 B record a request, raw, 64 in flight", "req/s", "CPU-µs/req", small_requests),
+)
