@@ -76,6 +76,11 @@ def period(report: Report) -> str:
     return _("%(first)s to %(last)s") % {"first": first.removesuffix(" UTC"), "last": last}
 
 
+def minute(at_ms: int | None) -> str:
+    """A moment within a report: day and minute, UTC."""
+    return numbers.UNKNOWN if at_ms is None else numbers.moment(at_ms)[5:16]
+
+
 def finding(figures: Mapping[str, Any]) -> list[str]:
     """What a "Throughput and lag" report found, most important first."""
     if not figures["ticks"]:
@@ -87,12 +92,16 @@ def _written(figures: Mapping[str, Any]) -> str:
     if figures["messages"] is None:
         return _("How many messages were written is not known: one sample tells no difference.")
     topics = ngettext("%(n)d topic", "%(n)d topics", figures["topics"]) % {"n": figures["topics"]}
-    told = {"messages": numbers.count(figures["messages"]), "topics": topics}
+    told = {
+        "messages": _at_least(numbers.count(figures["messages"]), figures["messages_least"]),
+        "topics": topics,
+    }
     if figures["bytes"] is None:
         text = _("%(messages)s messages were written to %(topics)s.") % told
     else:
-        told["size"] = numbers.size(figures["bytes"])
+        told["size"] = _at_least(numbers.size(figures["bytes"]), figures["bytes_least"])
         text = _("%(messages)s messages (%(size)s) were written to %(topics)s.") % told
+    text = text[0].upper() + text[1:]
     if not figures["messages"] or figures["topics"] < 2:
         return text
     share = figures["busiest_messages"] / figures["messages"]
@@ -101,6 +110,10 @@ def _written(figures: Mapping[str, Any]) -> str:
         "share": numbers.percent(share),
     }
     return f"{text} {busiest}"
+
+
+def _at_least(figure: str, is_least: bool) -> str:
+    return _("at least %(figure)s") % {"figure": figure} if is_least else figure
 
 
 def _behind(figures: Mapping[str, Any]) -> str:

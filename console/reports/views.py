@@ -186,20 +186,24 @@ def _result(report: Report) -> dict[str, Any]:
         "figures": result.figures,
         "finding": texts.finding(result.figures),
         "charts": result.charts,
-        "topics": result.table("topics", TABLE_ROWS_SHOWN),
-        "groups": [_with_seconds(row) for row in result.table("groups", TABLE_ROWS_SHOWN)],
+        "topics": [_topic_row(row) for row in result.table("topics", TABLE_ROWS_SHOWN)],
+        "groups": [_group_row(row) for row in result.table("groups", TABLE_ROWS_SHOWN)],
         "rows": result.rows,
         "rows_shown": TABLE_ROWS_SHOWN,
     }
 
 
-def _with_seconds(row: dict[str, Any]) -> dict[str, Any]:
+def _topic_row(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"peak_at": texts.minute(row["messages_peak_at_ms"])}
+
+
+def _group_row(row: dict[str, Any]) -> dict[str, Any]:
     """A group's row, its durations in the unit that the page writes."""
     lasting = {
         f"{name}_s": None if row[f"{name}_ms"] is None else row[f"{name}_ms"] / 1000
         for name in ("over_zero", "known")
     }
-    return row | lasting
+    return row | lasting | {"worst_at": texts.minute(row["lag_max_at_ms"])}
 
 
 def _audit(

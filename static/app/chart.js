@@ -84,7 +84,7 @@ function layout(spec, colours, node) {
   };
   return {
     height: node.clientHeight,
-    margin: { l: 8, r: 8, t: 28, b: 8 },
+    margin: { l: 8, r: 8, t: 8, b: 8 },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { color: colours.text, family: colours.font, size: 12 },

@@ -96,7 +96,10 @@ def _series_of(rows: DataFrame, name: str, summary: pa.Table) -> pa.Table:
 
 
 def headline(topics: pa.Table, groups: pa.Table) -> dict[str, int | float | str | None]:
-    """The figures of the finding, from the two summaries (already in order, nulls last)."""
+    """The figures of the finding, from the two summaries (already in order, nulls last).
+
+    `messages_least` and `bytes_least` say that something is not in the sum: it is at least so.
+    """
     messages = [row for row in topics["messages"].to_pylist() if row is not None]
     sizes = [row for row in topics["bytes"].to_pylist() if row is not None]
     behind = groups.slice(0, 1).to_pylist()
@@ -106,6 +109,10 @@ def headline(topics: pa.Table, groups: pa.Table) -> dict[str, int | float | str 
         "groups": groups.num_rows,
         "messages": sum(messages) if messages else None,
         "bytes": sum(sizes) if sizes else None,
+        "messages_least": len(messages) < topics.num_rows or _any(topics, "messages_unknown"),
+        "bytes_least": len(sizes) < topics.num_rows
+        or _any(topics, "bytes_unknown")
+        or _any(topics, "restarts"),
         "busiest_topic": topics["topic"][0].as_py() if messages else None,
         "busiest_messages": messages[0] if messages else None,
         "worst_group": worst["group"] if worst else None,
@@ -113,3 +120,7 @@ def headline(topics: pa.Table, groups: pa.Table) -> dict[str, int | float | str 
         "worst_lag_at_ms": worst["lag_max_at_ms"] if worst else None,
         "worst_lag_last": worst["lag_last"] if worst else None,
     }
+
+
+def _any(topics: pa.Table, column: str) -> bool:
+    return any(topics[column].to_pylist())

@@ -27,13 +27,11 @@ def steps(samples: DataFrame) -> DataFrame:
     """samples (PARTITION_SAMPLES) → one row each, with what came since the value before.
 
     Adds messages, messages_step_ms, bytes, bytes_step_ms (null = unknown) and the marks
-    reset (the offset went back) and restarted (the counter went back).
+    is_first (of its partition: nothing to compare with), reset (the offset went back) and
+    restarted (the counter went back).
     """
-    before = (
-        Window.partitionBy("topic", "partition")
-        .orderBy("at_ms")
-        .rowsBetween(Window.unboundedPreceding, -1)
-    )
+    in_order = Window.partitionBy("topic", "partition").orderBy("at_ms")
+    before = in_order.rowsBetween(Window.unboundedPreceding, -1)
 
     def known(value: str, column: str) -> Column:
         """`column` of the last sample before this one in which `value` is known."""
@@ -48,6 +46,7 @@ def steps(samples: DataFrame) -> DataFrame:
         "leader",
         "log_end_offset",
         "bytes_in",
+        (F.row_number().over(in_order) == 1).alias("is_first"),
         known("log_end_offset", "log_end_offset").alias("end_before"),
         known("log_end_offset", "at_ms").alias("end_before_at_ms"),
         known("bytes_in", "bytes_in").alias("bytes_before"),
@@ -61,7 +60,7 @@ def steps(samples: DataFrame) -> DataFrame:
         "topic",
         "partition",
         "at_ms",
-        F.col("log_end_offset").isNull().alias("unknown"),
+        "is_first",
         (grown < 0).alias("reset"),
         (same_leader & (more < 0)).alias("restarted"),
         F.when(grown >= 0, grown).alias("messages"),
@@ -99,48 +98,73 @@ def series(step_rows: DataFrame, bucket_ms: int, gap_ms: int) -> DataFrame:
 def summary(step_rows: DataFrame, series_rows: DataFrame) -> DataFrame:
     """One row per topic: totals, mean and peak per minute, and how much is not known.
 
-    `messages` and `bytes` sum what is known (null: nothing is); resets, restarts and
-    unknown_samples say how often it was not. The mean is over the time from the first sample
-    of the topic to its last.
+    A total is null where a partition sampled more than once has no known step. Of the others it
+    sums what is known; `messages_unknown` and `bytes_unknown` count the steps that are not, and
+    resets and restarts those that lost something. The mean is over the time from the first
+    sample of the topic to its last.
     """
-    span_ms = F.max("at_ms") - F.min("at_ms")
-
-    def per_minute(what: str) -> Column:
-        mean = F.when(span_ms > 0, F.sum(what) * _MINUTE_MS / span_ms)
-        return mean.alias(f"{what}_per_minute_mean")
-
-    totals = step_rows.groupBy("topic").agg(
-        F.count_distinct("partition").alias("partitions"),
-        F.count_distinct("at_ms").alias("samples"),
-        F.min("at_ms").alias("first_at_ms"),
-        F.max("at_ms").alias("last_at_ms"),
-        F.sum("messages").alias("messages"),
-        F.sum("bytes").alias("bytes"),
-        per_minute("messages"),
-        per_minute("bytes"),
-        F.count_if("reset").alias("resets"),
-        F.count_if("restarted").alias("restarts"),
-        F.count_if("unknown").alias("unknown_samples"),
-    )
+    topics = _by_topic(_by_partition(step_rows))
+    samples = step_rows.groupBy("topic").agg(F.count_distinct("at_ms").alias("samples"))
     peaks = series_rows.groupBy("topic").agg(
         F.max("messages_per_minute").alias("messages_per_minute_peak"),
         F.max_by("bucket_ms", "messages_per_minute").alias("messages_peak_at_ms"),
         F.max("bytes_per_minute").alias("bytes_per_minute_peak"),
     )
-    return totals.join(peaks, on="topic", how="left").select(
+    span_ms = F.col("last_at_ms") - F.col("first_at_ms")
+
+    def mean(what: str) -> Column:
+        per_minute = F.when(span_ms > 0, F.col(what) * _MINUTE_MS / span_ms)
+        return per_minute.alias(f"{what}_per_minute_mean")
+
+    joined = topics.join(samples, on="topic", how="left").join(peaks, on="topic", how="left")
+    return joined.select(
         "topic",
         "partitions",
         "messages",
-        "messages_per_minute_mean",
+        mean("messages"),
         "messages_per_minute_peak",
         "messages_peak_at_ms",
         "bytes",
-        "bytes_per_minute_mean",
+        mean("bytes"),
         "bytes_per_minute_peak",
         "samples",
         "first_at_ms",
         "last_at_ms",
         "resets",
         "restarts",
-        "unknown_samples",
+        "messages_unknown",
+        "bytes_unknown",
+    )
+
+
+def _by_partition(step_rows: DataFrame) -> DataFrame:
+    def unknown(what: str) -> Column:
+        return F.count_if(~F.col("is_first") & F.col(what).isNull()).alias(f"{what}_unknown")
+
+    return step_rows.groupBy("topic", "partition").agg(
+        F.count(F.lit(1)).alias("samples"),
+        F.min("at_ms").alias("first_at_ms"),
+        F.max("at_ms").alias("last_at_ms"),
+        F.sum("messages").alias("messages"),
+        F.sum("bytes").alias("bytes"),
+        F.count_if("reset").alias("resets"),
+        F.count_if("restarted").alias("restarts"),
+        unknown("messages"),
+        unknown("bytes"),
+    )
+
+
+def _by_topic(partition_rows: DataFrame) -> DataFrame:
+    def total(what: str) -> Column:
+        dark = F.count_if((F.col("samples") > 1) & F.col(what).isNull())
+        return F.when(dark == 0, F.sum(what)).alias(what)
+
+    sums = ("resets", "restarts", "messages_unknown", "bytes_unknown")
+    return partition_rows.groupBy("topic").agg(
+        F.count("partition").alias("partitions"),
+        F.min("first_at_ms").alias("first_at_ms"),
+        F.max("last_at_ms").alias("last_at_ms"),
+        total("messages"),
+        total("bytes"),
+        *(F.sum(name).alias(name) for name in sums),
     )

@@ -86,9 +86,10 @@ TOPICS = [
         "topic": "orders", "messages": 12345, "messages_per_minute_mean": 205.75,
         "messages_per_minute_peak": 900.0, "messages_peak_at_ms": T0 + 60_000, "bytes": 2_097_152,
         "bytes_per_minute_mean": 34952.5, "bytes_per_minute_peak": 70000.0, "resets": 0,
-        "restarts": 1, "unknown_samples": 0,
+        "restarts": 0, "messages_unknown": 0, "bytes_unknown": 0,
     },
-    {"topic": "<b>dark</b>"} | _UNKNOWN | {"resets": 0, "restarts": 0, "unknown_samples": 720},
+    {"topic": "<b>dark</b>"} | _UNKNOWN | {"resets": 0, "restarts": 0}
+    | {"messages_unknown": 720, "bytes_unknown": 720},
 ]  # fmt: skip
 TOPIC_SERIES = [
     {"topic": "orders", "bucket_ms": T0, "messages_per_minute": 200.0, "bytes_per_minute": 1e4},

@@ -5,6 +5,7 @@ from monitoring.models import Report
 
 FIGURES = {
     "ticks": 10, "topics": 3, "groups": 2, "messages": 1000, "bytes": 2048,
+    "messages_least": False, "bytes_least": False,
     "busiest_topic": "orders", "busiest_messages": 800, "worst_group": "slow", "worst_lag": 40,
     "worst_lag_at_ms": 1_760_000_040_000, "worst_lag_last": 5,
 }  # fmt: skip
@@ -27,6 +28,8 @@ def test_the_finding_names_what_matters():
     [
         ({"ticks": 0}, "No samples of this cluster are stored for this time."),
         ({"messages": None}, "is not known"),
+        ({"messages_least": True}, "At least 1\u202f000 messages (2"),
+        ({"bytes_least": True}, "1\u202f000 messages (at least 2\u202fKiB) were"),
         ({"bytes": None}, "1\u202f000 messages were written to 3 topics."),
         ({"topics": 1}, "to 1 topic."),
         ({"messages": 0}, "0 messages (2\u202fKiB) were written to 3 topics. slow"),
