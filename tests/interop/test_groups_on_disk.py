@@ -13,6 +13,8 @@ from tests.support.group_members import ROOT, ConfluentMember
 from tests.support.zookeeper import ZooKeeper
 
 TOPIC, GROUP = "numbers", "readers"
+GROUP_KEY = '{"type":"2","data":{"group":"readers"}}'
+OFFSET_KEY = '{"type":"1","data":{"group":"readers","topic":"numbers","partition":0}}'
 
 
 @pytest.mark.kafka
@@ -33,12 +35,23 @@ def test_apache_kafka_decodes_offsets_and_groups(zookeeper: ZooKeeper, tmp_path:
         partition = f"{OFFSETS_TOPIC}-{partition_for(GROUP, 8)}"
         segment = cluster.brokers[0].logs / partition / f"{0:020}.log"
         printed = dump(segment)
-    assert f"offset_commit::group={GROUP},partition={TOPIC}-0" in printed
-    assert "offset=10" in printed
-    assert f"group_metadata::group={GROUP}" in printed
-    assert '"protocolType":"consumer"' in printed
-    assert "reader-" in printed
-    assert printed.count("payload: <DELETE>") == 2
+    records = [line.split(" key: ")[1] for line in printed.splitlines() if " key: " in line]
+    assert len(records) == 5
+    joined, committed, emptied, offset_gone, group_gone = records
+    assert joined.startswith(GROUP_KEY)
+    for part in (
+        '"generation":1',
+        '"clientId":"reader"',
+        '"topics":["numbers"]',
+        '"partitions":[0]',
+    ):
+        assert part in joined
+    assert committed.startswith(OFFSET_KEY)
+    assert '{"version":"3","data":{"offset":10,"leaderEpoch":0,"metadata":""' in committed
+    assert emptied.startswith(GROUP_KEY)
+    assert '"members":[]' in emptied
+    assert offset_gone == OFFSET_KEY + " payload: <DELETE>"
+    assert group_gone == GROUP_KEY + " payload: <DELETE>"
 
 
 def dump(segment: Path) -> str:

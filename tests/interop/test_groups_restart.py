@@ -21,8 +21,7 @@ def produce(bootstrap: str, first: int, end: int) -> None:
     assert producer.flush(30) == 0
 
 
-def committed(bootstrap: str) -> dict[int, int]:
-    admin = AdminClient({"bootstrap.servers": bootstrap})
+def committed(admin: AdminClient) -> dict[int, int]:
     wanted = [TopicPartition(TOPIC, index) for index in range(PARTITIONS)]
     asked = [ConsumerGroupTopicPartitions(GROUP, wanted)]
     found = admin.list_consumer_group_offsets(asked, require_stable=True)[GROUP].result(30)
@@ -47,7 +46,7 @@ def test_groups_and_offsets_survive_and_members_go_on(
         with ConfluentMember(bootstrap, GROUP, TOPIC, **settings) as member:
             member.got(40)
             wait_until(
-                lambda: committed(bootstrap) == dict.fromkeys(range(PARTITIONS), 10),
+                lambda: committed(admin) == dict.fromkeys(range(PARTITIONS), 10),
                 "the offsets are committed",
             )
             for broker in cluster.brokers:
