@@ -52,7 +52,8 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
 def _form(request: HttpRequest, cluster: Cluster, verb: str) -> HttpResponse:
     """Shows the form, tests the connection, or saves, as the button pressed says."""
     before = _shown(cluster)
-    form = ClusterForm(request.POST or None, instance=cluster)
+    posted = request.POST if request.method == "POST" else None
+    form = ClusterForm(posted, instance=cluster)
     tested: services.Tested | None = None
     status = 200
     if request.method == "POST" and not form.is_valid():

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
@@ -19,7 +19,7 @@ from monitoring.gateway.errors import GatewayError
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.create")
 def create(request: HttpRequest, cluster: str) -> HttpResponse:
-    form = CreateTopicForm(request.POST or None)
+    form = CreateTopicForm(_posted(request))
     if request.method == "POST" and form.is_valid():
         params = form.params()
         return _propose(request, form, "topic.create", params["name"], params)
@@ -29,7 +29,7 @@ def create(request: HttpRequest, cluster: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.alter", resource="topic")
 def add_partitions(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
-    form = AddPartitionsForm(request.POST or None)
+    form = AddPartitionsForm(_posted(request))
     if request.method == "POST" and form.is_valid():
         params = {"name": topic, "total": form.cleaned_data["total"]}
         return _propose(request, form, "topic.add-partitions", topic, params)
@@ -40,10 +40,15 @@ def add_partitions(request: HttpRequest, cluster: str, topic: str) -> HttpRespon
 @requires("topic.delete", resource="topic")
 def delete(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
     """GET explains; only the POST makes a plan, and only the plan's own POST deletes."""
-    form = forms.Form(request.POST or None)
+    form = forms.Form(_posted(request))
     if request.method == "POST":
         return _propose(request, form, "topic.delete", topic, {"name": topic})
     return _form(request, form, _("Delete “%(name)s”") % {"name": topic}, topic=topic)
+
+
+def _posted(request: HttpRequest) -> QueryDict | None:
+    """What was sent, be it nothing: an empty form is a wrong form, not a first look."""
+    return request.POST if request.method == "POST" else None
 
 
 def _propose(
