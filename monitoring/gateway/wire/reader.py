@@ -176,8 +176,11 @@ class ClusterReader:
     ) -> None:
         """From brokerd's admin port if there is one (it tells more), else from Kafka's protocol."""
         if self._counters.serves(broker.id):
-            await self._counters.read_into(reads, broker.id, timeout_s)
-            return
+            try:
+                await self._counters.read_into(reads, broker.id, timeout_s)
+                return
+            except GatewayError as error:
+                reads.failures.append(f"broker {broker.id}: {error}")
         answer = await channel.request(
             lambda number: frame(log_dirs.API_KEY, log_dirs.VERSION, number, log_dirs.REQUEST_BODY),
             timeout_s,

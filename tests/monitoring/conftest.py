@@ -1,0 +1,86 @@
+"""A real cluster for the tests of the gateway and of sampling: two brokerds, started once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from monitoring.gateway.gateway import Gateway
+from monitoring.models import Cluster
+from tests.support.brokerd import BrokerdCluster
+from tests.support.zookeeper import ZooKeeper
+
+
+@dataclass
+class LiveCluster:
+    """The brokers, and the row that the console would have for them."""
+
+    brokerd: BrokerdCluster
+    zookeeper: ZooKeeper
+    token: str
+
+    def row(self, slug: str = "live", **fields: object) -> Cluster:
+        """An unsaved Cluster with admin URLs and token."""
+        cluster = Cluster(
+            slug=slug,
+            name=slug,
+            bootstrap_servers=self.brokerd.bootstrap_servers,
+            zookeeper_connect=self.zookeeper.connect("/monitoring"),
+            admin_urls={str(broker.id): broker.admin_url for broker in self.brokerd.brokers},
+        )
+        cluster.set_admin_token(self.token)
+        for name, value in fields.items():
+            setattr(cluster, name, value)
+        return cluster
+
+    def create_topic(self, name: str, partitions: int = 2) -> None:
+        with Gateway(self.row()) as gateway:
+            gateway.admin.create_topic(name, partitions, 1)
+
+    def produce(self, topic: str, counts: dict[int, int]) -> None:
+        """Write `counts[partition]` small records."""
+        producer = Producer({"bootstrap.servers": self.brokerd.bootstrap_servers, "log_level": 0})
+        for partition, count in counts.items():
+            for number in range(count):
+                producer.produce(topic, b"value-%d" % number, b"key", partition=partition)
+        assert producer.flush(20) == 0
+
+    def commit(self, group: str, topic: str, offsets: dict[int, int]) -> None:
+        """Commit as a consumer that assigned itself, without joining the group."""
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.brokerd.bootstrap_servers,
+                "group.id": group,
+                "enable.auto.commit": False,
+                "log_level": 0,
+            }
+        )
+        places = [TopicPartition(topic, p, offset) for p, offset in offsets.items()]
+        consumer.commit(offsets=places, asynchronous=False)
+        consumer.close()
+
+
+@pytest.fixture(scope="session")
+def _live_brokers(
+    zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LiveCluster]:
+    directory = tmp_path_factory.mktemp("monitoring-brokers")
+    token = directory / "admin.token"
+    with BrokerdCluster.started(
+        directory,
+        zookeeper.connect("/monitoring"),
+        brokers=2,
+        settings={"brokerd.admin.token.file": str(token)},
+    ) as brokers:
+        yield LiveCluster(brokers, zookeeper, token.read_text().strip())
+
+
+@pytest.fixture
+def live_cluster(_live_brokers: LiveCluster, settings) -> LiveCluster:
+    """Two running brokers; a test that stops one is followed by a start of it."""
+    settings.AERIE_EGRESS_ALLOW = ["127.0.0.1"]
+    for broker in _live_brokers.brokerd.brokers:
+        if broker.process is None:
+            broker.start()
+    return _live_brokers

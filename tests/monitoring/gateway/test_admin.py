@@ -1,0 +1,65 @@
+import pytest
+
+from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused
+from monitoring.gateway.gateway import for_cluster
+from monitoring.models import Cluster
+
+
+@pytest.fixture
+def admin(live_cluster):
+    with for_cluster(live_cluster.row()) as gateway:
+        yield gateway.admin
+
+
+def test_a_topic_is_created_grown_described_and_deleted(admin):
+    admin.create_topic("admin.life", 2, 1, {"retention.ms": "60000"})
+    admin.create_partitions("admin.life", 3)
+    place = admin.describe_topic("admin.life")
+    assert [partition.partition for partition in place.partitions] == [0, 1, 2]
+    assert place.replication_factor == 1
+    admin.delete_topic("admin.life")
+    with pytest.raises(NotFound):
+        admin.describe_topic("admin.life")
+
+
+def test_describing_an_unknown_topic_does_not_create_it(admin):
+    for _ in range(2):
+        with pytest.raises(NotFound):
+            admin.describe_topic("admin.never")
+
+
+def test_settings_tell_their_source_and_overrides_can_be_removed(admin):
+    admin.create_topic("admin.configs", 1, 1)
+
+    def retention():
+        [found] = [c for c in admin.describe_configs("admin.configs") if c.name == "retention.ms"]
+        return found.value, found.is_default
+
+    before = retention()
+    admin.alter_configs("admin.configs", {"retention.ms": "1234"})
+    assert retention() == ("1234", False)
+    admin.alter_configs("admin.configs", {"retention.ms": None})
+    assert retention() == before
+
+
+def test_a_refusal_carries_the_brokers_reason(admin):
+    admin.create_topic("admin.twice", 1, 1)
+    with pytest.raises(Refused, match="exists"):
+        admin.create_topic("admin.twice", 1, 1)
+    with pytest.raises(Refused):
+        admin.create_topic("no spaces", 1, 1)
+    with pytest.raises(Refused):
+        admin.create_partitions("admin.twice", 1)
+
+
+def test_a_broker_tells_its_settings(admin):
+    names = {config.name for config in admin.describe_broker_configs(1)}
+    assert "log.retention.hours" in names or "log.retention.ms" in names
+
+
+def test_a_cluster_that_is_down_is_said_to_be(monkeypatch):
+    monkeypatch.setattr("monitoring.gateway.admin._READ_TIMEOUT_S", 1)
+    dead = Cluster(slug="dead", bootstrap_servers="127.0.0.1:1")
+    with for_cluster(dead) as gateway, pytest.raises(ClusterUnavailable) as caught:
+        gateway.admin.describe_configs("x")
+    assert caught.value.retriable

@@ -1,0 +1,65 @@
+import pytest
+
+from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unsupported
+from monitoring.gateway.gateway import for_cluster
+
+
+@pytest.fixture
+def topic(live_cluster):
+    metadata = for_cluster(live_cluster.row()).wire.metadata()
+    if "segments.some" not in metadata.topics:
+        live_cluster.create_topic("segments.some", 1)
+        live_cluster.produce("segments.some", {0: 10})
+        metadata = for_cluster(live_cluster.row()).wire.metadata()
+    return int(metadata.leaders[metadata.spans["segments.some"].start]), "segments.some"
+
+
+def test_the_files_of_a_partition_are_told(live_cluster, topic):
+    leader, name = topic
+    with for_cluster(live_cluster.row()) as gateway:
+        told = gateway.broker_admin.segments(leader, name, 0)
+        batches = gateway.broker_admin.batches(leader, name, 0, 0, 0, 5)
+        index = gateway.broker_admin.index(leader, name, 0, 0, "offset", 0, 5)
+    [segment] = told["segments"]
+    assert (segment["base_offset"], segment["next_offset"]) == (0, 10)
+    assert sum(batch["count"] for batch in batches["batches"]) == 10
+    assert index["total"] == 0
+
+
+def test_counters_and_events_are_told(live_cluster, topic):
+    leader, _ = topic
+    with for_cluster(live_cluster.row()) as gateway:
+        assert gateway.broker_admin.broker(leader)["broker_id"] == leader
+        assert gateway.broker_admin.events(leader, 0)["events"]
+
+
+def test_what_is_not_there_is_not_found(live_cluster, topic):
+    with for_cluster(live_cluster.row()) as gateway, pytest.raises(NotFound):
+        gateway.broker_admin.segments(topic[0], "no.such.topic", 0)
+
+
+def test_a_broker_without_admin_address_is_said_to_have_none(live_cluster):
+    with for_cluster(live_cluster.row(admin_urls={})) as gateway:
+        with pytest.raises(Unsupported, match="no admin address"):
+            gateway.broker_admin.broker(1)
+
+
+def test_a_wrong_token_is_said_and_not_shown(live_cluster):
+    row = live_cluster.row()
+    row.set_admin_token("wr0ng")
+    with for_cluster(row) as gateway, pytest.raises(Refused, match="token") as caught:
+        gateway.broker_admin.broker(1)
+    assert "wr0ng" not in str(caught.value)
+
+
+def test_a_private_address_needs_leave(live_cluster, settings):
+    settings.AERIE_EGRESS_ALLOW = []
+    with for_cluster(live_cluster.row()) as gateway:
+        with pytest.raises(Refused, match="AERIE_EGRESS_ALLOW"):
+            gateway.broker_admin.broker(1)
+
+
+def test_an_admin_port_that_is_closed_is_unavailable(live_cluster):
+    row = live_cluster.row(admin_urls={"1": "http://127.0.0.1:1"})
+    with for_cluster(row) as gateway, pytest.raises(ClusterUnavailable):
+        gateway.broker_admin.broker(1)

@@ -1,0 +1,76 @@
+import pytest
+
+from monitoring.gateway import browse as module
+from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
+from monitoring.gateway.gateway import for_cluster
+from monitoring.models import Cluster
+
+
+@pytest.fixture
+def browse(live_cluster):
+    topics = for_cluster(live_cluster.row()).wire.metadata().topics
+    if "browse.some" not in topics:
+        live_cluster.create_topic("browse.some", 3)
+        live_cluster.produce("browse.some", {0: 30, 1: 20})
+    return for_cluster(live_cluster.row()).browse
+
+
+def test_the_newest_records_of_a_partition_come_newest_first(browse):
+    rows = browse.read("browse.some", 0, None, 5)
+    assert [(row.partition, row.offset) for row in rows] == [(0, n) for n in (29, 28, 27, 26, 25)]
+    assert (rows[0].key, rows[0].value, rows[0].headers) == (b"key", b"value-29", ())
+    assert rows[0].timestamp_ms is not None
+
+
+def test_the_newest_of_all_partitions_are_merged_by_time(browse):
+    rows = browse.read("browse.some", None, None, 50)
+    assert len(rows) == 50
+    times = [row.timestamp_ms for row in rows]
+    assert times == sorted(times, reverse=True)
+    assert {row.partition for row in rows} == {0, 1}
+
+
+def test_an_offset_starts_there_and_goes_up(browse):
+    rows = browse.read("browse.some", 0, 10, 3)
+    assert [row.offset for row in rows] == [12, 11, 10]
+
+
+def test_the_end_is_empty_and_beyond_it_is_out_of_range(browse):
+    assert browse.read("browse.some", 0, 30, 5) == []
+    with pytest.raises(OffsetOutOfRange, match="0 to 29"):
+        browse.read("browse.some", 0, 31, 5)
+    with pytest.raises(OffsetOutOfRange, match="empty"):
+        browse.read("browse.some", 2, 5, 5)
+
+
+def test_an_empty_partition_has_no_records(browse):
+    assert browse.read("browse.some", 2, None, 5) == []
+
+
+def test_unknown_topics_and_partitions_are_said_and_not_created(browse, live_cluster):
+    with pytest.raises(NotFound):
+        browse.read("browse.nothing", 0, None, 5)
+    with pytest.raises(NotFound, match="no partition 9"):
+        browse.read("browse.some", 9, None, 5)
+    assert "browse.nothing" not in for_cluster(live_cluster.row()).wire.metadata().topics
+
+
+def test_a_read_is_bounded_in_bytes(browse):
+    assert len(browse.read("browse.some", 0, 0, 30, max_bytes=40)) < 30
+
+
+def test_reading_leaves_no_group_behind(browse, live_cluster):
+    browse.read("browse.some", 0, None, 5)
+    from monitoring.gateway import loop
+    from monitoring.sampling.sampler import Samplers, Target
+
+    outcome = loop.run(Samplers().read(Target.of(live_cluster.row()), 20_000), 20)
+    listed = {g.group for read in outcome.reads.coordinators for g in read.listed}
+    assert not any("browse" in group for group in listed)
+
+
+def test_a_cluster_that_is_down_is_said_to_be(monkeypatch):
+    monkeypatch.setattr(module, "_TIMEOUT_S", 1.0)
+    dead = for_cluster(Cluster(slug="dead", bootstrap_servers="127.0.0.1:1"))
+    with pytest.raises(ClusterUnavailable):
+        dead.browse.read("x", 0, None, 1)
