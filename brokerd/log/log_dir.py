@@ -53,19 +53,33 @@ class LogDir:
     def _check_meta(self, broker_id: int, cluster_id: str | None) -> None:
         path = Path(self.path, META_PROPERTIES)
         if not path.exists():
-            text = f"version=0\nbroker.id={broker_id}\n"
-            if cluster_id is not None:
-                text += f"cluster.id={cluster_id}\n"
-            checkpoints.replace_file(path, text)
-            return
+            checkpoints.replace_file(path, f"version=0\nbroker.id={broker_id}\n")
         found = _read_properties(path)
-        wanted = {"broker.id": str(broker_id), "cluster.id": cluster_id}
-        for name, value in wanted.items():
-            if value is not None and found.get(name, value) != value:
-                raise LogDirError(
-                    f"{path} says {name}={found[name]}, this broker has {value}: the directory "
-                    "belongs to another broker or cluster; correct log.dirs or the setting"
-                )
+        if found.get("broker.id", str(broker_id)) != str(broker_id):
+            raise LogDirError(
+                f"{path} says broker.id={found['broker.id']}, this broker is {broker_id}: the "
+                "directory belongs to another broker; correct log.dirs or broker.id"
+            )
+        if cluster_id is not None:
+            self.join(cluster_id)
+
+    @property
+    def cluster_id(self) -> str:
+        """The cluster that the directory was used in; empty while it was in none."""
+        return _read_properties(Path(self.path, META_PROPERTIES)).get("cluster.id", "")
+
+    def join(self, cluster_id: str) -> None:
+        """Note the cluster that the directory belongs to. Raises LogDirError for another one."""
+        path = Path(self.path, META_PROPERTIES)
+        known = self.cluster_id
+        if known and known != cluster_id:
+            raise LogDirError(
+                f"{path} says cluster.id={known}, this cluster is {cluster_id}: the directory "
+                "belongs to another cluster; correct log.dirs or zookeeper.connect"
+            )
+        if not known:
+            text = path.read_text(encoding="utf-8").rstrip("\n")
+            checkpoints.replace_file(path, f"{text}\ncluster.id={cluster_id}\n")
 
     def partition_path(self, topic: str, partition: int) -> str:
         return f"{self.path}/{names.partition_directory(topic, partition)}"

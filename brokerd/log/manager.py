@@ -144,6 +144,16 @@ class LogManager:
     def directories(self) -> list[str]:
         return [log_dir.path for log_dir in self._dirs]
 
+    @property
+    def cluster_id(self) -> str:
+        """The cluster that the directories were used in; empty while they were in none."""
+        return next((d.cluster_id for d in self._dirs if d.cluster_id), "")
+
+    def set_cluster_id(self, cluster_id: str) -> None:
+        """Note the cluster in every directory. Raises LogDirError for one of another cluster."""
+        for log_dir in self._dirs:
+            log_dir.join(cluster_id)
+
     def directory_of(self, topic: str, partition: int) -> str | None:
         """The log directory that holds a partition."""
         log_dir = self._dir_of.get((topic, partition))

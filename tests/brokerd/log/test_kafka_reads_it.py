@@ -75,7 +75,8 @@ def test_a_rolled_compressed_idempotent_log_is_clean_at_every_stage(tmp_path: Pa
     assert "producerId: 4000 producerEpoch: 2 " in stopped
     assert "partitionLeaderEpoch: 5" in stopped
     sane = dump(tmp_path, "--index-sanity-check")
-    assert sane.count("passed sanity check") == 2 * len(log.segments())
+    indexes = [path for path in tmp_path.glob("*index") if path.stat().st_size]
+    assert sane.count("passed sanity check") == len(indexes)
 
 
 def test_recovered_truncated_and_replicated_logs_are_clean(tmp_path: Path) -> None:

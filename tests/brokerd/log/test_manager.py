@@ -83,6 +83,18 @@ def test_another_brokers_directory_is_refused(tmp_path: Path, field: str) -> Non
     assert text == "version=0\nbroker.id=1\ncluster.id=mine\n"
 
 
+def test_a_cluster_learnt_later_is_noted_in_every_directory(tmp_path: Path) -> None:
+    manager = start(tmp_path / "a", tmp_path / "b")
+    assert manager.cluster_id == ""
+    manager.set_cluster_id("mine")
+    assert manager.cluster_id == "mine"
+    for name in ("a", "b"):
+        assert "cluster.id=mine\n" in (tmp_path / name / "meta.properties").read_text()
+    with pytest.raises(LogDirError, match="another cluster"):
+        manager.set_cluster_id("other")
+    manager.shutdown()
+
+
 def test_a_damaged_checkpoint_is_named_and_nothing_starts(tmp_path: Path) -> None:
     (tmp_path / "recovery-point-offset-checkpoint").write_text("?")
     with pytest.raises(LogDirError, match=r"recovery-point-offset-checkpoint.*remove it"):
