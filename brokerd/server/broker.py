@@ -91,14 +91,14 @@ class Broker:
         config = self.config
         loop = asyncio.get_running_loop()
         self.replicas = ReplicaManager(self.logs, config.broker_id, self.clock)
-        self.cluster = ClusterClient(
-            _cluster_settings(config), loop, self._on_change, self._on_fatal
-        )
+        settings = _cluster_settings(config, self.logs.cluster_id)
+        self.cluster = ClusterClient(settings, loop, self._on_change, self._on_fatal)
         self.groups = GroupService(config, self.clock, self.replicas, self.cluster)
         self.metadata = MetadataCache(self.cluster.image)
         self.producer_ids = ProducerIdSource(self.cluster)
         await self._start_admin()
         await self.cluster.start()
+        self.logs.set_cluster_id(self.cluster.image.cluster_id)
         gc.freeze()  # what was loaded stays; the collector need not walk it again and again
         self._duties = Duties(self.clock, self._duty_list(), self.metrics.loop_lag_s)
         self._duties.start()
@@ -212,7 +212,7 @@ class Broker:
                 )
 
 
-def _cluster_settings(config: BrokerConfig) -> ClusterSettings:
+def _cluster_settings(config: BrokerConfig, cluster_id: str) -> ClusterSettings:
     return ClusterSettings(
         broker_id=config.broker_id,
         endpoints=tuple(
@@ -231,4 +231,5 @@ def _cluster_settings(config: BrokerConfig) -> ClusterSettings:
         offsets_segment_bytes=config.offsets_topic_segment_bytes,
         delete_topics=config.delete_topic_enable,
         topic_defaults=effective_values(config.raw, {}),
+        cluster_id=cluster_id,
     )

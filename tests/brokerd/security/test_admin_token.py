@@ -1,0 +1,43 @@
+"""The admin port's token file."""
+
+from pathlib import Path
+
+import pytest
+
+from brokerd.security.admin_token import TokenError, is_authorized, load_or_create
+
+
+def test_a_missing_file_is_made_for_its_owner_only(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    token = load_or_create(path)
+    assert len(token) >= 32
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert load_or_create(path) == token
+
+
+def test_a_token_that_is_too_short_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("short\n")
+    with pytest.raises(TokenError, match="shorter"):
+        load_or_create(path)
+
+
+def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    with pytest.raises(TokenError, match="cannot write"):
+        load_or_create(tmp_path / "no" / "such" / "token")
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("Bearer secret", True),
+        ("bearer secret", True),
+        ("Basic secret", False),
+        ("Bearer Secret", False),
+        ("Bearer é", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_only_the_right_bearer_token_is_let_in(header: str | None, expected: bool) -> None:
+    assert is_authorized(header, "secret") is expected

@@ -1,0 +1,140 @@
+"""Settings under Kafka's names: defaults, units, listeners, and every mistake at once."""
+
+import pytest
+
+from brokerd.config import BrokerConfig, ConfigError, known_keys, parse
+from brokerd.config_values import read_properties
+
+BASE = "broker.id=1\nzookeeper.connect=127.0.0.1:2181/aerie\nlog.dirs=/a, /b\n"
+
+
+def problems(text: str, **overrides: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        parse(text, overrides)
+    return "\n".join(caught.value.problems)
+
+
+def test_defaults_are_kafkas() -> None:
+    config = parse(BASE)
+    assert config.log_dirs == ("/a", "/b")
+    assert config.log_retention_ms == 604_800_000
+    assert config.log_segment_bytes == 1 << 30
+    assert config.message_max_bytes == 1_048_588
+    assert config.offsets_topic_num_partitions == 50
+    assert [str(listener) for listener in config.listeners] == ["PLAINTEXT://127.0.0.1:9092"]
+    assert config.warnings == ()
+
+
+def test_every_mistake_is_reported_at_once() -> None:
+    text = "broker.id=x\nlog.dirs=\nnum.partitions=0\nlog.retention.hours=soon\n"
+    text += "auto.create.topics.enable=maybe\nlog.cleanup.policy=shred\nlisteners=nonsense\n"
+    said = problems(text)
+    for key in (
+        "broker.id", "log.dirs", "num.partitions", "log.retention.hours", "zookeeper.connect",
+        "auto.create.topics.enable", "log.cleanup.policy", "listeners",
+    ):  # fmt: skip
+        assert f"{key}:" in said
+
+
+def test_unknown_keys_warn_and_are_not_kept() -> None:
+    config = parse(BASE + "num.network.threads=3\n")
+    assert config.warnings == ("unknown setting num.network.threads is ignored",)
+    assert "num.network.threads" not in config.raw
+
+
+def test_overrides_win_over_the_file() -> None:
+    config = parse(BASE + "num.partitions=3\n", {"num.partitions": "7"})
+    assert config.num_partitions == 7
+    assert config.raw["num.partitions"] == "7"
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected_ms"),
+    [
+        ("log.retention.hours=2", 7_200_000),
+        ("log.retention.hours=2\nlog.retention.minutes=5", 300_000),
+        ("log.retention.hours=2\nlog.retention.minutes=5\nlog.retention.ms=9", 9),
+        ("log.retention.hours=-1", -1),
+    ],
+)
+def test_the_finest_unit_of_retention_wins(lines: str, expected_ms: int) -> None:
+    assert parse(BASE + lines).log_retention_ms == expected_ms
+
+
+def test_log_dir_serves_where_log_dirs_is_missing() -> None:
+    text = "broker.id=1\nzookeeper.connect=z\nlog.dir=/only\n"
+    assert parse(text).log_dirs == ("/only",)
+
+
+LISTENERS = """
+listeners=INSIDE://127.0.0.1:9092,OUTSIDE://0.0.0.0:9093
+listener.security.protocol.map=INSIDE:PLAINTEXT,OUTSIDE:PLAINTEXT
+inter.broker.listener.name=INSIDE
+"""
+
+
+def test_named_listeners_are_told_as_advertised() -> None:
+    told = "advertised.listeners=INSIDE://10.0.0.1:9092,OUTSIDE://example.org:19093\n"
+    config = parse(BASE + LISTENERS + told)
+    assert str(config.advertised_listeners["OUTSIDE"]) == "OUTSIDE://example.org:19093"
+    assert str(config.inter_broker_listener) == "INSIDE://10.0.0.1:9092"
+    assert config.listeners[1].host == "0.0.0.0"
+
+
+def test_a_wildcard_needs_an_advertised_address() -> None:
+    assert "advertised.listeners" in problems(BASE + LISTENERS)
+    assert "cannot be told to clients" in problems(BASE + "listeners=PLAINTEXT://:9092\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("listeners=FOO://127.0.0.1:1", "listener.security.protocol.map"),
+        ("listeners=SSL://127.0.0.1:1", "served are PLAINTEXT"),
+        ("listeners=PLAINTEXT://a:99999", "not NAME://host:port"),
+        ("listeners=PLAINTEXT://a:1,PLAINTEXT://a:2", "twice"),
+        ("inter.broker.listener.name=OTHER", "not an advertised listener"),
+        ("advertised.listeners=OTHER://a:1", "listener.security.protocol.map"),
+        ("listener.security.protocol.map=PLAINTEXT", "not NAME:PROTOCOL"),
+        ("listeners=", "names no listener"),
+        ("brokerd.admin.port=9092", "also the port of a listener"),
+    ],
+)
+def test_bad_listeners_are_explained(line: str, said: str) -> None:
+    assert said in problems(BASE + line)
+
+
+def test_ports_that_the_system_chose_are_filled_in() -> None:
+    config = parse(BASE + "listeners=PLAINTEXT://127.0.0.1:0\n").with_bound_ports(
+        {"PLAINTEXT": 41234}
+    )
+    assert config.listeners[0].port == 41234
+    assert config.inter_broker_listener.port == 41234
+
+
+def test_an_ipv6_listener_is_read_and_written_in_brackets() -> None:
+    config = parse(BASE + "listeners=PLAINTEXT://[::1]:9092\n")
+    assert config.listeners[0].host == "::1"
+    assert str(config.listeners[0]) == "PLAINTEXT://[::1]:9092"
+
+
+def test_contradictions_between_settings_are_found() -> None:
+    text = BASE + "group.min.session.timeout.ms=9000\ngroup.max.session.timeout.ms=100\n"
+    assert "above group.max.session.timeout.ms" in problems(text)
+
+
+def test_known_keys_name_every_setting_with_its_default() -> None:
+    keys = known_keys()
+    assert keys["num.partitions"] == 1
+    assert keys["broker.id"] is None
+    assert (
+        keys["log.segment.bytes"] == BrokerConfig.__dataclass_fields__["log_segment_bytes"].default
+    )
+
+
+def test_properties_are_read_as_java_reads_them() -> None:
+    text = "# a comment\n! another\n  a = 1 \nb: two\nc three\nd=x\\\n   y\n"
+    text += "e=\\u00e9\\t!\nf\n=v\ng=1\ng=2"
+    assert read_properties(text) == {
+        "a": "1", "b": "two", "c": "three", "d": "xy", "e": "é\t!", "f": "", "": "v", "g": "2",
+    }  # fmt: skip
