@@ -112,7 +112,8 @@ def kind_of(response) -> object:
 
 
 @pytest.mark.parametrize("name", sorted(TABLE))
-def test_it_opens_to_those_who_may_and_to_nobody_else(name, cast, _no_broker_answers):
+@pytest.mark.usefixtures("_no_broker_answers")
+def test_it_opens_to_those_who_may_and_to_nobody_else(name, cast):
     expected, found = {}, {}
     for arguments, on_get, on_post in TABLE[name]:
         for method, answers in (("get", on_get), ("post", on_post)):

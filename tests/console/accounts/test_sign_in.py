@@ -1,0 +1,69 @@
+import pytest
+from django.urls import reverse
+
+from console.accounts import lockout
+from console.audit.models import AuditEntry
+
+
+def sign_in(client, password, username="viewer", **extra):
+    return client.post(reverse("login"), {"username": username, "password": password, **extra})
+
+
+def test_the_right_password_opens_and_is_written_down(client, viewer, clusters, redis_server):
+    response = sign_in(client, "viewer-password")
+    assert response.status_code == 302
+    assert client.get("/c/local/").status_code == 200
+    assert AuditEntry.objects.get().verb == "account.sign-in"
+
+
+def test_a_wrong_password_says_nothing_of_which_part_was_wrong(client, viewer, redis_server):
+    known = sign_in(client, "wrong")
+    unknown = sign_in(client, "wrong", username="nobody")
+    assert known.status_code == unknown.status_code == 422
+    assert b"correct username and password" in known.content
+
+
+def test_after_too_many_failures_even_the_right_password_must_wait(client, viewer, redis_server):
+    for _ in range(lockout.MAX_PER_ACCOUNT):
+        sign_in(client, "wrong")
+    response = sign_in(client, "viewer-password")
+    assert response.status_code == 429
+    assert int(response["Retry-After"]) > 0
+
+
+def test_another_account_from_the_same_address_is_not_locked_with_it(
+    client, viewer, operator, clusters, redis_server
+):
+    for _ in range(lockout.MAX_PER_ACCOUNT):
+        sign_in(client, "wrong")
+    assert sign_in(client, "operator-password", username="operator").status_code == 302
+
+
+def test_a_success_forgets_the_failures_before_it(client, viewer, clusters, redis_server):
+    for _ in range(lockout.MAX_PER_ACCOUNT - 1):
+        sign_in(client, "wrong")
+    assert sign_in(client, "viewer-password").status_code == 302
+    client.post(reverse("logout"))
+    assert sign_in(client, "wrong").status_code == 422
+    assert sign_in(client, "viewer-password").status_code == 302
+
+
+def test_one_can_sign_in_while_redis_is_away(client, viewer, clusters, redis_server):
+    redis_server.kill()
+    assert sign_in(client, "wrong").status_code == 422
+    assert sign_in(client, "viewer-password").status_code == 302
+
+
+@pytest.mark.parametrize(
+    "target", ["https://elsewhere.example/", "//elsewhere.example", "javascript:x"]
+)
+def test_signing_in_never_leads_to_another_site(client, viewer, clusters, redis_server, target):
+    response = sign_in(client, "viewer-password", next=target)
+    assert response.url == reverse("home")
+
+
+def test_signing_out_takes_a_post(client_of, viewer, clusters):
+    client = client_of(viewer)
+    assert client.get(reverse("logout")).status_code == 405
+    client.post(reverse("logout"))
+    assert client.get("/c/local/").status_code == 302

@@ -1,0 +1,28 @@
+from tests.console.conftest import sample
+
+
+def test_it_is_alive_without_anything_else(client):
+    assert client.get("/healthz").content == b"ok\n"
+
+
+def test_ready_names_what_does_not_answer(client, db, redis_server):
+    assert client.get("/readyz").json() == {"database": "ok", "redis": "ok"}
+    redis_server.kill()
+    response = client.get("/readyz")
+    assert response.status_code == 503
+    assert "does not answer" in response.json()["redis"]
+    assert response.json()["database"] == "ok"
+
+
+def test_metrics_tell_the_age_of_each_clusters_sample_and_no_names_within(client, sampled):
+    number = sample("local")
+    text = client.get("/metrics").content.decode()
+    assert 'aerie_sample_up{cluster="local"} 1' in text
+    assert f'aerie_sample_timestamp_seconds{{cluster="local"}} {number * 5 + 0.04}' in text
+    assert "orders" not in text
+    assert "billing" not in text
+
+
+def test_metrics_answer_while_redis_is_away(client, clusters, redis_server):
+    redis_server.kill()
+    assert 'aerie_sample_up{cluster="local"} 0' in client.get("/metrics").content.decode()

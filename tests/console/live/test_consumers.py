@@ -1,0 +1,156 @@
+"""The live socket, with the real channel layer and without a web server."""
+
+import asyncio
+
+import pytest
+from asgiref.sync import sync_to_async
+from channels.layers import channel_layers, get_channel_layer
+from django.conf import settings
+from django.test import Client
+
+from console.accounts.models import RoleGrant
+from console.asgi import application
+from tests.console.conftest import a_user, sample
+from tests.support.websocket import WebSocket
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _own_layer(redis_server):
+    channel_layers.backends.clear()  # a layer keeps the event loop of the test that made it
+
+
+async def session_of(user) -> str:
+    client = Client()
+    await sync_to_async(client.force_login)(user)
+    return client.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+async def connect(user, slug="local", show="", origin=b"http://127.0.0.1"):
+    headers = [(b"origin", origin), (b"host", b"127.0.0.1")]
+    if user is not None:
+        key = await session_of(user)
+        headers.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={key}".encode()))
+    path = f"/ws/c/{slug}/" + (f"?show={show}" if show else "")
+    socket = WebSocket(application, path, headers)
+    return socket if await socket.connect() else None
+
+
+async def announce(number, slug="local"):
+    message = {"type": "tick", "cluster": slug, "tick": number}
+    await get_channel_layer().group_send(f"tick.{slug}", message)
+
+
+async def heard(socket) -> str:
+    text = await socket.receive_text()
+    await socket.send_text("drawn")
+    return text
+
+
+@pytest.fixture
+async def world(clusters):
+    await sync_to_async(sample)("local")
+    return clusters
+
+
+async def test_a_page_gets_its_part_at_once_and_again_at_each_tick(world, viewer):
+    socket = await connect(viewer, show="dashboard")
+    first = await heard(socket)
+    assert 'id="live-dashboard"' in first
+    assert 'id="live-status"' in first
+    number = await sync_to_async(sample)("local")
+    await announce(number + 1)
+    assert "live-dashboard" in await heard(socket)
+    await socket.disconnect()
+
+
+async def test_each_gets_what_their_rights_show(world, viewer, admin):
+    shown = {}
+    for user in (viewer, admin):
+        socket = await connect(user, show="dashboard")
+        shown[user.username] = await heard(socket)
+        await socket.disconnect()
+    assert "auditors" not in shown["viewer"]
+    assert "auditors" in shown["admin"]
+
+
+@pytest.mark.parametrize("show", ["unknown", "../x", "group:" + "g" * 400])
+async def test_a_part_that_there_is_not_is_refused(world, viewer, show):
+    assert await connect(viewer, show=show) is None
+
+
+async def test_a_group_that_there_is_not_gets_the_banner_only(world, viewer):
+    socket = await connect(viewer, show="group:nobody")
+    assert "live-group" not in await heard(socket)
+    await socket.disconnect()
+
+
+async def test_strangers_outsiders_other_sites_and_unknown_clusters_are_refused(
+    world, outsider, viewer
+):
+    assert await connect(None) is None
+    assert await connect(outsider) is None
+    assert await connect(viewer, slug="nowhere") is None
+    assert await connect(viewer, origin=b"https://elsewhere.example") is None
+
+
+async def test_losing_the_role_ends_the_stream_at_the_next_tick(world, viewer):
+    socket = await connect(viewer)
+    await heard(socket)
+    await sync_to_async(RoleGrant.objects.all().delete)()
+    await announce(7)
+    assert (await socket.receive_output(timeout=5))["code"] == 4403
+
+
+async def test_signing_out_ends_the_stream_at_the_next_tick(world, viewer):
+    socket = await connect(viewer)
+    await heard(socket)
+    viewer.set_password("another")  # ends every session of the user
+    await sync_to_async(viewer.save)()
+    await announce(7)
+    assert (await socket.receive_output(timeout=5))["type"] == "websocket.close"
+
+
+async def test_a_browser_that_does_not_draw_gets_the_newest_tick_later_not_a_queue(world, viewer):
+    socket = await connect(viewer)
+    await socket.receive_text()  # never said to be drawn
+    for number in (7, 8, 9):
+        await announce(number)
+    assert await socket.receive_nothing(timeout=0.3)
+    await socket.send_text("drawn")
+    await socket.receive_text()
+    await socket.send_text("drawn")
+    assert await socket.receive_nothing(timeout=0.3)
+    await socket.disconnect()
+
+
+async def test_a_tick_of_another_cluster_is_not_heard(world, viewer):
+    socket = await connect(viewer)
+    await heard(socket)
+    await announce(7, "staging")
+    assert await socket.receive_nothing(timeout=0.3)
+    await socket.disconnect()
+
+
+async def test_one_rendering_serves_all_with_the_same_rights(world, viewer, monkeypatch):
+    from console.live import fragments
+
+    calls = []
+    render = fragments.render
+    monkeypatch.setattr(
+        fragments, "render", lambda *told: calls.append(told[1].role) or render(*told)
+    )
+    users = [await sync_to_async(a_user)(f"v{n}", "viewer") for n in range(3)]
+    sockets = [await connect(user, show="dashboard") for user in users]
+    await asyncio.gather(*map(heard, sockets))
+    assert calls == ["viewer"]
+    await asyncio.gather(*(socket.disconnect() for socket in sockets))
+
+
+async def test_the_socket_ends_quietly_when_redis_goes(world, viewer, redis_server, caplog):
+    socket = await connect(viewer)
+    await heard(socket)
+    redis_server.kill()
+    assert (await socket.receive_output(timeout=10))["type"] == "websocket.close"
+    assert "Redis does not answer" in caplog.text

@@ -1,0 +1,135 @@
+"""Sums of a tick, by hand-made ticks; pure, no Redis."""
+
+import pytest
+
+from console.live.snapshot import Snapshot
+from tests.monitoring.ticks import make_tick
+
+FULL = {
+    "leader": 1, "replicas": [1, 2], "isr": [1, 2], "log_start_offset": 10, "log_end_offset": 110,
+    "size_bytes": 1000, "bytes_in": 500, "bytes_out": 700,
+}  # fmt: skip
+
+
+def part(topic, partition, **changes):
+    return {"topic": topic, "partition": partition} | FULL | changes
+
+
+def commit(group, topic, partition, committed, end, **more):
+    return {
+        "group": group, "state": "Stable", "protocol_type": "consumer", "coordinator": 1,
+        "members": 1, "topic": topic, "partition": partition, "committed_offset": committed,
+        "log_end_offset": end, **more,
+    }  # fmt: skip
+
+
+def test_a_topic_sums_its_partitions():
+    tick = make_tick(2, partitions=[part("a", 0), part("a", 1, isr=[1]), part("b", 0, leader=-1)])
+    a, b = Snapshot(tick, None).topics
+    assert (a.partitions, a.replication, a.messages, a.size_bytes) == (2, 2, 200, 2000)
+    assert (a.under_replicated, a.offline, b.offline) == (1, 0, 1)
+
+
+def test_what_no_partition_knows_is_none_and_not_zero():
+    tick = make_tick(2, partitions=[part("a", 0, size_bytes=None, log_end_offset=None)])
+    row = Snapshot(tick, None).topics[0]
+    assert (row.size_bytes, row.messages, row.messages_rate) == (None, None, None)
+
+
+def test_a_rate_is_the_growth_since_the_tick_before():
+    before = make_tick(1, partitions=[part("a", 0), part("a", 1)])
+    now = make_tick(2, partitions=[part("a", 0, log_end_offset=160, bytes_in=1500), part("a", 1)])
+    row = Snapshot(now, before).topics[0]
+    assert (row.messages_rate, row.bytes_in_rate, row.bytes_out_rate) == (10.0, 200.0, 0.0)
+
+
+def test_a_missed_tick_does_not_double_the_rate():
+    before = make_tick(1, partitions=[part("a", 0)])
+    now = make_tick(3, partitions=[part("a", 0, log_end_offset=210)])
+    assert Snapshot(now, before).topics[0].messages_rate == 10.0
+
+
+def test_a_counter_that_fell_and_a_new_partition_have_no_rate():
+    before = make_tick(1, partitions=[part("a", 0)])
+    now = make_tick(2, partitions=[part("a", 0, log_end_offset=5), part("a", 1), part("n", 0)])
+    a, n = Snapshot(now, before).topics
+    assert (a.messages_rate, n.messages_rate) == (None, None)
+
+
+def test_partitions_are_matched_by_name_whatever_their_order():
+    before = make_tick(1, partitions=[part("b", 0), part("a", 0), part("gone", 7)])
+    now = make_tick(
+        2, partitions=[part("a", 0, log_end_offset=115), part("b", 0, log_end_offset=160)]
+    )
+    assert [row.messages_rate for row in Snapshot(now, before).topics] == [1.0, 10.0]
+
+
+def test_a_hidden_topic_is_in_no_row_and_in_no_sum():
+    tick = make_tick(
+        2,
+        partitions=[part("a", 0), part("console.audit", 0)],
+        groups=[commit("g", "a", 0, 100, 110), commit("h", "console.audit", 0, 0, 110)],
+    )
+    shown = Snapshot(tick, None, lambda topic: topic == "a")
+    assert [row.name for row in shown.topics] == ["a"]
+    assert [row.name for row in shown.groups] == ["g"]
+    assert (shown.totals.size_bytes, shown.totals.lag) == (1000, 10)
+    assert shown.partitions("console.audit") == []
+    assert shown.lags(topic="console.audit") == []
+
+
+def test_a_group_sums_what_it_committed_and_counts_the_rest_apart():
+    tick = make_tick(
+        2,
+        groups=[
+            commit("g", "a", 0, 100, 110),
+            commit("g", "a", 1, None, 110),
+            commit("g", "b", 0, 50, None),
+        ],
+    )
+    row = Snapshot(tick, None).groups[0]
+    assert (row.topics, row.partitions, row.lag) == (2, 3, 10)
+    assert (row.not_committed, row.end_unknown) == (1, 1)
+
+
+def test_a_group_with_neither_commit_nor_member_has_no_lag():
+    bare = {"group": "g", "state": "Empty", "members": 0}
+    row = Snapshot(make_tick(2, groups=[bare]), None).groups[0]
+    assert (row.lag, row.partitions, row.topics) == (None, 0, 0)
+
+
+def test_the_readers_of_a_topic_are_counted_once_each():
+    tick = make_tick(
+        2,
+        partitions=[part("a", 0)],
+        groups=[commit("g", "a", 0, 1, 2), commit("g", "a", 1, 1, 2), commit("h", "a", 0, 1, 2)],
+    )
+    shown = Snapshot(tick, None)
+    assert shown.topics[0].groups == 2
+    assert [(row.group, row.lag) for row in shown.readers("a")] == [("g", 2), ("h", 1)]
+
+
+@pytest.mark.parametrize(("now", "rate"), [(1500, 100.0), (400, None), (None, None)])
+def test_a_broker_that_started_again_has_no_rate_for_one_tick(now, rate):
+    broker = {"id": 1, "host": "h", "port": 1, "up": True, "source": "brokerd"}
+    before = make_tick(1, brokers=[broker | {"bytes_in": 1000}])
+    tick = make_tick(2, brokers=[broker | {"bytes_in": now}])
+    assert Snapshot(tick, before).brokers[0].bytes_in_rate == rate
+
+
+def test_leaders_and_replicas_are_counted_per_broker():
+    tick = make_tick(
+        2,
+        partitions=[part("a", 0), part("a", 1, leader=2), part("a", 2, leader=-1)],
+        brokers=[{"id": 1, "up": True}, {"id": 2, "up": False}],
+        controller_id=2,
+    )
+    one, two = Snapshot(tick, None).brokers
+    assert (one.leaders, two.leaders, one.replicas) == (1, 1, 3)
+    assert (one.is_controller, two.is_controller, two.up) == (False, True, False)
+
+
+def test_an_empty_cluster_is_zero_topics_and_unknown_sums():
+    totals = Snapshot(make_tick(2), None).totals
+    assert (totals.topics, totals.partitions, totals.groups) == (0, 0, 0)
+    assert (totals.size_bytes, totals.messages_rate, totals.lag) == (None, None, None)

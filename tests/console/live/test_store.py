@@ -1,0 +1,85 @@
+from console.accounts.rights import Rights
+from console.live import store
+from tests.console.conftest import PARTITIONS, sample, tick_now
+
+VIEWER, ADMIN = Rights("local", "viewer"), Rights("local", "admin")
+
+
+def test_before_the_first_tick_nothing_is_known(redis_server):
+    assert store.status("local").state == "none"
+    assert store.snapshot("local", VIEWER) is None
+
+
+def test_a_tick_is_shown_to_each_by_their_rights(redis_server):
+    sample()
+    names = {row.name for row in store.snapshot("local", VIEWER).topics}
+    assert names == {"orders", "__consumer_offsets"}
+    assert "console.audit" in {row.name for row in store.snapshot("local", ADMIN).topics}
+    assert store.status("local").state == "ok"
+
+
+def test_a_gap_keeps_the_last_good_figures_and_says_why(redis_server):
+    number = sample(number=tick_now() - 1)
+    sample(number=number + 1, status="gap", reason="No broker answers.", partitions=[], groups=[])
+    status = store.status("local")
+    assert (status.state, status.reason) == ("gap", "No broker answers.")
+    assert status.at_ms == number * 5000 + 40
+    assert store.snapshot("local", VIEWER).topic("orders") is not None
+
+
+def test_the_last_good_tick_is_found_behind_many_gaps(redis_server):
+    first = tick_now() - 100
+    sample(number=first)
+    for number in range(first + 1, first + 100):
+        sample(number=number, status="gap", reason="down", partitions=[], groups=[])
+    assert store.snapshot("local", VIEWER).tick.tick == first
+
+
+def test_ticks_that_stop_coming_are_stale(redis_server):
+    sample(number=tick_now() - 20)
+    assert store.status("local").state == "stale"
+
+
+def test_without_redis_the_figures_stay_and_the_status_says_so(redis_server):
+    sample()
+    assert store.snapshot("local", VIEWER) is not None
+    redis_server.kill()
+    store.refresh("local", at_once=True)
+    assert store.status("local").state == "unreadable"
+    assert store.snapshot("local", VIEWER).topic("orders") is not None
+    redis_server.start()
+    store.refresh("local", at_once=True)
+    assert store.status("local").state in ("ok", "none")
+
+
+def test_a_tick_is_read_once_for_all(redis_server):
+    sample()
+    assert store.snapshot("local", VIEWER) is store.snapshot("local", Rights("local", "operator"))
+
+
+def test_the_history_has_a_point_for_each_tick_and_none_for_a_gap(redis_server):
+    first = tick_now() - 3
+    for step in range(3):
+        rows = [row | {"log_end_offset": 100 + step * 50} for row in PARTITIONS]
+        sample(number=first + step, partitions=rows)
+    sample(number=first + 3, status="gap", reason="down", partitions=[], groups=[])
+    points = store.history("local", ADMIN)
+    assert [point and point.messages_rate for point in points] == [None, 40.0, 40.0, None]
+
+
+def test_new_ticks_are_added_to_what_is_known(redis_server):
+    first = tick_now() - 3
+    sample(number=first)
+    store.snapshot("local", ADMIN)
+    for number in (first + 1, first + 2, first + 3):
+        sample(number=number)
+    store.refresh("local", at_once=True)
+    assert store.snapshot("local", ADMIN).tick.tick == first + 3
+    assert len(store.history("local", ADMIN)) == 4
+
+
+def test_clusters_do_not_mix(redis_server):
+    sample("local")
+    sample("staging", partitions=[], groups=[])
+    assert store.snapshot("staging", ADMIN).topics == []
+    assert store.snapshot("local", ADMIN).topics

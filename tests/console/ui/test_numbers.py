@@ -1,0 +1,44 @@
+import pytest
+
+from console.ui import numbers
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "—"), (0, "0"), (999, "999"), (1000, "1 k"), (1234567, "1.23 M"), (999_600, "1 M"),
+        (12.345, "12.3"), (0.5, "0.5"), (-1500, "-1.5 k"),
+    ],
+)  # fmt: skip
+def test_a_number_is_written_short(value, text):
+    assert numbers.short(value).replace("\u202f", " ") == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "—"),
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024 * 1024 - 1, "1 MiB"),
+        (1536, "1.5 KiB"),
+        (5 * 2**40, "5 TiB"),
+    ],
+)
+def test_bytes_are_written_in_binary_units(value, text):
+    assert numbers.size(value).replace("\u202f", " ") == text
+
+
+@pytest.mark.parametrize("write", [numbers.count, numbers.rate, numbers.size_rate, numbers.percent,
+                                   numbers.moment, numbers.duration])  # fmt: skip
+def test_what_is_not_known_is_never_written_as_zero(write):
+    assert write(None) == "—"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(-3, "now"), (0, "now"), (5, "5 s ago"), (119, "119 s ago"), (150, "2 min ago"),
+     (7300, "2 h ago"), (200_000, "2 days ago")],
+)  # fmt: skip
+def test_an_age_is_written_in_one_unit(seconds, text):
+    assert numbers.age(1_000_000_000, 1_000_000_000 + seconds * 1000) == text

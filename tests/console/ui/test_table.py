@@ -1,0 +1,58 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.ui.table import Column, Table
+
+COLUMNS = [
+    Column("name", "Name", lambda row: row[0]),
+    Column("size", "Size", lambda row: row[1], numeric=True),
+    Column("note", "Note"),
+]
+ROWS = [("b", 2), ("a", None), ("c", 10), ("ab", 1)]
+
+
+def shown(params, rows=ROWS, **options):
+    table = Table.of(params, COLUMNS, "name", **options)
+    return table.show(rows, lambda row: row[0])
+
+
+def test_it_sorts_as_the_url_says():
+    assert [row[0] for row in shown({}).rows] == ["a", "ab", "b", "c"]
+    assert [row[0] for row in shown({"sort": "-name"}).rows] == ["c", "b", "ab", "a"]
+
+
+@pytest.mark.parametrize("sort", ["size", "-size"])
+def test_what_is_unknown_sorts_last_both_ways(sort):
+    assert shown({"sort": sort}).rows[-1] == ("a", None)
+
+
+def test_every_word_of_a_search_must_be_found():
+    assert [row[0] for row in shown({"q": "A b"}).rows] == ["ab"]
+
+
+def test_it_pages_and_names_the_neighbours():
+    table = shown({"page": "2", "q": ""}, [(f"{n:03}", n) for n in range(25)], page_size=10)
+    assert (table.first, table.last, table.total, table.pages) == (11, 20, 25, 3)
+    assert (table.previous_url, table.next_url) == ("?page=1", "?page=3")
+
+
+def test_a_page_past_the_end_is_the_last():
+    assert shown({"page": "99"}, page_size=3).page == 2
+
+
+def test_numbers_begin_with_the_largest_and_a_second_click_turns_round():
+    table = shown({"q": "a"})
+    assert table.sort_url(COLUMNS[1]) == "?q=a&sort=-size"
+    assert shown({"sort": "-size"}).sort_url(COLUMNS[1]) == "?sort=size"
+
+
+def test_what_is_not_its_own_is_kept_in_the_url():
+    assert shown({"internal": "1", "page": "3"}).url(page=None) == "?internal=1"
+
+
+@given(st.dictionaries(st.sampled_from(["q", "sort", "page"]), st.text(max_size=30)))
+def test_no_hand_edited_url_makes_it_fail(params):
+    table = shown(params)
+    assert 1 <= table.page <= table.pages
+    assert table.headings
