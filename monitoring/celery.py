@@ -24,11 +24,13 @@ app.conf.update(
     broker_connection_max_retries=None,
     worker_send_task_events=False,
     task_store_errors_even_if_ignored=False,
-    # Everything else goes to `default`, unless its sender says otherwise.
-    task_routes={"monitoring.reports.run": {"queue": "spark"}},
+    # Everything else goes to `default`.
+    task_routes={
+        "monitoring.sampling.tasks.sample": {"queue": "sampling"},
+        "monitoring.reports.run": {"queue": "spark"},
+    },
 )
 app.autodiscover_tasks()
 app.autodiscover_tasks(
     ["monitoring.sampling", "monitoring.history", "monitoring.alerts", "monitoring.reports"]
 )
-

@@ -44,7 +44,7 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "task": "monitoring.sampling.tasks.sample",
             "schedule": EveryTick(tick_s),
             "args": (BeatLazyFunc(current_tick, tick_s),),
-            "options": {"queue": "sampling", "expires": tick_s},
+            "options": {"expires": tick_s},
         },
         "flush-history": {
             "task": "monitoring.history.tasks.flush",

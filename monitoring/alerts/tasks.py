@@ -19,7 +19,7 @@ _SWEEP_MAX = 500
 _ERROR_LENGTH_MAX = 500
 
 
-@shared_task(queue="default", ignore_result=True)
+@shared_task(ignore_result=True)
 def deliver(delivery_id: int) -> None:
     """Send one message if it is due; note what came of it and when it is tried again."""
     now = timezone.now()
@@ -32,7 +32,7 @@ def deliver(delivery_id: int) -> None:
     _note(delivery, _attempt(delivery))
 
 
-@shared_task(queue="default", ignore_result=True)
+@shared_task(ignore_result=True)
 def send_due() -> None:
     """Queue every message whose time has come: those to try again, and any that were lost."""
     due = AlertDelivery.objects.filter(

@@ -17,7 +17,7 @@ _LOCK = "aerie:history:writing"
 _LOCK_S = 300
 
 
-@shared_task(queue="default", ignore_result=True)
+@shared_task(ignore_result=True)
 def flush() -> None:
     """Append what was sampled since the last flush, of every cluster."""
     with _alone() as free:
@@ -25,7 +25,7 @@ def flush() -> None:
             _each(Cluster.objects.values_list("slug", flat=True), writer.flush)
 
 
-@shared_task(queue="default", ignore_result=True)
+@shared_task(ignore_result=True)
 def drop_old() -> None:
     """Merge finished hours, drop those that are too old, delete what no manifest names."""
     with _alone() as free:

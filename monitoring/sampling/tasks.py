@@ -20,7 +20,7 @@ _CLUSTERS_AT_ONCE_MAX = 16
 _CLOSE_TIMEOUT_S = 2.0
 
 
-@shared_task(queue="sampling", ignore_result=True)
+@shared_task(ignore_result=True)
 def sample(number: int) -> None:
     """Sample every cluster for tick `number`, each in a thread of its own."""
     interval_ms = settings.AERIE_TICK_SECONDS * 1000

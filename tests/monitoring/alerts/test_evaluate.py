@@ -1,0 +1,157 @@
+"""Rules on ticks with the real database and the real Redis."""
+
+import pytest
+
+from monitoring.alerts import evaluate as module
+from monitoring.alerts.evaluate import GONE, RULE_OFF, evaluate, resolve_all
+from monitoring.models import Alert, AlertDelivery
+from tests.monitoring.ticks import make_tick
+
+pytestmark = pytest.mark.django_db
+
+
+def tick(number, *lags, complete=True, topic="t"):
+    """A tick in which group g has these lags on the partitions of one topic."""
+    rows = [
+        {"group": "g", "state": "Stable", "topic": topic, "partition": p, "members": 1,
+         "committed_offset": None if lag is None else 0, "log_end_offset": lag}
+        for p, lag in enumerate(lags)
+    ]  # fmt: skip
+    partitions = [{"topic": "t", "partition": 0}]
+    return make_tick(number, partitions=partitions, groups=rows, groups_complete=complete)
+
+
+def states():
+    return [(alert.group, alert.topic, alert.state) for alert in Alert.objects.order_by("id")]
+
+
+def test_an_alert_fires_after_its_time_and_resolves(make_rule, redis_server):
+    make_rule()
+    assert [evaluate(tick(n, 80, 90)) for n in (1, 2, 3, 4)] == [False, False, True, False]
+    [alert] = Alert.objects.all()
+    assert (alert.state, alert.lag, alert.fired_tick) == ("firing", 170, 3)
+    assert alert.fired_at_ms - alert.since_ms == 10_000
+    assert evaluate(tick(5, 10, 20))
+    alert.refresh_from_db()
+    assert (alert.state, alert.resolved_reason) == ("resolved", "")
+    assert alert.resolved_at_ms > alert.fired_at_ms
+
+
+def test_a_restart_while_pending_does_not_start_the_time_anew(make_rule, redis_server):
+    make_rule()
+    evaluate(tick(1, 500))
+    redis_server.kill()
+    redis_server.start()
+    evaluate(tick(2, 500))
+    assert evaluate(tick(3, 500))
+
+
+def test_the_same_tick_judged_twice_fires_once(make_rule, redis_server):
+    make_rule(for_seconds=0)
+    assert evaluate(tick(1, 500))
+    assert not evaluate(tick(1, 500))
+    assert len(states()) == 1
+
+
+def test_losing_redis_while_firing_does_not_fire_again(make_rule, redis_server):
+    make_rule(for_seconds=0)
+    evaluate(tick(1, 500))
+    redis_server.client().flushall()
+    evaluate(tick(2, 500))
+    assert states() == [("g", "", "firing")]
+
+
+def test_two_workers_that_fire_at_once_make_one_alert(make_rule, redis_server):
+    rule = make_rule(for_seconds=0)
+    view = module.view_of(tick(1, 500), with_topics=False)
+    stale = list(rule.alerts.all())
+    assert stale == []
+    assert module._judge(rule, view, {}, tick(1, 500))[1]
+    transition = module.Transition(module.Subject("g"), module.Event.FIRED, 0, 500)
+    assert not module._fire(rule, transition, tick(1, 500))
+    assert len(states()) == 1
+
+
+def test_it_may_fire_again_after_it_was_resolved(make_rule, redis_server):
+    make_rule(for_seconds=0)
+    for number, lag in enumerate((500, 0, 500), start=1):
+        evaluate(tick(number, lag))
+    assert states() == [("g", "", "resolved"), ("g", "", "firing")]
+
+
+def test_gaps_and_unknown_lags_change_nothing(make_rule, redis_server):
+    make_rule(for_seconds=0)
+    evaluate(tick(1, 500))
+    assert not evaluate(make_tick(2, status="gap", reason="down"))
+    assert not evaluate(tick(3, None))
+    assert not evaluate(make_tick(4, groups_complete=False))
+    assert states() == [("g", "", "firing")]
+
+
+def test_a_group_that_is_gone_resolves_with_that_reason(make_rule, redis_server):
+    make_rule(for_seconds=0)
+    evaluate(tick(1, 500))
+    assert evaluate(make_tick(2))
+    assert Alert.objects.get().resolved_reason == GONE
+
+
+def test_a_topic_that_is_gone_does_not_keep_an_alert_open(make_rule, redis_server):
+    make_rule(for_seconds=0, topic_pattern="t")
+    evaluate(tick(1, 500))
+    commit = {"group": "g", "topic": "t", "partition": 0, "committed_offset": 0}
+    gone = make_tick(2, partitions=[{"topic": "other", "partition": 0}], groups=[commit])
+    assert evaluate(gone)
+    assert states() == [("g", "t", "resolved")]
+
+
+def test_disabled_rules_and_other_clusters_are_not_judged(make_rule, redis_server):
+    make_rule(for_seconds=0, enabled=False)
+    make_rule("other", for_seconds=0, group_pattern="nobody")
+    assert not evaluate(tick(1, 500))
+    assert not evaluate(make_tick(1, cluster="else", groups=[]))
+
+
+def test_one_broken_rule_never_stops_the_rest(make_rule, redis_server, monkeypatch):
+    make_rule("a broken", for_seconds=0, group_pattern="g")
+    make_rule("b sound", for_seconds=0)
+    real = module.evaluate_rule
+
+    def fails_for_the_first(rule, *rest):
+        if rule.group_pattern == "g":
+            raise RuntimeError("broken")
+        return real(rule, *rest)
+
+    monkeypatch.setattr(module, "evaluate_rule", fails_for_the_first)
+    assert evaluate(tick(1, 500))
+    assert Alert.objects.get().rule.name == "b sound"
+
+
+def test_redis_away_leaves_the_alerts_as_they_are(make_rule, redis_server):
+    make_rule(for_seconds=0)
+    redis_server.kill()
+    assert not evaluate(tick(1, 500))
+    redis_server.start()
+    assert evaluate(tick(2, 500))
+
+
+def test_each_transition_is_told_once(make_rule, redis_server, django_capture_on_commit_callbacks):
+    make_rule(webhook="http://127.0.0.1:1/hook", secret="s", for_seconds=0)
+    make_rule("silent", for_seconds=0)
+    with django_capture_on_commit_callbacks() as queued:
+        for number, lag in enumerate((500, 600, 7), start=1):
+            evaluate(tick(number, lag))
+    told = AlertDelivery.objects.order_by("id")
+    assert [(d.event, d.payload["lag"], d.payload["lag_now"]) for d in told] == [
+        ("fired", 500, 500),
+        ("resolved", 500, 7),
+    ]
+    assert len(queued) == 2
+
+
+def test_disabling_a_rule_closes_what_it_raised(make_rule, redis_server):
+    rule = make_rule(for_seconds=0)
+    evaluate(tick(1, 500))
+    assert resolve_all(rule.alerts.all(), 99, RULE_OFF) == 1
+    assert resolve_all(rule.alerts.all(), 100, RULE_OFF) == 0
+    alert = Alert.objects.get()
+    assert (alert.state, alert.resolved_at_ms, alert.resolved_reason) == ("resolved", 99, RULE_OFF)

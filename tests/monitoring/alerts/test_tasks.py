@@ -1,0 +1,154 @@
+"""Deliveries to a real HTTP server."""
+
+import json
+import socket
+import threading
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from monitoring.alerts import tasks, webhook
+from monitoring.alerts.backoff import WAITS_S
+from monitoring.alerts.payload import sample_payload, signature
+from monitoring.models import AlertDelivery
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def delivery(make_rule, webhook_server):
+    rule = make_rule(webhook=webhook_server.url, secret="s3cret")
+    return AlertDelivery.objects.create(
+        rule=rule, event="test", payload=sample_payload(rule, 10**12)
+    )
+
+
+def send(delivery):
+    tasks.deliver(delivery.pk)
+    delivery.refresh_from_db()
+    return delivery
+
+
+def make_due(delivery):
+    AlertDelivery.objects.filter(pk=delivery.pk).update(next_attempt_at=timezone.now())
+
+
+def test_a_message_arrives_signed_and_is_logged(delivery, webhook_server):
+    send(delivery)
+    assert (delivery.state, delivery.attempts, delivery.status_code) == ("delivered", 1, 204)
+    [received] = webhook_server.received
+    assert json.loads(received.body) == delivery.payload
+    timestamp = int(received.headers["X-Aerie-Timestamp"])
+    assert received.headers["X-Aerie-Signature"] == signature("s3cret", timestamp, received.body)
+    assert received.headers["X-Aerie-Delivery"] == str(delivery.pk)
+
+
+def test_a_message_is_sent_once_even_if_it_is_queued_twice(delivery, webhook_server):
+    send(delivery)
+    send(delivery)
+    assert len(webhook_server.received) == 1
+
+
+def test_a_failure_is_tried_again_later_and_then_arrives(delivery, webhook_server):
+    webhook_server.answers = [500, 200]
+    before = timezone.now()
+    send(delivery)
+    assert (delivery.state, delivery.status_code, delivery.error) == (
+        "pending",
+        500,
+        "answered 500",
+    )
+    assert delivery.next_attempt_at >= before + timedelta(seconds=WAITS_S[0])
+    send(delivery)  # not due yet
+    assert len(webhook_server.received) == 1
+    make_due(delivery)
+    send(delivery)
+    assert (delivery.state, delivery.attempts) == ("delivered", 2)
+    ids = {received.headers["X-Aerie-Delivery"] for received in webhook_server.received}
+    assert ids == {str(delivery.pk)}
+
+
+def test_it_gives_up_in_the_end_and_says_so(delivery, webhook_server):
+    webhook_server.answers = [503]
+    for _ in range(len(WAITS_S) + 1):
+        make_due(delivery)
+        send(delivery)
+    assert (delivery.state, delivery.attempts) == ("failed", len(WAITS_S) + 1)
+    assert delivery.finished_at is not None
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 410])
+def test_a_refusal_is_final(delivery, webhook_server, status):
+    webhook_server.answers = [status]
+    assert send(delivery).state == "failed"
+
+
+@pytest.mark.parametrize("status", [408, 429, 502])
+def test_a_busy_server_is_asked_again(delivery, webhook_server, status):
+    webhook_server.answers = [status]
+    assert send(delivery).state == "pending"
+
+
+def test_redirects_are_not_followed(delivery, webhook_server):
+    webhook_server.answers, webhook_server.location = [302], "http://169.254.169.254/"
+    send(delivery)
+    assert (delivery.state, len(webhook_server.received)) == ("failed", 1)
+    assert "redirects" in delivery.error
+
+
+def test_an_address_that_is_not_allowed_is_never_connected_to(delivery, webhook_server, settings):
+    settings.AERIE_EGRESS_ALLOW = []
+    send(delivery)
+    assert (delivery.state, webhook_server.received) == ("failed", [])
+    assert "AERIE_EGRESS_ALLOW" in delivery.error
+    assert "t0ken" not in delivery.error
+
+
+def test_nobody_listening_is_tried_again(delivery):
+    delivery.rule.set_webhook("http://127.0.0.1:1/hook", "")
+    delivery.rule.save()
+    send(delivery)
+    assert (delivery.state, delivery.status_code) == ("pending", None)
+
+
+def test_an_endless_answer_is_cut_off(delivery, webhook_server):
+    webhook_server.answers, webhook_server.body = [200], b"x" * 10_000_000
+    assert send(delivery).state == "delivered"
+
+
+def test_a_rule_whose_webhook_was_removed_says_so(delivery):
+    delivery.rule.set_webhook("", "")
+    delivery.rule.save()
+    assert "no webhook" in send(delivery).error
+
+
+def test_the_sweep_queues_what_is_due_and_only_that(delivery, monkeypatch):
+    later = AlertDelivery.objects.create(
+        rule=delivery.rule, event="test", payload={},
+        next_attempt_at=timezone.now() + timedelta(hours=1),
+    )  # fmt: skip
+    queued = []
+    monkeypatch.setattr(tasks, "enqueue", queued.append)
+    tasks.send_due()
+    assert queued == [delivery.pk]
+    assert later.pk not in queued
+
+
+def test_a_server_that_drips_its_answer_costs_no_more_than_the_time_limit(delivery, monkeypatch):
+    monkeypatch.setattr(webhook, "TIMEOUT_S", 0.3)
+    stop = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip():
+            connection, _ = server.accept()
+            with connection:
+                while not stop.wait(0.05):
+                    connection.sendall(b"X")
+
+        threading.Thread(target=drip, daemon=True).start()
+        delivery.rule.set_webhook(f"http://127.0.0.1:{server.getsockname()[1]}/", "")
+        delivery.rule.save()
+        send(delivery)
+        stop.set()
+    assert (delivery.state, "no answer" in delivery.error) == ("pending", True)

@@ -1,0 +1,139 @@
+"""The hot reads against real brokers: what they say, and what a broken broker costs the others."""
+
+import signal
+import socket
+import threading
+
+import pytest
+
+from monitoring.gateway import loop
+from monitoring.gateway.errors import ClusterUnavailable, GatewayError
+from monitoring.gateway.gateway import for_cluster
+from monitoring.models import Cluster
+from monitoring.sampling.sampler import Samplers, Target
+
+INTERVAL_MS = 8000
+TOPIC, GROUP = "reader.some", "reader-group"
+
+
+@pytest.fixture
+def reads(live_cluster):
+    """Reads the cluster once; the first call makes the topic and the group."""
+    samplers = Samplers()
+    if TOPIC not in for_cluster(live_cluster.row()).wire.metadata().topics:
+        live_cluster.create_topic(TOPIC, 4)
+        live_cluster.produce(TOPIC, {0: 5, 1: 6, 2: 7})
+        live_cluster.commit(GROUP, TOPIC, {0: 2, 1: 6})
+
+    def read(**fields):
+        target = Target.of(live_cluster.row(**fields))
+        outcome = loop.run(samplers.read(target, INTERVAL_MS), INTERVAL_MS / 1000)
+        return outcome.reads
+
+    yield read
+    loop.run(samplers.keep_only([]), 5)
+
+
+def ends(reads):
+    span = reads.metadata.spans[TOPIC]
+    return reads.log_end[span.start : span.stop].tolist()
+
+
+def test_ends_starts_and_sizes_are_told(reads):
+    told = reads()
+    span = told.metadata.spans[TOPIC]
+    assert ends(told) == [5, 6, 7, 0]
+    assert told.log_start[span.start : span.stop].tolist() == [0, 0, 0, 0]
+    assert (told.size_bytes[span.start : span.start + 3] > 0).all()
+    assert told.counters.messages_in[span.start : span.stop].tolist() == [5, 6, 7, 0]
+    assert (told.failures, told.groups_complete) == ([], True)
+
+
+def test_commits_are_told_without_asking_group_by_group(reads):
+    told = reads()
+    found = {
+        group.group: {
+            t.topic: dict(zip(t.partitions, t.offsets, strict=True)) for t in group.topics
+        }
+        for read in told.coordinators
+        for group in read.commits
+    }
+    assert found[GROUP] == {TOPIC: {0: 2, 1: 6}}
+
+
+def test_metadata_that_did_not_change_is_not_decoded_again(reads):
+    assert reads().metadata is reads().metadata
+
+
+def test_without_admin_ports_sizes_come_from_the_protocol_and_counters_are_unknown(reads):
+    told = reads(admin_urls={})
+    span = told.metadata.spans[TOPIC]
+    assert (told.size_bytes[span.start : span.start + 3] > 0).all()
+    assert (told.counters.bytes_in == -1).all()
+    assert (told.failures, told.broker_stats) == ([], {})
+
+
+def test_a_wrong_token_costs_the_counters_and_nothing_else(reads, live_cluster):
+    row = live_cluster.row()
+    row.set_admin_token("wrong")
+    told = reads(admin_token=row.admin_token)
+    assert ends(told) == [5, 6, 7, 0]
+    assert (told.size_bytes >= 0).all()
+    assert "401" in told.failures[0]
+
+
+def test_a_broker_that_hangs_leaves_only_its_own_part_unknown(reads, live_cluster):
+    whole = reads()
+    hung = live_cluster.brokerd.brokers[1]
+    hung.process.send_signal(signal.SIGSTOP)
+    try:
+        told = reads()
+    finally:
+        hung.process.send_signal(signal.SIGCONT)
+    led_by_it = told.metadata.leaders == hung.id
+    assert (told.log_end[led_by_it] == -1).all()
+    assert (told.log_end[~led_by_it] == whole.log_end[~led_by_it]).all()
+    assert told.answered == {1}
+    assert not told.groups_complete
+    assert all(failure.startswith("broker 2: ") for failure in told.failures)
+
+
+def test_it_recovers_by_itself_when_the_broker_does(reads, live_cluster):
+    broker = live_cluster.brokerd.brokers[1]
+    reads()
+    broker.kill()
+    reads()
+    broker.start()
+    told = reads()
+    assert ends(told) == [5, 6, 7, 0]
+    assert told.answered == {1, 2}
+
+
+def test_nobody_there_is_an_error_in_time():
+    dead = for_cluster(Cluster(slug="dead", bootstrap_servers="127.0.0.1:1"))
+    with pytest.raises(ClusterUnavailable, match=r"127\.0\.0\.1:1"):
+        dead.wire.metadata()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        b"\x00\x00\x00\x06\x00\x00\x00\x01\x00\x00",
+        b"\xff" * 64,
+        b"",
+    ],
+)
+def test_something_else_on_the_port_is_an_error_and_no_crash(answer):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(1024)
+                connection.sendall(answer)
+
+        threading.Thread(target=serve, daemon=True).start()
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(GatewayError):
+            for_cluster(Cluster(slug="x", bootstrap_servers=address)).wire.metadata()
