@@ -1,0 +1,114 @@
+"""The output queue on a real socket pair and real files."""
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from brokerd.server.output import SENDFILE_MIN_BYTES, OutputQueue
+
+
+class Range:
+    """A range of a file that counts its releases."""
+
+    def __init__(self, path: Path, position: int, size: int) -> None:
+        self.fd = os.open(path, os.O_RDONLY)
+        self.position_bytes = position
+        self.size_bytes = size
+        self.released = 0
+
+    def release(self) -> None:
+        self.released += 1
+        os.close(self.fd)
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[OutputQueue, socket.socket]]:
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    theirs.settimeout(10)
+    with ours, theirs:
+        yield OutputQueue(ours), theirs
+
+
+def drain(queue: OutputQueue, peer: socket.socket, size: int) -> bytes:
+    """Sends and receives in turn until `size` bytes have come."""
+    data = b""
+    while len(data) < size:
+        queue.flush()
+        data += peer.recv(1 << 16)
+    return data
+
+
+def test_replies_leave_in_the_order_of_their_slots(
+    pair: tuple[OutputQueue, socket.socket],
+) -> None:
+    queue, peer = pair
+    first, second = queue.reserve(), queue.reserve()
+    queue.add(b"third")
+    queue.fill(second, [b"second "])
+    assert queue.flush()
+    assert queue.unsent == 0
+    assert queue.unanswered == 3
+    queue.fill(first, [b"fi", b"rst "])
+    assert queue.flush()
+    assert peer.recv(100) == b"first second third"
+    assert queue.unanswered == 0
+
+
+@pytest.mark.parametrize("size", [10, SENDFILE_MIN_BYTES, SENDFILE_MIN_BYTES + 1, 3_000_000])
+def test_files_of_any_size_are_sent_between_bytes(
+    pair: tuple[OutputQueue, socket.socket], tmp_path: Path, size: int
+) -> None:
+    queue, peer = pair
+    content = os.urandom(size + 20)
+    path = tmp_path / "log"
+    path.write_bytes(content)
+    piece = Range(path, 7, size)
+    queue.add_parts([b"head", piece, b"tail"])
+    whole = drain(queue, peer, size + 8)
+    assert whole == b"head" + content[7 : 7 + size] + b"tail"
+    assert piece.released == 1
+    assert queue.flush()
+
+
+def test_a_full_socket_keeps_the_rest_in_order(
+    pair: tuple[OutputQueue, socket.socket],
+) -> None:
+    queue, peer = pair
+    parts = [bytes([number]) * 100_000 for number in range(40)]
+    for part in parts:
+        queue.add(part)
+    assert not queue.flush()
+    assert drain(queue, peer, 4_000_000) == b"".join(parts)
+    assert queue.flush()
+
+
+def test_what_is_dropped_is_released(
+    pair: tuple[OutputQueue, socket.socket], tmp_path: Path
+) -> None:
+    queue, _ = pair
+    path = tmp_path / "log"
+    path.write_bytes(bytes(100))
+    ready, waiting = Range(path, 0, 10), Range(path, 0, 10)
+    queue.add_parts([b"x", ready])
+    queue.reserve()
+    queue.add_parts([waiting])
+    queue.clear()
+    assert (ready.released, waiting.released) == (1, 1)
+    assert (queue.unsent, queue.unanswered) == (0, 0)
+
+
+@pytest.mark.parametrize("size", [100, SENDFILE_MIN_BYTES * 2])
+def test_a_file_that_ends_inside_its_range_ends_the_connection(
+    pair: tuple[OutputQueue, socket.socket], tmp_path: Path, size: int
+) -> None:
+    queue, _ = pair
+    path = tmp_path / "log"
+    path.write_bytes(bytes(size // 2))
+    queue.add_parts([b"head", Range(path, 0, size)])
+    with pytest.raises(ConnectionAbortedError):
+        queue.flush()
+    queue.clear()

@@ -1,0 +1,75 @@
+"""Parked requests: woken once per turn, ended by success, time or the connection."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, cast
+
+from brokerd.replication.partition import Partition
+from brokerd.server.parked import Parked, ParkingLot
+
+
+class Listened:
+    """Stands for a partition: something with listeners."""
+
+    def __init__(self) -> None:
+        self.listeners: list[Callable[[Any], None]] = []
+
+    def move(self) -> None:
+        for listener in tuple(self.listeners):
+            listener(self)
+
+
+class Client:
+    """Stands for a connection: something that parks."""
+
+    def __init__(self) -> None:
+        self.parked: set[Parked] = set()
+
+
+def park(lot: ParkingLot, client: Client, partition: Listened, timeout_s: float) -> list[str]:
+    """Parks a request whose check succeeds the second time; what happens to it is listed."""
+    seen: list[str] = []
+
+    def check() -> bool:
+        seen.append("looked")
+        return len(seen) >= 2
+
+    lot.park(
+        client, cast(list[Partition], [partition]), timeout_s, check, lambda: seen.append("expired")
+    )
+    return seen
+
+
+async def test_many_moves_in_one_turn_are_one_look_and_success_ends_it() -> None:
+    lot, client, partition = ParkingLot(), Client(), Listened()
+    seen = park(lot, client, partition, 60)
+    partition.move()
+    partition.move()
+    assert seen == []
+    await asyncio.sleep(0)
+    assert seen == ["looked"]
+    partition.move()
+    await asyncio.sleep(0)
+    assert seen == ["looked", "looked"]
+    assert (partition.listeners, client.parked, lot.count) == ([], set(), 0)
+
+
+async def test_time_ends_it() -> None:
+    lot, client, partition = ParkingLot(), Client(), Listened()
+    seen = park(lot, client, partition, 0.001)
+    async with asyncio.timeout(10):
+        while not seen:
+            await asyncio.sleep(0.001)
+    assert seen == ["expired"]
+    assert (partition.listeners, lot.count) == ([], 0)
+
+
+async def test_a_closed_connection_ends_it_without_an_answer() -> None:
+    lot, client, partition = ParkingLot(), Client(), Listened()
+    seen = park(lot, client, partition, 60)
+    partition.move()
+    for parked in tuple(client.parked):
+        parked.cancel()
+    await asyncio.sleep(0)
+    assert seen == []
+    assert (partition.listeners, lot.count) == ([], 0)
