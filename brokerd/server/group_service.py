@@ -180,7 +180,9 @@ class GroupService:
     def partition_count(self) -> int:
         """Partitions of `__consumer_offsets`; what it would get where there is none yet."""
         topic = self._cluster.image.topics.get(OFFSETS_TOPIC)
-        return len(topic.partitions) if topic else self._config.offsets_topic_num_partitions
+        # By the highest index: one that never had a leader yet is missing.
+        count = max(topic.partitions, default=-1) + 1 if topic else 0
+        return count or self._config.offsets_topic_num_partitions
 
     async def coordinator(self, group_id: str, listener: str) -> tuple[int, str, int]:
         """Id, host and port of the broker that coordinates a group, on the listener named.

@@ -40,6 +40,7 @@ class GroupShard:
         self._tickets = 0
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = 0
+        self._flush_planned = False
         self._safe = asyncio.Event()
         self._closed = False
         self._loaded_offset = 0
@@ -131,8 +132,8 @@ class GroupShard:
 
     def _take(self, effects: Effects) -> None:
         self._answer(effects)
-        if self._writes.add(effects.writes):
-            self._loop.call_soon(self._flush)
+        self._writes.add(effects.writes)
+        self._plan_flush()
         self._set_timer()
 
     def _answer(self, effects: Effects) -> None:
@@ -142,9 +143,17 @@ class GroupShard:
                 future.set_result(reply)
 
     def _flush(self) -> None:
-        if not self._closed:
-            self._writes.flush(self._clock.now_ms())
-            self._set_timer()
+        self._flush_planned = False
+        if self._closed:
+            return
+        self._writes.flush(self._clock.now_ms())
+        self._plan_flush()
+        self._set_timer()
+
+    def _plan_flush(self) -> None:
+        if self._writes.to_flush and not self._flush_planned:
+            self._flush_planned = True
+            self._loop.call_soon(self._flush)
 
     def _set_timer(self) -> None:
         deadlines = (self._core.next_deadline_ms, self._writes.next_deadline_ms)

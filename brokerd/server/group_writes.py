@@ -19,6 +19,9 @@ from brokerd.protocol.records import Record, encode_batch
 BATCH_BYTES_MAX = 256 * 1024
 """Keys and values in one batch; a larger record has a batch to itself."""
 
+FLUSH_RECORDS_MAX = 256
+"""Records after which a flush leaves further writes to the next turn of the loop."""
+
 
 class OffsetsPartition(Protocol):
     """What is needed of a partition of `__consumer_offsets`."""
@@ -80,17 +83,31 @@ class GroupWrites:
         self._appended: deque[_Appended] = deque()
         self._late_count = 0  # how many at the head of _appended were told that they are late
 
-    def add(self, writes: list[Write]) -> bool:
-        """Take writes to append; True where a `flush` is now to be planned."""
-        first = bool(writes) and not self._outbox
+    def add(self, writes: list[Write]) -> None:
+        """Take writes for the next `flush`."""
         self._outbox += writes
-        return first
+
+    @property
+    def to_flush(self) -> bool:
+        return bool(self._outbox)
 
     def flush(self, now_ms: int) -> None:
-        """Append all that was added."""
-        writes, self._outbox = self._outbox, []
-        if not writes:
-            return
+        """Append what was added, up to a bound."""
+        writes = self._next_writes()
+        if writes:
+            self._append(writes, now_ms)
+
+    def _next_writes(self) -> list[Write]:
+        count = records = 0
+        for write in self._outbox:
+            if records >= FLUSH_RECORDS_MAX:
+                break
+            count += 1
+            records += len(write.records)
+        writes, self._outbox = self._outbox[:count], self._outbox[count:]
+        return writes
+
+    def _append(self, writes: list[Write], now_ms: int) -> None:
         batches, places = _pack(writes, now_ms)
         try:
             results = self._partition.append(batches, now_ms)
