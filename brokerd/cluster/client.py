@@ -86,7 +86,13 @@ class ClusterClient:
         self._topics = TopicAdmin(
             self._zookeeper, settings, self.image, self._progress, lambda: self._service
         )
-        self._configs = ConfigAdmin(self._zookeeper, settings, self.image, self._progress)
+        self._configs = ConfigAdmin(
+            self._zookeeper,
+            settings,
+            self.image,
+            self._progress,
+            lambda: self._feed.config_number,
+        )
 
     @property
     def is_controller(self) -> bool:
@@ -110,7 +116,8 @@ class ClusterClient:
         await self._end_earlier_session()
         self._zookeeper.start()
         try:
-            await asyncio.wait_for(self._connected.wait(), CONNECT_TIMEOUT_S)
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                await self._connected.wait()
             await self._join()
         except TimeoutError:
             await self.stop()
@@ -261,6 +268,7 @@ class ClusterClient:
             await self._feed.changes()
         if "configs" in due:
             await self._feed.configs()
+            self._progress.tell()
 
     # -- controller ----------------------------------------------------------------------------
 

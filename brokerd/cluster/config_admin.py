@@ -23,10 +23,11 @@ from brokerd.errors import ErrorCode, KafkaError
 
 ATTEMPTS_MAX = 5
 FOLLOW_TIMEOUT_S = 5.0
+NOTHING = -1
 
 
 class ConfigAdmin:
-    """Config changes of topics."""
+    """Config changes of topics. `followed` gives the newest change that this broker took over."""
 
     def __init__(
         self,
@@ -34,11 +35,13 @@ class ConfigAdmin:
         settings: ClusterSettings,
         image: MetadataImage,
         progress: Progress,
+        followed: Callable[[], int],
     ) -> None:
         self._zookeeper = zookeeper
         self._settings = settings
         self._image = image
         self._progress = progress
+        self._followed = followed
 
     async def change(
         self, topic: str, changes: Sequence[ConfigChange], validate_only: bool
@@ -61,16 +64,14 @@ class ConfigAdmin:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
         for _ in range(ATTEMPTS_MAX):
             try:
-                wanted = await self._attempt(topic, wanted_of, validate_only)
+                number = await self._attempt(topic, wanted_of, validate_only)
             except MultiError as error:
                 if not isinstance(error.cause, BadVersionError | NodeExistsError):
                     raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
                 continue
             except DISCONNECTED as error:
                 raise unreachable(error) from error
-            if not validate_only:
-                followed = partial(self._holds, topic, wanted)
-                await self._progress.until(followed, FOLLOW_TIMEOUT_S)
+            await self._progress.until(partial(self._has_followed, number), FOLLOW_TIMEOUT_S)
             return
         message = f"The config of '{topic}' changes all the time, try again."
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, message)
@@ -80,20 +81,21 @@ class ConfigAdmin:
         topic: str,
         wanted_of: Callable[[Mapping[str, str]], dict[str, str]],
         validate_only: bool,
-    ) -> dict[str, str]:
+    ) -> int:
+        """The number of the config change; NOTHING where there was none to be made."""
         path = paths.topic_config(topic)
         node = await self._zookeeper.get(path)
         wanted = wanted_of(decode_config(path, node[0]) if node else {})
         if validate_only:
-            return wanted
+            return NOTHING
         data = encode_config(wanted)
         write = Create(path, data) if node is None else SetData(path, data, node[1].version)
         told = encode_config_change(f"topics/{topic}")
-        await self._zookeeper.multi(
+        _, created = await self._zookeeper.multi(
             [write, Create(paths.CONFIG_CHANGE_PREFIX, told, sequence=True)]
         )
-        return wanted
+        number = paths.sequence_number(created)
+        return NOTHING if number is None else number
 
-    def _holds(self, topic: str, wanted: Mapping[str, str]) -> bool:
-        info = self._image.topics.get(topic)
-        return info is None or info.config == wanted
+    def _has_followed(self, number: int) -> bool:
+        return self._followed() >= number

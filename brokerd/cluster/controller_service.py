@@ -143,7 +143,8 @@ class ControllerService:
 
     async def _follow(self) -> None:
         try:
-            await asyncio.wait_for(self._wake.wait(), PURGE_INTERVAL_S)
+            async with asyncio.timeout(PURGE_INTERVAL_S):
+                await self._wake.wait()
         except TimeoutError:
             self._due.add("purge")
         self._wake.clear()

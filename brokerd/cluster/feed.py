@@ -51,6 +51,11 @@ class Feed:
         self._changes_watch = partial(on_due, "changes")
         self._configs_watch = partial(on_due, "configs")
 
+    @property
+    def config_number(self) -> int:
+        """The newest config change that this broker has taken over."""
+        return self._config_number
+
     async def load(self) -> None:
         """Reads topics, states and configs, whatever was known; then acknowledges."""
         entries = await reading.numbered(self._zookeeper, paths.CHANGES, self._changes_watch)

@@ -23,7 +23,8 @@ class Progress:
             if left_s <= 0:
                 return False
             try:
-                await asyncio.wait_for(self._changed.wait(), left_s)
+                async with asyncio.timeout(left_s):
+                    await self._changed.wait()
             except TimeoutError:
                 pass
         return True

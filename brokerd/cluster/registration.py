@@ -86,7 +86,8 @@ async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int)
                 deadline_s - loop.time(),
             )
         try:
-            await asyncio.wait_for(changed.wait(), max(0.05, deadline_s - loop.time()))
+            async with asyncio.timeout_at(deadline_s):
+                await changed.wait()
         except TimeoutError:
             pass
 

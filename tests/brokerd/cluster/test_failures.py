@@ -1,0 +1,231 @@
+"""Brokers, controllers, sessions and ZooKeeper itself that go away and come back."""
+
+import asyncio
+import json
+import stat
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from kazoo.client import KazooClient
+
+from brokerd.cluster import session_file
+from brokerd.cluster.changes import decode_entry
+from brokerd.cluster.controller_service import ControllerService, DeposedError
+from brokerd.cluster.election import Mandate
+from brokerd.cluster.feed import Feed
+from brokerd.cluster.image import MetadataImage
+from brokerd.cluster.operations import Create
+from brokerd.cluster.registration import ClusterError
+from brokerd.cluster.requests import NewTopic
+from brokerd.errors import ErrorCode, KafkaError
+from tests.support.members import Member, Members
+from tests.support.zookeeper import ZooKeeper
+
+
+@pytest.fixture
+async def members(zookeeper: ZooKeeper, tmp_path: Path) -> AsyncIterator[Members]:
+    async with Members(zookeeper, tmp_path) as cluster:
+        yield cluster
+
+
+async def _topic(member: Member, name: str = "t", partitions: int = 4) -> None:
+    topics = [NewTopic(name=name, partitions=partitions)]
+    result = (await member.client.create_topics(topics, timeout_ms=10_000))[name]
+    assert not isinstance(result, KafkaError)
+
+
+def _shown(member: Member) -> list[tuple[int, int, tuple[int, ...]]]:
+    partitions = member.client.image.topics["t"].partitions
+    return [(s.leader, s.leader_epoch, s.isr) for _, s in sorted(partitions.items())]
+
+
+async def test_partitions_of_a_broker_that_left_are_offline_until_it_returns(
+    members: Members,
+) -> None:
+    first, second = await members.start(1, 2)
+    await _topic(first, partitions=2)
+    own = 0 if _shown(first)[0][0] == 2 else 1
+    await members.stop(second)
+    await members.until(lambda: _shown(first)[own] == (-1, 1, (2,)))
+    assert members.node(f"/brokers/topics/t/partitions/{own}/state")["isr"] == [2]
+    assert _shown(first)[1 - own] == (1, 0, (1,))
+    (back,) = await members.start(2)
+    await members.until(lambda: _shown(back)[own] == (2, 2, (2,)))
+    await members.until(lambda: _shown(first)[own] == (2, 2, (2,)))
+
+
+async def test_another_broker_becomes_controller_and_serves(members: Members) -> None:
+    started = await members.start(1, 2, 3)
+    old = members.controller()
+    await _topic(old)
+    await members.stop(old)
+    await members.until(lambda: any(m.client.is_controller for m in started if m is not old))
+    assert members.controller().client.image.controller_epoch == 2
+    await _topic(members.controller(), "later")
+    results = await members.controller().client.delete_topics(["later"], timeout_ms=10_000)
+    assert results == {"later": None}
+
+
+async def test_a_deposed_controller_cannot_write(members: Members) -> None:
+    (only,) = await members.start(1)
+    stale = Mandate(epoch=0, version=0)
+    service = ControllerService(only.client._zookeeper, stale, lambda: None)
+    with pytest.raises(DeposedError):
+        await service.fenced([Create("/brokers/topics/t", b"{}")])
+    assert not members.kazoo.exists("/brokers/topics/t")
+
+
+async def test_a_successor_tells_what_its_predecessor_wrote_but_did_not_announce(
+    members: Members,
+) -> None:
+    started = await members.start(1, 2, 3)
+    old = members.controller()
+    await _topic(old, partitions=3)
+    watcher = next(m for m in started if m is not old)
+    index = next(
+        i for i, (leader, _, _) in enumerate(_shown(old)) if leader != old.settings.broker_id
+    )
+    path = f"/brokers/topics/t/partitions/{index}/state"
+    state = members.node(path) | {"leader_epoch": 9}
+    members.kazoo.set(path, json.dumps(state).encode())
+    assert _shown(watcher)[index][1] == 0
+    await members.stop(old)
+    for member in started:
+        if member is not old:
+            await members.until(lambda m=member: _shown(m)[index][1] == 9)
+
+
+async def test_changes_are_told_in_one_entry_and_purged_when_all_have_applied_them(
+    members: Members,
+) -> None:
+    started = await members.start(1, 2)
+    await _topic(members.controller(), partitions=300)
+
+    def applied() -> set[int]:
+        return {int(members.kazoo.get(f"/brokerd/applied/{b}")[0]) for b in (1, 2)}
+
+    entries = sorted(members.kazoo.get_children("/brokerd/changes"))
+    entry = decode_entry(members.kazoo.get(f"/brokerd/changes/{entries[-1]}")[0])
+    assert (len(entry.states), entry.controller_epoch) == (300, 1)
+    assert entry.previous == entry.number - 1
+    await _topic(members.controller(), "u")
+    await members.until(lambda: applied() == {entry.number + 1})
+    newest = [f"change_{entry.number + 1:010d}"]
+    await members.until(lambda: members.kazoo.get_children("/brokerd/changes") == newest)
+    assert all(len(m.client.image.topics["t"].partitions) == 300 for m in started)
+
+
+async def test_a_broker_that_missed_an_entry_loads_everything(members: Members) -> None:
+    (only,) = await members.start(1)
+    await _topic(only, "a")
+    image = MetadataImage()
+    feed = Feed(only.client._zookeeper, 99, image, lambda _: None, lambda _: None)
+    await feed.load()
+    assert set(image.topics) == {"a"}
+    await _topic(only, "b")
+    await _topic(only, "c")
+    first, second = sorted(members.kazoo.get_children("/brokerd/changes"))[-2:]
+    members.kazoo.delete(f"/brokerd/changes/{first}")
+    await feed.changes()
+    assert set(image.topics) == {"a", "b", "c"}
+    assert int(members.kazoo.get("/brokerd/applied/99")[0]) == int(second[-10:])
+
+
+async def test_a_removed_registration_is_made_again(members: Members) -> None:
+    first, second = await members.start(1, 2)
+    await _topic(first, partitions=2)
+    members.kazoo.delete("/brokers/ids/2")
+    await members.until(lambda: members.kazoo.exists("/brokers/ids/2") is not None)
+    for member in (first, second):
+        await members.until(
+            lambda m=member: (
+                [s[0] for s in _shown(m)] in ([1, 2], [2, 1]) and max(s[1] for s in _shown(m)) >= 1
+            )
+        )
+
+
+async def test_a_session_that_ended_is_replaced_and_nothing_is_missed(members: Members) -> None:
+    first, second = await members.start(1, 2)
+    await _topic(first, partitions=2)
+    session = second.client._zookeeper.session
+    assert session is not None
+    await asyncio.to_thread(
+        session_file.end, members.connect, session_file.SavedSession(*session), 6_000
+    )
+    await members.until(lambda: second.client._joined_session not in (0, session[0]))
+    await _topic(members.controller(), "later")
+    await members.until(lambda: "later" in second.client.image.topics)
+    await members.until(lambda: -1 not in [s[0] for s in _shown(second)])
+
+
+async def test_the_session_of_a_killed_predecessor_is_ended_at_once(
+    members: Members, tmp_path: Path
+) -> None:
+    await members.start(2)
+    predecessor = KazooClient(hosts=members.connect, timeout=10)
+    await asyncio.to_thread(predecessor.start)
+    try:
+        predecessor.create(
+            "/brokers/ids/1", b'{"version":5,"endpoints":["A://h:1"]}', ephemeral=True
+        )
+        held = session_file.SavedSession(*predecessor.client_id)
+        session_file.save(tmp_path / "session-1", held)
+        assert stat.S_IMODE((tmp_path / "session-1").stat().st_mode) == 0o600
+        (back,) = await members.start(1)
+        owner = members.kazoo.exists("/brokers/ids/1").ephemeralOwner
+        assert owner == back.client._zookeeper.session[0] != held.id
+        assert session_file.load(tmp_path / "session-1") != held
+    finally:
+        await asyncio.to_thread(predecessor.stop)
+        predecessor.close()
+
+
+async def test_a_live_broker_with_the_same_id_is_a_clear_error(
+    members: Members, tmp_path: Path
+) -> None:
+    await members.start(1, session_timeout_ms=1_000)
+    elsewhere = tmp_path / "session-of-the-twin"
+    twin = members.member(1, session_timeout_ms=1_000, session_file=elsewhere)
+    with pytest.raises(ClusterError, match=r"broker.id 1 is taken by the live broker at PLAINTEXT"):
+        await twin.client.start()
+    assert members.node("/brokers/ids/1")["port"] == 9001
+
+
+async def test_data_of_another_cluster_do_not_join(members: Members) -> None:
+    await members.start(1)
+    stranger = members.member(2, cluster_id="someone-elses")
+    with pytest.raises(ClusterError, match="leads to the cluster"):
+        await stranger.client.start()
+    assert not members.kazoo.exists("/brokers/ids/2")
+
+
+async def test_an_unreadable_saved_session_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "session").write_text("{]")
+    assert session_file.load(tmp_path / "session") is None
+    assert session_file.load(tmp_path / "absent") is None
+
+
+async def test_brokers_outlive_an_outage_of_zookeeper(tmp_path: Path) -> None:
+    with ZooKeeper.started(tmp_path / "zookeeper") as own:
+        async with Members(own, tmp_path) as members:
+            first, second = await members.start(1, 2)
+            await _topic(members.controller())
+            await asyncio.to_thread(own.kill)
+            await members.until(lambda: first.client.disconnected_since_ms is not None)
+            assert len(_shown(first)) == 4
+            results = await members.controller().client.create_topics(
+                [NewTopic(name="u")], timeout_ms=1_000
+            )
+            error = results["u"]
+            assert isinstance(error, KafkaError)
+            assert error.code is ErrorCode.REQUEST_TIMED_OUT
+            with pytest.raises(KafkaError, match="not reachable"):
+                await first.client.next_producer_id_block()
+            await asyncio.to_thread(own.start)
+            for member in (first, second):
+                await members.until(lambda m=member: m.client.disconnected_since_ms is None)
+            await _topic(members.controller(), "later")
+            for member in (first, second):
+                await members.until(lambda m=member: "later" in m.client.image.topics)
+                assert -1 not in [s[0] for s in _shown(member)]
