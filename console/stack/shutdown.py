@@ -23,29 +23,35 @@ def down(data: Path) -> str:
     if not (data / _LOCK_NAME).exists():
         return f"Nothing to stop: no stack has run on {data}"
     noted = lock.load(data)
-    is_stopped = _ask_to_stop(noted) if noted is not None else False
+    is_stopped = False
+    # Killed, it leaves the processes to its guard, and what that leaves to us.
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        is_stopped = _signal_supervisor(noted, number) or is_stopped
+        ended = _end_leftovers_when_free(data)
+        if ended is not None:
+            return "Stopped" if is_stopped or ended else "Nothing was running"
+    who = f"process {noted.pid}" if noted is not None else "a process that did not say who it is"
+    raise Refused(f"{data} is held by {who}, which cannot be stopped from here")
+
+
+def _signal_supervisor(noted: lock.StackFile | None, number: signal.Signals) -> bool:
+    """Signal the supervisor, if it is still the same process."""
+    if noted is None or sessions.start_time(noted.pid) != noted.started:
+        return False
+    sessions.send([noted.pid], number)
+    return True
+
+
+def _end_leftovers_when_free(data: Path) -> int | None:
+    """Wait for the lock and end what is left; None if the lock is not let go of in time."""
     deadline = time.monotonic() + STOP_S
-    while True:
+    while time.monotonic() < deadline:
         try:
             with lock.held(data):
-                ended = end_leftovers(data)
-                return "Stopped" if is_stopped or ended else "Nothing was running"
+                return end_leftovers(data)
         except lock.AlreadyRunning:
-            if time.monotonic() > deadline:
-                if noted is None:
-                    raise Refused(f"A supervisor holds {data}, but did not say who it is") from None
-                # Its guard then ends the processes; the loop goes on to see to it.
-                sessions.send([noted.pid], signal.SIGKILL)
-                deadline = time.monotonic() + STOP_S
-        time.sleep(_POLL_S)
-
-
-def _ask_to_stop(noted: lock.StackFile) -> bool:
-    """SIGTERM to the supervisor, if it is still the same process."""
-    if sessions.start_time(noted.pid) != noted.started:
-        return False
-    sessions.send([noted.pid], signal.SIGTERM)
-    return True
+            time.sleep(_POLL_S)
+    return None
 
 
 def reset(data: Path) -> str:

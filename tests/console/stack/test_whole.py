@@ -67,7 +67,7 @@ class WholeStack:
         """Start, wait until it says that it is ready; returns URL and password."""
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
-                self.command("up", "--without", "spark,spark-jobs"),
+                self.command("up", "--without", "spark,spark-jobs,default"),
                 env=self.environment,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -16,5 +16,5 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             self.stdout.write(down(settings.AERIE_DATA))
-        except Refused as error:
+        except (Refused, OSError) as error:
             sys.exit(f"aerie: {error}")

@@ -31,7 +31,7 @@ class Command(BaseCommand):
             up(StackConfig.from_settings(settings), without)
         except AlreadyRunning as error:
             sys.exit(f"aerie: {error}. Stop it with Ctrl-C there, or with make down.")
-        except (NotReady, ProcfileError) as error:
+        except (NotReady, ProcfileError, OSError) as error:
             sys.exit(f"aerie: {error}")
         except KeyboardInterrupt:
             sys.exit("aerie: stopped before anything was started")
