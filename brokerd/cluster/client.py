@@ -33,7 +33,6 @@ from brokerd.errors import KafkaError
 
 logger = logging.getLogger(__name__)
 
-CONNECT_TIMEOUT_S = 20.0
 RETRY_S = 1.0
 RECONNECT_S = 0.05
 EVERYTHING = frozenset({"brokers", "changes", "configs", "controller"})
@@ -116,14 +115,14 @@ class ClusterClient:
         await self._end_earlier_session()
         self._zookeeper.start()
         try:
-            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+            async with asyncio.timeout(settings.connect_timeout_ms / 1000):
                 await self._connected.wait()
             await self._join()
         except TimeoutError:
             await self.stop()
             raise ClusterError(
                 f"no ZooKeeper answers at {settings.zookeeper_connect} within "
-                f"{CONNECT_TIMEOUT_S:.0f} s: start it, or mend zookeeper.connect"
+                f"{settings.connect_timeout_ms} ms: start it, or mend zookeeper.connect"
             ) from None
         except DISCONNECTED as error:
             await self.stop()

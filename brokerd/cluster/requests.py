@@ -35,6 +35,7 @@ class ClusterSettings:
     session_file: Path
     cluster_id: str = ""
     session_timeout_ms: int = 18_000
+    connect_timeout_ms: int = 18_000
     rack: str | None = None
     default_partitions: int = 1
     default_replication_factor: int = 1

@@ -224,6 +224,7 @@ def _cluster_settings(config: BrokerConfig, cluster_id: str) -> ClusterSettings:
         zookeeper_connect=config.zookeeper_connect,
         session_file=Path(config.log_dirs[0]) / ".zookeeper-session",
         session_timeout_ms=config.zookeeper_session_timeout_ms,
+        connect_timeout_ms=config.zookeeper_connection_timeout_ms,
         rack=config.broker_rack or None,
         default_partitions=config.num_partitions,
         default_replication_factor=config.default_replication_factor,

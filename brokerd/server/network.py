@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 BACKLOG = 1024
 ACCEPTS_PER_CALL = 64
 ACCEPT_PAUSE_S = 0.2
-SWEEP_INTERVAL_S = 5.0
+SWEEP_INTERVAL_S_MIN, SWEEP_INTERVAL_S_MAX = 0.1, 5.0
 SWEEP_SLICE = 1000
 
 
@@ -54,7 +54,13 @@ class Network:
         for name, sock in self._sockets.items():
             sock.listen(BACKLOG)
             self._loop.add_reader(sock.fileno(), self._on_connect, sock, name, router)
-        self._sweep_timer = self._loop.call_later(SWEEP_INTERVAL_S, self._sweep)
+        self._arm_sweep()
+
+    def _arm_sweep(self) -> None:
+        idle_ms = self._config.connections_max_idle_ms
+        if idle_ms >= 0:
+            interval_s = min(SWEEP_INTERVAL_S_MAX, max(idle_ms / 4000, SWEEP_INTERVAL_S_MIN))
+            self._sweep_timer = self._loop.call_later(interval_s, self._sweep)
 
     def close_listeners(self) -> None:
         """Takes no more connections."""
@@ -131,11 +137,9 @@ class Network:
     def _sweep(self) -> None:
         """Closes connections that have been idle too long, a slice at a time."""
         self._sweep_slice(list(self.connections))
-        self._sweep_timer = self._loop.call_later(SWEEP_INTERVAL_S, self._sweep)
+        self._arm_sweep()
 
     def _sweep_slice(self, left: list[Connection]) -> None:
-        if self._config.connections_max_idle_ms < 0:
-            return
         oldest = self._loop.time() - self._config.connections_max_idle_ms / 1000
         for connection in left[-SWEEP_SLICE:]:
             if connection.active_at < oldest and not connection.parked:

@@ -1,0 +1,155 @@
+"""Limits: connections, idleness, memory of half-sent frames, and readers that do not read."""
+
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import encode_request
+from brokerd.protocol.records import Record, encode_batch
+from tests.support.brokerd import Brokerd, BrokerdCluster
+from tests.support.wire import Wire
+from tests.support.zookeeper import ZooKeeper
+
+DEADLINE_S = 30
+MIB = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def bounded(zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brokerd]:
+    """A broker with low limits."""
+    settings = {
+        "max.connections": "20",
+        "connections.max.idle.ms": "1000",
+        "queued.max.request.bytes": str(4 * MIB),
+        "socket.request.max.bytes": str(3 * MIB),
+        "message.max.bytes": str(3 * MIB),
+    }
+    directory = tmp_path_factory.mktemp("bounds")
+    connect = zookeeper.connect("/bounds")
+    with BrokerdCluster.started(directory, connect, settings=settings) as cluster:
+        yield cluster.brokers[0]
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def metric(broker: Brokerd, name: str) -> float:
+    token = (broker.directory / "admin.token").read_text().strip()
+    headers = {"Authorization": f"Bearer {token}"}
+    text = httpx.get(f"{broker.admin_url}/metrics", headers=headers).text
+    return float(next(line for line in text.splitlines() if line.startswith(f"{name} ")).split()[1])
+
+
+def produce_frame(topic: str, size: int) -> bytes:
+    batch = bytes(encode_batch([Record(0, 1_700_000_000_000, None, bytes(size))]))
+    fields = {
+        "acks": 1,
+        "timeout": 1000,
+        "topic_data": [{"name": topic, "partition_data": [{"index": 0, "records": batch}]}],
+    }
+    return encode_request(ApiKey.PRODUCE, 7, fields, 1, "bounds")
+
+
+def make_topic(broker: Brokerd, name: str) -> None:
+    with Wire(broker.port) as wire:
+        wire.ask(ApiKey.METADATA, 1, {"topics": [{"name": name}]})
+
+
+def test_connections_above_the_limit_are_closed_and_come_in_later(bounded: Brokerd) -> None:
+    wait_until(lambda: metric(bounded, "brokerd_connections") == 0)
+    held = [Wire(bounded.port) for _ in range(20)]
+    for wire in held:
+        assert wire.ask(ApiKey.API_VERSIONS, 0, {}).error_code == 0
+    with Wire(bounded.port) as refused:
+        assert refused.is_closed()
+    for wire in held:
+        wire.__exit__()
+    wait_until(lambda: metric(bounded, "brokerd_connections") == 0)
+    with Wire(bounded.port) as wire:
+        assert wire.ask(ApiKey.API_VERSIONS, 0, {}).error_code == 0
+
+
+def test_an_idle_connection_is_closed_but_a_long_poll_is_not(bounded: Brokerd) -> None:
+    make_topic(bounded, "idle")
+    partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1000}
+    poll = {
+        "replica_id": -1,
+        "max_wait": 3000,
+        "min_bytes": 1,
+        "max_bytes": 1000,
+        "topics": [{"topic": "idle", "partitions": [partition]}],
+    }
+    with Wire(bounded.port) as idle, Wire(bounded.port) as polling:
+        polling.request(ApiKey.FETCH, 4, poll)
+        assert idle.is_closed()
+        assert polling.answer(ApiKey.FETCH, 4).responses[0].partitions[0].error_code == 0
+
+
+def test_half_sent_frames_are_held_to_the_memory_limit(bounded: Brokerd) -> None:
+    """Ten clients send most of a 2 MB frame; then each finishes, and all are served."""
+    make_topic(bounded, "memory")
+    frame = produce_frame("memory", 2 * MIB)
+    clients = [socket.create_connection(("127.0.0.1", bounded.port), 10) for _ in range(10)]
+    try:
+        for client in clients:
+            client.settimeout(10)
+            client.sendall(frame[: 100 * 1024])
+        wait_until(lambda: metric(bounded, "brokerd_request_memory_bytes") > 0)
+        assert metric(bounded, "brokerd_request_memory_bytes") <= 4 * MIB + 3 * MIB
+        for client in clients:
+            client.sendall(frame[100 * 1024 :])
+        for client in clients:
+            (size,) = struct.unpack(">i", client.recv(4, socket.MSG_WAITALL))
+            answer = client.recv(size, socket.MSG_WAITALL)
+            error_position = 4 + 4 + 2 + len("memory") + 4 + 4
+            assert struct.unpack_from(">h", answer, error_position) == (0,)
+    finally:
+        for client in clients:
+            client.close()
+    wait_until(lambda: metric(bounded, "brokerd_request_memory_bytes") == 0)
+
+
+def test_a_reader_that_does_not_read_is_held_back_and_then_dropped(bounded: Brokerd) -> None:
+    """It asks for far more than the sockets hold; the broker stops reading its requests."""
+    make_topic(bounded, "slow")
+    with Wire(bounded.port) as wire:
+        for _ in range(4):
+            wire.send(produce_frame("slow", 2 * MIB))
+            wire.frame()
+    partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 2 * MIB}
+    fields = {
+        "replica_id": -1,
+        "max_wait": 0,
+        "min_bytes": 1,
+        "max_bytes": 2 * MIB,
+        "topics": [{"topic": "slow", "partitions": [partition]}],
+    }
+    request = encode_request(ApiKey.FETCH, 4, fields, 1, "slow")
+    rss_before = resident_bytes(bounded)
+    with socket.create_connection(("127.0.0.1", bounded.port), 10) as client:
+        client.setblocking(False)
+        sent = 0
+        try:
+            while sent < 64 * MIB:
+                sent += client.send(request * 1000)
+        except BlockingIOError:
+            pass
+        except (ConnectionResetError, BrokenPipeError):
+            pytest.fail("it was dropped before it had a chance to read")
+        wait_until(lambda: metric(bounded, "brokerd_connections") == 0)
+    assert resident_bytes(bounded) - rss_before < 64 * MIB
+
+
+def resident_bytes(broker: Brokerd) -> int:
+    assert broker.process is not None
+    with open(f"/proc/{broker.process.pid}/statm") as file:
+        return int(file.read().split()[1]) * 4096

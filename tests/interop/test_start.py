@@ -1,0 +1,138 @@
+"""`brokerd start`: readiness, mistakes, listeners, shutdown, and the background."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from brokerd.protocol.api_keys import ApiKey
+from tests.support.brokerd import Brokerd, BrokerdCluster
+from tests.support.wire import Wire
+from tests.support.zookeeper import ZooKeeper, free_port
+
+ROOT = Path(__file__).parent.parent.parent
+TIMEOUT_S = 60
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "brokerd", *arguments],
+        cwd=ROOT, capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
+    )  # fmt: skip
+
+
+def test_every_bad_value_is_reported_and_nothing_starts(tmp_path: Path) -> None:
+    properties = tmp_path / "server.properties"
+    properties.write_text("broker.id=one\nnum.partitions=0\nlog.dirs=/nowhere\n")
+    done = run("start", str(properties), "--override", "log.retention.ms=soon")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 4
+    for key in ("broker.id", "num.partitions", "zookeeper.connect", "log.retention.ms"):
+        assert f"brokerd: {key}: " in done.stderr
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    done = run("start", str(tmp_path / "missing.properties"))
+    assert done.returncode == 1
+    assert "missing.properties" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_port_in_use_and_locked_directories_are_named(broker: Brokerd, tmp_path: Path) -> None:
+    taken = run("start", str(broker.properties), "--override", f"log.dirs={tmp_path}")
+    assert taken.returncode == 1
+    assert f"127.0.0.1:{broker.port}" in taken.stderr
+    locked = run(
+        "start", str(broker.properties),
+        "--override", "listeners=PLAINTEXT://127.0.0.1:0", "--override", "brokerd.admin.port=0",
+    )  # fmt: skip
+    assert locked.returncode == 1
+    assert str(broker.logs) in locked.stderr
+    assert "Traceback" not in taken.stderr + locked.stderr
+
+
+def test_unknown_settings_warn_and_the_broker_starts(zookeeper: ZooKeeper, tmp_path: Path) -> None:
+    settings = {"num.network.threads": "3"}
+    with BrokerdCluster.started(tmp_path, zookeeper.connect("/warn"), settings=settings) as cluster:
+        said = cluster.brokers[0].said()
+        assert "unknown setting num.network.threads is ignored" in said
+        cluster.brokers[0].stop()
+
+
+def test_the_readiness_line_names_listeners_and_the_admin_port(broker: Brokerd) -> None:
+    line = next(line for line in broker.said().splitlines() if " is ready: " in line)
+    assert line == (f"brokerd 1 is ready: PLAINTEXT://{broker.address}, admin {broker.admin_url}")
+    assert httpx.get(f"{broker.admin_url}/readyz").status_code == 200
+    assert httpx.get(f"{broker.admin_url}/v1/broker").status_code == 401
+
+
+def test_sigterm_ends_it_cleanly_and_quickly(zookeeper: ZooKeeper, tmp_path: Path) -> None:
+    with BrokerdCluster.started(tmp_path, zookeeper.connect("/clean")) as cluster:
+        broker = cluster.brokers[0]
+        process = broker.process
+        assert process is not None
+        broker.stop()
+        assert process.returncode == 0
+        assert (broker.logs / ".kafka_cleanshutdown").exists()
+        assert "Traceback" not in broker.said()
+        assert not [line for line in broker.said().splitlines() if " ERROR " in line]
+
+
+def test_each_listener_tells_its_own_endpoint(zookeeper: ZooKeeper, tmp_path: Path) -> None:
+    inside, outside = free_port(), free_port()
+    settings = {
+        "listeners": f"INSIDE://127.0.0.1:{inside},OUTSIDE://0.0.0.0:{outside}",
+        "advertised.listeners": f"INSIDE://127.0.0.1:{inside},OUTSIDE://broker.example:19093",
+        "listener.security.protocol.map": "INSIDE:PLAINTEXT,OUTSIDE:PLAINTEXT",
+        "inter.broker.listener.name": "INSIDE",
+    }
+    with BrokerdCluster.started(tmp_path, zookeeper.connect("/named"), settings=settings):
+        for port, told in ((inside, ("127.0.0.1", inside)), (outside, ("broker.example", 19093))):
+            with Wire(port) as wire:
+                answer = wire.ask(ApiKey.METADATA, 5, {"topics": []})
+                assert [(each.host, each.port) for each in answer.brokers] == [told]
+                coordinator = wire.ask(ApiKey.FIND_COORDINATOR, 1, {"key": "g", "key_type": 0})
+                assert (coordinator.host, coordinator.port) == told
+
+
+def test_daemon_returns_once_the_broker_is_ready(zookeeper: ZooKeeper, tmp_path: Path) -> None:
+    properties = tmp_path / "server.properties"
+    properties.write_text(
+        f"broker.id=1\nlisteners=PLAINTEXT://127.0.0.1:0\nlog.dirs={tmp_path}/logs\n"
+        f"zookeeper.connect={zookeeper.connect('/daemon')}\nbrokerd.admin.port=0\n"
+    )
+    done = run("start", str(properties), "-daemon")
+    match = re.search(r"is ready: PLAINTEXT://127.0.0.1:(\d+).*\(pid (\d+)", done.stdout)
+    assert match is not None, done.stdout + done.stderr
+    pid = int(match.group(2))
+    try:
+        with Wire(int(match.group(1))) as wire:
+            assert wire.ask(ApiKey.API_VERSIONS, 3, {}).error_code == 0
+    finally:
+        os.kill(pid, signal.SIGTERM)
+        deadline = time.monotonic() + TIMEOUT_S
+        while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+            if "State:\tZ" in Path(f"/proc/{pid}/status").read_text():
+                break
+            time.sleep(0.02)
+
+
+@pytest.mark.parametrize("connect", ["127.0.0.1:1", "nowhere.invalid:2181"])
+def test_a_zookeeper_that_is_away_is_said(tmp_path: Path, connect: str) -> None:
+    properties = tmp_path / "server.properties"
+    properties.write_text(
+        f"broker.id=1\nlisteners=PLAINTEXT://127.0.0.1:0\nlog.dirs={tmp_path}/logs\n"
+        f"zookeeper.connect={connect}\nbrokerd.admin.port=0\n"
+        "zookeeper.connection.timeout.ms=1000\n"
+    )
+    done = run("start", str(properties))
+    assert done.returncode == 1
+    assert connect in done.stderr
+    assert "Traceback" not in done.stderr
