@@ -16,6 +16,7 @@ RECOVERY_POINT: Final = "recovery-point-offset-checkpoint"
 LOG_START: Final = "log-start-offset-checkpoint"
 HIGH_WATERMARK: Final = "replication-offset-checkpoint"
 
+TEMPORARY: Final = ".tmp"
 _VERSION = "0"
 
 Offsets = Mapping[tuple[str, int], int]
@@ -50,7 +51,7 @@ def write_entries(path: Path | str, entries: Iterable[str], *, sync: bool = True
 
 def replace_file(path: Path | str, text: str, *, sync: bool = True) -> None:
     """Replace a file by `text` in one step. Raises OSError."""
-    temporary = f"{path}.tmp"
+    temporary = f"{path}{TEMPORARY}"
     with open(temporary, "w", encoding="utf-8") as file:
         file.write(text)
         if sync:

@@ -15,13 +15,15 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from brokerd.log import names
+from brokerd.log import checkpoints, names
 from brokerd.log.context import LogContext
 from brokerd.log.epochs import EpochCache
 from brokerd.log.log_config import INT32_MAX
 from brokerd.log.scan import checked_batches
 from brokerd.log.segment import Segment
 from brokerd.protocol.records import BatchHeader
+
+_UNDER_WAY = (names.DELETED, names.CLEANED, names.SWAP, checkpoints.TEMPORARY)
 
 
 @dataclass(slots=True)
@@ -52,8 +54,11 @@ def load(
     `recovery_point` is what the checkpoint says: after a clean stop it is the log end; None = the
     checkpoint does not know this log. Raises OSError.
     """
-    tidy(directory)
-    segments = _find_segments(context, directory, now_ms)
+    entries = list(os.scandir(directory))
+    if any(entry.name.endswith(_UNDER_WAY) for entry in entries):
+        tidy(directory)
+        entries = list(os.scandir(directory))
+    segments = _segments_of(context, directory, entries, now_ms)
     if not segments:
         segments = [Segment.create(context.files, directory, log_start_offset, now_ms)]
         if not clean or recovery_point is None or recovery_point <= log_start_offset:
@@ -74,6 +79,7 @@ def recover(
     """Check everything from the segment of `recovery_point` on; see the module. Raises OSError."""
     directory = segments[0].directory
     epochs = EpochCache(directory)
+    known_epochs = epochs.entries
     kept: list[Segment] = []
     truncated_bytes = 0
     log_end = segments[0].base_offset
@@ -93,7 +99,8 @@ def recover(
         log_end = log_start_offset
     epochs.truncate_end(log_end)
     epochs.truncate_start(log_start_offset)
-    epochs.save()
+    if epochs.entries != known_epochs:
+        epochs.save()
     return LoadedLog(
         kept, log_start_offset, log_end, min(recovery_point, log_end), truncated_bytes
     )
@@ -131,11 +138,14 @@ def remove_segments(segments: list[Segment]) -> int:
     return size_bytes
 
 
-def _find_segments(context: LogContext, directory: str, now_ms: int) -> list[Segment]:
+def _segments_of(
+    context: LogContext, directory: str, entries: list[os.DirEntry[str]], now_ms: int
+) -> list[Segment]:
+    """The segments of the data files there are; an index without one is removed."""
     segments = []
     found = set()
     indexes = []
-    for entry in os.scandir(directory):
+    for entry in entries:
         parsed = names.parse_segment_file(entry.name)
         if parsed is None:
             continue
@@ -163,7 +173,7 @@ def tidy(directory: str) -> None:
     cleaned = [_base_of(name) for name in present if name.endswith(names.CLEANED)]
     swaps = sorted(name for name in present if name.endswith(names.SWAP))
     for name in present:
-        if name.endswith((names.DELETED, names.CLEANED, ".tmp")):
+        if name.endswith((names.DELETED, names.CLEANED, checkpoints.TEMPORARY)):
             os.unlink(f"{directory}/{name}")
     if cleaned:
         for name in [name for name in swaps if _base_of(name) >= min(cleaned)]:

@@ -29,13 +29,14 @@ class LogDirError(Exception):
 
 
 class LogDir:
-    """A locked log directory."""
+    """A locked log directory; `partitions` counts the logs in use in it."""
 
-    __slots__ = ("_lock_fd", "path", "was_clean")
+    __slots__ = ("_lock_fd", "partitions", "path", "was_clean")
 
     def __init__(self, path: str, broker_id: int, cluster_id: str | None) -> None:
         """Lock the directory (made if missing) and check whose it is. Raises LogDirError."""
         self.path = os.path.abspath(path)
+        self.partitions = 0
         try:
             os.makedirs(self.path, exist_ok=True)
             self._lock_fd = _lock(self.path)
@@ -135,7 +136,8 @@ def write_topic_id(directory: str, topic_id: UUID) -> None:
 def read_topic_id(directory: str) -> UUID | None:
     """The topic id that a partition's directory was made for; None if it does not say."""
     try:
-        text = Path(directory, names.PARTITION_METADATA).read_text(encoding="utf-8")
+        with open(f"{directory}/{names.PARTITION_METADATA}", encoding="utf-8") as file:
+            text = file.read()
     except (OSError, UnicodeDecodeError):
         return None
     for line in text.splitlines():

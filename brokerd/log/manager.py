@@ -123,6 +123,7 @@ class LogManager:
         log = PartitionLog(self._context, path, *key, topic_id, config, loaded)
         self._logs[key] = log
         self._dir_of[key] = log_dir
+        log_dir.partitions += 1
         self._note_flushing(key, config)
         return log
 
@@ -174,7 +175,7 @@ class LogManager:
                 self.reconfigure(topic, partition, config)
                 return log
             self._set_aside(log, f"{log.directory}.{uuid4().hex}-stray")
-        log_dir = min(self._dirs, key=lambda d: sum(d is used for used in self._dir_of.values()))
+        log_dir = min(self._dirs, key=lambda log_dir: log_dir.partitions)
         path = log_dir.partition_path(topic, partition)
         try:
             os.makedirs(path)
@@ -222,6 +223,7 @@ class LogManager:
                 ErrorCode.KAFKA_STORAGE_ERROR, f"cannot rename {log.directory}: {error.strerror}"
             ) from error
         key = (log.topic, log.partition)
+        self._dir_of[key].partitions -= 1
         del self._logs[key], self._dir_of[key]
         self._flushed_ms.pop(key, None)
 
