@@ -116,6 +116,11 @@ def sample(slug: str = "local", number: int | None = None, **changes: Any) -> in
     return number
 
 
+def sample_next(slug: str = "local", **changes: Any) -> int:
+    """One tick after those of `sampled`: a tick that was put is never replaced."""
+    return sample(slug, tick_now() + 1, **changes)
+
+
 @pytest.fixture
 def sampled(redis_server, clusters) -> tuple[Cluster, Cluster]:
     """The two clusters with one tick each; `staging` has a topic of its own."""

@@ -1,0 +1,246 @@
+"""The one road of every change, on a real cluster. Tasks are run in place of a worker."""
+
+import threading
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.db import connections
+
+from console.actions import models, services
+from console.actions.models import Plan
+from console.actions.plan import PlanRefused
+from console.audit.models import AuditEntry
+from monitoring.gateway.errors import NotFound
+from monitoring.gateway.gateway import for_cluster
+from tests.console.conftest import a_user
+
+
+def a_name() -> str:
+    return f"t-{uuid.uuid4().hex[:10]}"
+
+
+def make(cluster, name, partitions=2):
+    with for_cluster(cluster) as gateway:
+        gateway.admin.create_topic(name, partitions, 1)
+
+
+def partitions_of(cluster, name) -> int | None:
+    with for_cluster(cluster) as gateway:
+        try:
+            return len(gateway.admin.describe_topic(name).partitions)
+        except NotFound:
+            return None
+
+
+def propose(user, cluster, kind, name, **params):
+    return services.propose(user, cluster, kind, name, {"name": name, **params}, "10.0.0.9")
+
+
+def creation(name, **changes):
+    return {"partitions": 3, "replication": 1, "configs": {}} | changes
+
+
+@pytest.fixture
+def _queued(monkeypatch, django_capture_on_commit_callbacks):
+    """What `confirm` would send to a worker."""
+    monkeypatch.setattr(services, "_send", lambda task, plan: None)
+
+
+def confirm_and_run(plan, user, typed=""):
+    services.confirm(plan, user, typed)
+    services.run(str(plan.pk))
+    plan.refresh_from_db()
+    return plan
+
+
+pytestmark = pytest.mark.usefixtures("_queued")
+
+
+def test_a_topic_is_created_as_planned_and_written_down(cluster, operator):
+    name = a_name()
+    params = creation(name, configs={"retention.ms": "60000"})
+    plan = propose(operator, cluster, "topic.create", name, **params)
+    assert partitions_of(cluster, name) is None, "a plan changes nothing"
+    assert confirm_and_run(plan, operator).state == models.DONE
+    assert partitions_of(cluster, name) == 3
+    with for_cluster(cluster) as gateway:
+        configs = {c.name: c.value for c in gateway.admin.describe_configs(name)}
+    assert configs["retention.ms"] == "60000"
+    entry = AuditEntry.objects.get()
+    assert (entry.verb, entry.resource, entry.outcome) == ("topic.create", name, "ok")
+    assert (entry.actor_name, entry.remote_addr) == ("operator", "10.0.0.9")
+    assert entry.after["Partitions"] == "3"
+
+
+def test_partitions_are_added(cluster, operator):
+    name = a_name()
+    make(cluster, name, 2)
+    plan = propose(operator, cluster, "topic.add-partitions", name, total=5)
+    assert plan.draft["changes"] == [{"name": "Partitions", "before": "2", "after": "5"}]
+    assert confirm_and_run(plan, operator).state == models.DONE
+    assert partitions_of(cluster, name) == 5
+
+
+def test_a_topic_is_deleted_only_with_its_name_typed(cluster, admin):
+    name = a_name()
+    make(cluster, name)
+    plan = propose(admin, cluster, "topic.delete", name)
+    for typed in ("", "yes", name.upper(), name[:-1]):
+        with pytest.raises(PlanRefused, match="exactly"):
+            services.confirm(plan, admin, typed)
+    assert partitions_of(cluster, name) == 2
+    assert confirm_and_run(plan, admin, name).state == models.DONE
+    assert partitions_of(cluster, name) is None
+    assert AuditEntry.objects.get().before["Partitions"] == "2"
+
+
+def test_what_changed_since_the_review_stops_it_and_is_told(cluster, operator):
+    name = a_name()
+    make(cluster, name, 2)
+    plan = propose(operator, cluster, "topic.add-partitions", name, total=5)
+    with for_cluster(cluster) as gateway:
+        gateway.admin.create_partitions(name, 3)
+    confirm_and_run(plan, operator)
+    assert plan.state == models.REFUSED
+    assert "partitions: 2 → 3" in plan.outcome
+    assert partitions_of(cluster, name) == 3
+    assert AuditEntry.objects.get().outcome == "refused"
+
+
+def test_a_topic_that_was_deleted_meanwhile_fails_the_plan(cluster, admin):
+    name = a_name()
+    make(cluster, name)
+    plan = propose(admin, cluster, "topic.delete", name)
+    with for_cluster(cluster) as gateway:
+        gateway.admin.delete_topic(name)
+    assert confirm_and_run(plan, admin, name).state == models.FAILED
+    assert plan.outcome
+
+
+def test_a_plan_is_applied_once_however_often_it_is_asked(cluster, operator):
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    confirm_and_run(plan, operator)
+    with pytest.raises(PlanRefused, match="already"):
+        services.confirm(plan, operator, "")
+    services.run(str(plan.pk))
+    assert AuditEntry.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_that_get_the_same_plan_apply_it_once(cluster, operator):
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    services.confirm(plan, operator, "")
+
+    def work():
+        try:
+            services.run(str(plan.pk))
+        finally:
+            connections.close_all()
+
+    workers = [threading.Thread(target=work) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    plan.refresh_from_db()
+    assert plan.state == models.DONE
+    assert AuditEntry.objects.count() == 1
+
+
+def test_an_old_plan_is_refused(cluster, operator):
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    plan.created_at -= timedelta(minutes=16)
+    plan.save()
+    with pytest.raises(PlanRefused, match="15 minutes"):
+        services.confirm(plan, operator, "")
+
+
+def test_a_plan_belongs_to_who_made_it(cluster, operator, admin):
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    with pytest.raises(PlanRefused, match="someone else"):
+        services.confirm(plan, admin, "")
+
+
+def test_a_right_that_was_lost_before_the_worker_came_stops_it(cluster, operator):
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    services.confirm(plan, operator, "")
+    operator.role_grants.all().delete()
+    services.run(str(plan.pk))
+    plan.refresh_from_db()
+    assert plan.state == models.REFUSED
+    assert partitions_of(cluster, name) is None
+
+
+@pytest.mark.parametrize(
+    ("role", "kind"),
+    [("viewer", "topic.create"), ("operator", "topic.delete"), ("", "topic.create")],
+)
+def test_without_the_right_there_is_not_even_a_plan(cluster, role, kind):
+    with pytest.raises(PlanRefused, match="role"):
+        propose(a_user("x", role), cluster, kind, "orders", **creation("orders"))
+    assert Plan.objects.count() == 0
+
+
+def test_an_operator_may_not_touch_the_consoles_own_topics(cluster, operator):
+    with pytest.raises(PlanRefused, match="role"):
+        propose(operator, cluster, "topic.create", "console.x", **creation("console.x"))
+
+
+def test_a_read_only_cluster_refuses_plans_and_applying(cluster, operator):
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    cluster.read_only = True
+    cluster.save()
+    for attempt in (
+        lambda: propose(operator, cluster, "topic.create", name, **creation(name)),
+        lambda: services.confirm(plan, operator, ""),
+    ):
+        with pytest.raises(PlanRefused, match="read-only"):
+            attempt()
+
+
+def test_more_copies_than_brokers_are_not_even_planned(cluster, operator):
+    name = a_name()
+    with pytest.raises(PlanRefused, match="2 are there"):
+        propose(operator, cluster, "topic.create", name, **creation(name, replication=3))
+
+
+def test_what_the_broker_refuses_is_told_in_its_words(cluster, operator):
+    name = a_name()
+    params = creation(name, configs={"no.such.setting": "1"})
+    plan = propose(operator, cluster, "topic.create", name, **params)
+    confirm_and_run(plan, operator)
+    assert plan.state == models.FAILED
+    assert "no.such.setting" in plan.outcome
+    assert partitions_of(cluster, name) is None
+
+
+def test_a_topic_that_is_there_or_collides_is_not_planned(cluster, operator):
+    name = a_name().replace("-", ".")
+    make(cluster, name)
+    with pytest.raises(PlanRefused, match="already"):
+        propose(operator, cluster, "topic.create", name, **creation(name))
+    alike = name.replace(".", "_")
+    with pytest.raises(PlanRefused, match="collides"):
+        propose(operator, cluster, "topic.create", alike, **creation(alike))
+
+
+def test_a_queue_that_does_not_answer_ends_the_plan_and_changes_nothing(
+    cluster, operator, redis_server, monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.undo()
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    redis_server.kill()
+    with django_capture_on_commit_callbacks(execute=True):
+        services.confirm(plan, operator, "")
+    plan.refresh_from_db()
+    assert plan.state == models.FAILED
+    assert "Redis" in plan.outcome
+    assert partitions_of(cluster, name) is None

@@ -1,0 +1,122 @@
+import pytest
+from django.urls import reverse
+
+from console.actions import models, services
+from console.actions.models import Plan
+from tests.console.actions.test_services import a_name, creation, make, partitions_of, propose
+from tests.console.conftest import sample
+
+
+@pytest.fixture
+def _worker(monkeypatch):
+    """Confirmed plans are carried out at once, where a worker would be."""
+    monkeypatch.setattr(services, "_send", lambda task, plan: services.run(str(plan.pk)))
+
+
+@pytest.mark.usefixtures("_worker")
+def test_from_the_form_to_the_topic(
+    cluster, client_of, operator, django_capture_on_commit_callbacks
+):
+    name, client = a_name(), client_of(operator)
+    form = {"name": name, "partitions": 2, "replication": 1, "settings": "segment.bytes=1048576"}
+    review = client.post(reverse("topic-create", args=["local"]), form, follow=True)
+    plan = Plan.objects.get()
+    assert review.redirect_chain == [(reverse("plan", args=["local", plan.pk]), 302)]
+    page = review.content.decode()
+    assert "segment.bytes" in page
+    assert "Delete the topic." in page, "the review says how to take it back"
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(reverse("plan-apply", args=["local", plan.pk]))
+    assert b"alert-success" in client.get(reverse("plan", args=["local", plan.pk])).content
+    assert partitions_of(cluster, name) == 2
+
+
+@pytest.mark.usefixtures("_worker")
+def test_deleting_names_who_is_affected_and_asks_for_the_name(
+    cluster, client_of, admin, django_capture_on_commit_callbacks
+):
+    name, client = a_name(), client_of(admin)
+    make(cluster, name, 1)
+    rows = [{"topic": name, "partition": 0, "leader": 1, "replicas": [1], "isr": [1],
+             "log_start_offset": 0, "log_end_offset": 77, "size_bytes": 2048}]  # fmt: skip
+    reader = {"group": "billing", "state": "Stable", "members": 1, "topic": name, "partition": 0,
+              "committed_offset": 7, "log_end_offset": 77, "member_id": "m"}  # fmt: skip
+    sample("local", partitions=rows, groups=[reader])
+    page = client.post(reverse("topic-delete", args=["local", name]), follow=True).content.decode()
+    assert "billing" in page
+    assert "2 KiB" in page.replace("\u202f", " ")
+    assert "77" in page
+    apply = reverse("plan-apply", args=["local", Plan.objects.get().pk])
+    wrong = client.post(apply, {"typed": "something"})
+    assert wrong.status_code == 422
+    assert partitions_of(cluster, name) == 1
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(apply, {"typed": name})
+    assert partitions_of(cluster, name) is None
+
+
+def test_a_get_never_applies(cluster, client_of, operator):
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    assert (
+        client_of(operator).get(reverse("plan-apply", args=["local", plan.pk])).status_code == 405
+    )
+    plan.refresh_from_db()
+    assert plan.state == models.DRAFT
+
+
+def test_the_plan_of_another_person_or_cluster_is_not_there(cluster, client_of, operator, admin):
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    assert client_of(admin).get(reverse("plan", args=["local", plan.pk])).status_code == 404
+    plan.cluster = "staging"
+    plan.save()
+    assert client_of(operator).get(reverse("plan", args=["local", plan.pk])).status_code == 404
+
+
+def test_applying_needs_the_token_of_the_form(cluster, operator):
+    from django.test import Client
+
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(operator)
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    response = client.post(reverse("plan-apply", args=["local", plan.pk]))
+    assert response.status_code == 403
+    assert "can no longer be sent" in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"name": ".."}, {"name": "a b"}, {"name": "x" * 250}, {"partitions": 0}, {"partitions": "x"},
+     {"replication": -1}, {"settings": "no equals sign"}, {"settings": "UPPER=1"}, {"name": ""}],
+)  # fmt: skip
+def test_a_wrong_form_says_what_is_wrong(cluster, client_of, operator, wrong):
+    form = {"name": "good", "partitions": 1, "replication": 1} | wrong
+    response = client_of(operator).post(reverse("topic-create", args=["local"]), form)
+    assert response.status_code == 422
+    assert b"invalid-feedback" in response.content
+    assert Plan.objects.count() == 0
+
+
+def test_a_plan_whose_worker_fell_silent_says_so(cluster, client_of, operator):
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    plan.state, plan.applied_at = models.APPLYING, timezone.now() - timedelta(minutes=5)
+    plan.save()
+    page = client_of(operator).get(reverse("plan", args=["local", plan.pk])).content.decode()
+    assert "fallen silent" in page
+    assert "every 1s" not in page
+
+
+def test_a_cluster_that_is_down_is_said_in_the_form(cluster, client_of, operator):
+    cluster.bootstrap_servers = "127.0.0.1:1"
+    cluster.save()
+    form = {"name": a_name(), "partitions": 1, "replication": 1}
+    response = client_of(operator).post(reverse("topic-create", args=["local"]), form)
+    assert response.status_code == 503
+    assert "could not be asked" in response.content.decode()

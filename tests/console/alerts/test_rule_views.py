@@ -1,0 +1,150 @@
+import json
+
+import pytest
+from django.urls import reverse
+
+from console.alerts import services
+from console.audit.models import AuditEntry
+from monitoring.alerts.evaluate import RULE_OFF
+from monitoring.models import Alert, AlertDelivery, AlertRule
+
+pytestmark = pytest.mark.usefixtures("sampled")
+URL = "http://127.0.0.1:9/hook?token=t0ken"
+VALID = {
+    "name": "billing is late", "group_pattern": "bill*", "topic_pattern": "", "lag_max": "100",
+    "for_seconds": "60", "enabled": "on", "url": "", "secret": "",
+}  # fmt: skip
+
+
+@pytest.fixture
+def client(client_of, operator, settings):
+    settings.AERIE_EGRESS_ALLOW = ["127.0.0.1"]
+    return client_of(operator)
+
+
+def add(client, **changes):
+    return client.post(reverse("alert-rule-add", args=["local"]), VALID | changes)
+
+
+def edit(client, rule, **changes):
+    return client.post(reverse("alert-rule", args=["local", rule.pk]), VALID | changes)
+
+
+def test_a_rule_is_made_and_listed_with_what_it_matches_now(client):
+    assert add(client, url=URL, secret="s3cret").status_code == 302
+    rule = AlertRule.objects.get()
+    assert (rule.cluster.slug, rule.lag_max, rule.created_by) == ("local", 100, "operator")
+    assert rule.open_webhook() == (URL, "s3cret")
+    html = client.get(reverse("alert-rules", args=["local"])).content.decode()
+    assert "1 group now" in html
+    assert "127.0.0.1" in html
+
+
+def test_url_and_secret_are_never_shown_again_nor_audited(client):
+    add(client, url=URL, secret="s3cret")
+    rule = AlertRule.objects.get()
+    html = client.get(reverse("alert-rule", args=["local", rule.pk])).content.decode()
+    audited = json.dumps(list(AuditEntry.objects.values("before", "after")))
+    for text in (html, audited, rule.webhook_url, rule.webhook_secret):
+        assert "t0ken" not in text
+        assert "s3cret" not in text
+
+
+def test_an_empty_url_keeps_the_webhook_and_the_box_removes_it(client):
+    add(client, url=URL, secret="s3cret")
+    rule = AlertRule.objects.get()
+    edit(client, rule, lag_max="7")
+    rule.refresh_from_db()
+    assert (rule.lag_max, rule.open_webhook()) == (7, (URL, "s3cret"))
+    edit(client, rule, no_webhook="on")
+    rule.refresh_from_db()
+    assert rule.open_webhook() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"name": ""}, "required"),
+        ({"group_pattern": ""}, "required"),
+        ({"group_pattern": "two words"}, "spaces"),
+        ({"lag_max": "-1"}, "greater than or equal to 0"),
+        ({"lag_max": "many"}, "whole number"),
+        ({"for_seconds": "90000"}, "less than or equal to 86400"),
+        ({"url": "ftp://example.com/"}, "valid URL|http://"),
+        ({"url": "http://10.0.0.1/hook"}, "AERIE_EGRESS_ALLOW"),
+        ({"topic_pattern": "console.*"}, "does not include these topics"),
+    ],
+)
+def test_a_bad_value_is_said_at_its_field(client, changes, said):
+    answer = add(client, **changes)
+    assert answer.status_code == 422
+    assert any(part in answer.content.decode() for part in said.split("|"))
+    assert not AlertRule.objects.exists()
+
+
+def test_a_name_is_taken_once_per_cluster(client, make_rule, clusters):
+    make_rule("billing is late", cluster=clusters[1])
+    assert add(client).status_code == 302
+    assert add(client).status_code == 422
+
+
+def test_disabling_closes_what_fires_and_enabling_comes_back(client, make_rule, make_alert):
+    rule = make_rule()
+    make_alert(rule)
+    switch = reverse("alert-switch", args=["local", rule.pk])
+    client.post(switch, {"enabled": "0"})
+    rule.refresh_from_db()
+    assert not rule.enabled
+    assert Alert.objects.get().resolved_reason == RULE_OFF
+    client.post(switch, {"enabled": "1"})
+    rule.refresh_from_db()
+    assert rule.enabled
+    assert [e.verb for e in AuditEntry.objects.order_by("id")] == ["alert.disable", "alert.enable"]
+
+
+def test_deleting_asks_for_the_name(client, make_rule):
+    rule = make_rule()
+    delete = reverse("alert-delete", args=["local", rule.pk])
+    client.post(delete, {"typed": "something"})
+    assert AlertRule.objects.exists()
+    client.post(delete, {"typed": "late"})
+    assert not AlertRule.objects.exists()
+    assert AuditEntry.objects.get().verb == "alert.delete"
+
+
+def test_a_test_message_is_logged_and_queued(
+    client, make_rule, monkeypatch, django_capture_on_commit_callbacks
+):
+    queued = []
+    monkeypatch.setattr(services, "enqueue", queued.append)
+    rule = make_rule(url=URL)
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = client.post(reverse("alert-test", args=["local", rule.pk]))
+    assert answer.headers["Location"] == reverse("alert-deliveries", args=["local"])
+    delivery = AlertDelivery.objects.get()
+    assert (delivery.event, delivery.state, queued) == ("test", "pending", [delivery.pk])
+
+
+def test_tests_are_limited_and_need_a_webhook(client, make_rule):
+    silent = make_rule("silent")
+    client.post(reverse("alert-test", args=["local", silent.pk]))
+    assert not AlertDelivery.objects.exists()
+    rule = make_rule(url=URL)
+    for _ in range(services.TESTS_PER_MINUTE_MAX + 3):
+        client.post(reverse("alert-test", args=["local", rule.pk]))
+    assert AlertDelivery.objects.count() == services.TESTS_PER_MINUTE_MAX
+
+
+def test_a_rule_of_another_cluster_is_not_there(client, make_rule, clusters):
+    rule = make_rule(cluster=clusters[1])
+    for name in ("alert-switch", "alert-test", "alert-delete"):
+        assert client.post(reverse(name, args=["local", rule.pk])).status_code == 404
+    assert client.get(reverse("alert-rule", args=["local", rule.pk])).status_code == 404
+
+
+def test_a_viewer_sees_rules_but_cannot_change_them(client_of, viewer, make_rule):
+    rule = make_rule()
+    client = client_of(viewer)
+    assert "late" in client.get(reverse("alert-rules", args=["local"])).content.decode()
+    assert edit(client, rule).status_code == 403
+    assert add(client).status_code == 403

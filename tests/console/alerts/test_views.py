@@ -1,0 +1,82 @@
+import pytest
+from django.urls import reverse
+
+from monitoring.models import AlertDelivery
+
+pytestmark = pytest.mark.usefixtures("sampled")
+
+
+def page(client, name="alerts", cluster="local", **query):
+    answer = client.get(reverse(name, args=[cluster]), query)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_without_rules_the_page_says_what_to_do(client_of, operator, viewer):
+    assert "Make the first rule" in page(client_of(operator))
+    assert "Make the first rule" not in page(client_of(viewer))
+
+
+def test_a_firing_alert_shows_with_its_lag_of_now_and_then(
+    client_of, viewer, make_rule, make_alert
+):
+    make_alert(make_rule("billing is late"))
+    html = page(client_of(viewer))
+    assert "billing is late" in html
+    assert "Lag now" in html
+    assert ">80<" in html
+
+
+def test_a_resolved_alert_moves_to_the_past_with_its_reason(
+    client_of, viewer, make_rule, make_alert
+):
+    rule = make_rule()
+    make_alert(
+        rule, state="resolved", resolved_at_ms=71_000, resolved_reason="the rule was disabled"
+    )
+    make_alert(rule, "b", state="resolved", resolved_at_ms=71_000)
+    html = page(client_of(viewer))
+    assert "Nothing fires" in html
+    assert "60 s" in html
+    assert "the rule was disabled" in html
+    assert "the lag fell" in html
+
+
+def test_alerts_of_another_cluster_are_not_shown(
+    client_of, viewer, make_rule, make_alert, clusters
+):
+    make_alert(make_rule("elsewhere", cluster=clusters[1]))
+    for name in ("alerts", "alert-rules", "alert-deliveries"):
+        assert "elsewhere" not in page(client_of(viewer), name)
+    assert "elsewhere" in page(client_of(viewer), "alerts", "staging")
+
+
+def test_alerts_on_hidden_topics_are_for_admins(client_of, viewer, admin, make_rule, make_alert):
+    rule = make_rule("audited", topic_pattern="console.*", group_pattern="auditors")
+    make_alert(rule, "auditors", topic="console.audit")
+    AlertDelivery.objects.create(rule=rule, event="test", payload={})
+    for name in ("alerts", "alert-rules", "alert-deliveries"):
+        assert "audited" not in page(client_of(viewer), name)
+        assert "audited" in page(client_of(admin), name)
+
+
+def test_the_delivery_log_shows_what_came_of_each_message(client_of, viewer, make_rule):
+    rule = make_rule(url="http://hooks.example/secret-path?token=t0ken")
+    AlertDelivery.objects.create(
+        rule=rule, event="fired", payload={}, state="failed", attempts=7, status_code=500,
+        error="answered 500",
+    )  # fmt: skip
+    html = page(client_of(viewer), "alert-deliveries")
+    assert "answered 500" in html
+    assert "Failed" in html
+    assert "t0ken" not in html
+
+
+def test_pages_stand_without_any_sample(client_of, viewer, make_rule, make_alert, redis_server):
+    make_alert(make_rule())
+    redis_server.kill()
+    try:
+        for name in ("alerts", "alert-rules", "alert-deliveries"):
+            assert "late" in page(client_of(viewer), name) or name == "alert-deliveries"
+    finally:
+        redis_server.start()

@@ -1,0 +1,82 @@
+import pytest
+from django.urls import reverse
+
+from console.audit.models import AuditEntry
+from console.clusters import services
+from monitoring.models import Cluster
+
+FORM = {
+    "name": "Other", "slug": "other", "bootstrap_servers": "127.0.0.1:1", "zookeeper_connect": "",
+    "admin_urls_text": "1 http://127.0.0.1:9", "token": "top-secret-token",
+}  # fmt: skip
+
+
+def test_an_admin_adds_a_cluster_and_the_token_is_sealed_and_unseen(sampled, client_of, admin):
+    client = client_of(admin)
+    response = client.post(reverse("cluster-add"), FORM)
+    assert response.status_code == 302
+    cluster = Cluster.objects.get(slug="other")
+    assert cluster.admin_urls == {"1": "http://127.0.0.1:9"}
+    assert cluster.open_admin_token() == "top-secret-token"
+    edit = client.get(reverse("cluster-edit", args=["other"])).content
+    audited = AuditEntry.objects.get()
+    assert b"top-secret" not in edit
+    assert "top-secret" not in str([audited.before, audited.after])
+    assert audited.after["token_changed"] is True
+
+
+def test_an_empty_token_keeps_the_present_one_and_the_slug_stays(sampled, client_of, admin):
+    client = client_of(admin)
+    client.post(reverse("cluster-add"), FORM)
+    changed = FORM | {"token": "", "name": "Renamed", "slug": "elsewhere"}
+    client.post(reverse("cluster-edit", args=["other"]), changed)
+    cluster = Cluster.objects.get(slug="other")
+    assert (cluster.name, cluster.open_admin_token()) == ("Renamed", "top-secret-token")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"bootstrap_servers": "nonsense"}, {"bootstrap_servers": "host:99999"}, {"slug": "Ümlaut"},
+     {"slug": "add"}, {"slug": "local"}, {"admin_urls_text": "one http://x"},
+     {"admin_urls_text": "1 file:///etc/passwd"}, {"name": ""}],
+)  # fmt: skip
+def test_a_wrong_value_is_said_beside_its_field(sampled, client_of, admin, wrong):
+    response = client_of(admin).post(reverse("cluster-add"), FORM | wrong)
+    assert response.status_code == 422
+    assert b"invalid-feedback" in response.content
+    assert Cluster.objects.count() == 2
+
+
+def test_a_test_of_the_connection_saves_nothing_and_says_what_is_wrong(sampled, client_of, admin):
+    response = client_of(admin).post(reverse("cluster-add"), FORM | {"test": "1"})
+    assert "No broker answers" in response.content.decode()
+    assert Cluster.objects.count() == 2
+
+
+def test_tests_of_the_connection_are_limited(sampled, admin):
+    cluster = Cluster(slug="x", bootstrap_servers="127.0.0.1:1")
+    said = [services.test_connection(cluster, admin).title
+            for _ in range(services.TESTS_PER_MINUTE_MAX + 1)]  # fmt: skip
+    assert said[-1] == "Too many tests"
+    assert set(said[:-1]) == {"No broker answers"}
+
+
+def test_a_cluster_is_removed_only_with_its_name_typed(sampled, client_of, admin):
+    client = client_of(admin)
+    client.post(reverse("cluster-remove", args=["staging"]), {"typed": "yes"})
+    assert Cluster.objects.count() == 2
+    client.post(reverse("cluster-remove", args=["staging"]), {"typed": "staging"})
+    assert [cluster.slug for cluster in Cluster.objects.all()] == ["local"]
+    assert client.get("/c/staging/").status_code == 404
+
+
+def test_the_list_shows_how_each_cluster_stands(sampled, client_of, viewer):
+    page = client_of(viewer).get(reverse("clusters")).content.decode()
+    assert page.count("live") >= 2
+    assert "Edit" in page
+    assert reverse("cluster-edit", args=["local"]) not in page
+
+
+def test_without_any_cluster_an_admin_is_led_to_add_one(db, redis_server, client_of, admin):
+    response = client_of(admin).get(reverse("home"), follow=True)
+    assert reverse("cluster-add") in response.content.decode()

@@ -1,0 +1,76 @@
+from console.accounts.rights import Rights
+from console.groups import history
+from monitoring.sampling import live
+from tests.console.conftest import GROUPS, sample, sample_next, tick_now
+
+
+def test_the_list_begins_with_the_most_lag(sampled, client_of, admin):
+    page = client_of(admin).get("/c/local/groups").content.decode()
+    assert page.index("auditors") < page.index("billing")
+
+
+def test_the_detail_names_the_member_that_owns_each_partition(sampled, client_of, viewer):
+    page = client_of(viewer).get("/c/local/groups/billing").content.decode()
+    assert page.count("billing-app") >= 3
+    assert "/10.0.0.7" in page
+    assert "show=group:billing" in page
+
+
+def test_a_group_may_have_a_slash_and_a_space_in_its_name(sampled, client_of, viewer):
+    sample_next(groups=[GROUPS[0] | {"group": "team a/billing?"}])
+    client = client_of(viewer)
+    page = client.get("/c/local/groups").content.decode()
+    assert 'href="/c/local/groups/team%20a/billing%3F"' in page
+    detail = client.get("/c/local/groups/team%20a/billing%3F")
+    assert detail.status_code == 200
+    assert "show=group:team%20a%2Fbilling%3F" in detail.content.decode()
+
+
+def test_what_was_never_committed_reads_none_and_not_zero(sampled, client_of, viewer):
+    row = GROUPS[0] | {"committed_offset": None, "lag": None}
+    sample_next(groups=[row])
+    page = client_of(viewer).get("/c/local/groups/billing").content.decode()
+    assert "nothing committed" in page
+
+
+def test_the_chart_takes_the_live_ticks_and_leaves_gaps(redis_server):
+    first = tick_now() - 4
+    for step in (0, 1, 3):
+        sample(number=first + step, groups=[GROUPS[0] | {"committed_offset": 100 - step}])
+    now_ms = (first + 4) * live.interval_ms()
+    held = Rights("local", "viewer")
+    spec = history.lag_chart("local", "billing", held, 4 * live.interval_ms(), now_ms)
+    assert [line["name"] for line in spec["series"]] == ["orders"]
+    assert spec["series"][0]["y"] == [0, 1, None, 3, None]
+
+
+def test_the_chart_leaves_out_what_the_rights_hide(redis_server):
+    number = sample()
+    now_ms = (number + 1) * live.interval_ms()
+    spec = history.lag_chart("local", "auditors", Rights("local", "viewer"), 60_000, now_ms)
+    assert spec["series"] == []
+    spec = history.lag_chart("local", "auditors", Rights("local", "admin"), 60_000, now_ms)
+    assert spec["series"][0]["name"] == "console.audit"
+
+
+def test_a_long_range_keeps_its_peaks_in_few_points():
+    sums = {"orders": {tick: (9999 if tick == 777 else 1) for tick in range(10_000)}}
+    spec = history.chart(sums, 0, 9_999, 5000)
+    line = spec["series"][0]
+    assert len(line["y"]) <= history.POINTS_MAX
+    assert max(line["y"]) == 9999
+
+
+def test_several_topics_have_a_line_each_and_one_for_all():
+    spec = history.chart({"a": {1: 5}, "b": {1: 7, 2: 1}}, 1, 2, 5000)
+    assert [(line["name"], line["y"]) for line in spec["series"]] == [
+        ("all topics", [12, 1]),
+        ("b", [7, 1]),
+        ("a", [5, None]),
+    ]
+
+
+def test_a_range_that_there_is_not_is_refused(sampled, client_of, viewer):
+    response = client_of(viewer).get("/c/local/group-lag?range=9y&group=billing")
+    assert response.status_code == 400
+    assert "range is one of" in response.json()["error"]

@@ -1,0 +1,94 @@
+from django.urls import reverse
+
+from tests.console.conftest import PARTITIONS, sample_next
+
+
+def test_the_list_is_searched_and_sorted_on_the_server(sampled, client_of, admin):
+    client = client_of(admin)
+    page = client.get("/c/local/topics?sort=-name").content.decode()
+    assert page.index("/topics/orders") < page.index("/topics/console.audit")
+    found = client.get("/c/local/topics?q=ord").content
+    assert b"/topics/orders" in found
+    assert b"console.audit" not in found
+
+
+def test_internal_topics_are_shown_when_asked(sampled, client_of, viewer):
+    client = client_of(viewer)
+    assert b"__consumer_offsets" not in client.get("/c/local/topics").content
+    assert b"__consumer_offsets" in client.get("/c/local/topics?internal=1").content
+
+
+def test_a_hidden_name_shows_nowhere_to_a_viewer(sampled, client_of, viewer):
+    client = client_of(viewer)
+    for name in ("dashboard", "topics", "groups", "brokers"):
+        content = client.get(reverse(name, args=["local"]) + "?internal=1&q=").content
+        assert b"console.audit" not in content
+        assert b"auditors" not in content, "a group that reads only hidden topics"
+    assert client.get("/c/local/groups/auditors").status_code == 404
+
+
+def test_a_list_of_ten_thousand_topics_is_paged(sampled, client_of, viewer):
+    sample_next(partitions=[PARTITIONS[0] | {"topic": f"t.{n:05}"} for n in range(10_000)])
+    page = client_of(viewer).get("/c/local/topics?page=3").content.decode()
+    assert "101 to 150 of 10" in page
+    assert page.count('class="name"') == 50
+
+
+def test_the_detail_shows_leader_and_replicas_and_links_on(sampled, client_of, viewer):
+    page = client_of(viewer).get("/c/local/topics/orders").content.decode()
+    assert "id-leader" in page
+    assert reverse("messages", args=["local", "orders"]) in page
+    assert reverse("segments", args=["local", "orders", 1]) in page
+
+
+def test_a_viewer_sees_no_way_to_change_it(sampled, client_of, viewer, operator, admin):
+    change = reverse("topic-add-partitions", args=["local", "orders"])
+    delete = reverse("topic-delete", args=["local", "orders"])
+    shown = {
+        user.username: [
+            link in client_of(user).get("/c/local/topics/orders").content.decode()
+            for link in (change, delete)
+        ]
+        for user in (viewer, operator, admin)
+    }
+    assert shown == {
+        "viewer": [False, False],
+        "operator": [True, False],
+        "admin": [True, True],
+    }
+
+
+def test_who_reads_it_is_told_with_their_lag(sampled, client_of, viewer):
+    page = client_of(viewer).get("/c/local/topics/orders/consumers").content.decode()
+    assert "billing" in page
+    assert ">80<" in page
+
+
+def test_an_unknown_topic_is_not_there_and_says_why(sampled, client_of, viewer):
+    response = client_of(viewer).get("/c/local/topics/nope")
+    assert response.status_code == 404
+    assert "knows no topic" in response.content.decode()
+
+
+def test_before_the_first_sample_the_pages_say_what_to_do(clusters, redis_server, client_of, admin):
+    client = client_of(admin)
+    for path in ("", "topics", "groups", "brokers", "topics/orders", "groups/billing"):
+        response = client.get(f"/c/local/{path}")
+        assert response.status_code == 200
+        assert "No sample yet" in response.content.decode()
+
+
+def test_a_cluster_that_is_down_says_since_when_and_what_still_works(sampled, client_of, viewer):
+    sample_next(status="gap", reason="No broker answers.", partitions=[], groups=[])
+    page = client_of(viewer).get("/c/local/topics").content.decode()
+    assert "has not been read since" in page
+    assert "No broker answers." in page
+    assert "/topics/orders" in page, "the last good figures stay"
+
+
+def test_without_redis_the_pages_still_open(sampled, client_of, viewer, redis_server):
+    redis_server.kill()
+    for path in ("", "topics", "groups", "brokers", "groups/billing"):
+        response = client_of(viewer).get(f"/c/local/{path}")
+        assert response.status_code == 200
+        assert "Live samples cannot be read" in response.content.decode()
