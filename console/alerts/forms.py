@@ -1,0 +1,111 @@
+"""The form of an alert rule. URL and secret are write-only: never shown again, kept when empty."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from console.accounts.rights import Rights
+from monitoring.egress import URL_LENGTH_MAX, EgressRefused, EgressUnresolved, check_url
+from monitoring.models import AlertRule
+
+_PATTERN = re.compile(r"^[^\s\x00-\x1f]+$")
+
+
+class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
+    """One consumer-lag rule; `rights` are those of the user who edits it."""
+
+    url = forms.CharField(
+        label=_("Webhook"),
+        required=False,
+        max_length=URL_LENGTH_MAX,
+        widget=forms.URLInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    secret = forms.CharField(
+        label=_("Webhook secret"),
+        required=False,
+        max_length=200,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=_(
+            "Signs every message (X-Aerie-Signature). Kept sealed and never shown again; leave "
+            "it empty to keep the present one."
+        ),
+    )
+    no_webhook = forms.BooleanField(label=_("Remove the webhook"), required=False)
+
+    class Meta:
+        model = AlertRule
+        fields = ["name", "group_pattern", "topic_pattern", "lag_max", "for_seconds", "enabled"]
+        labels = {
+            "name": _("Name"),
+            "group_pattern": _("Consumer groups"),
+            "topic_pattern": _("Topics"),
+            "lag_max": _("Fire when the lag is over"),
+            "for_seconds": _("… for this many seconds"),
+            "enabled": _("Enabled"),
+        }
+        help_texts = {
+            "group_pattern": _("A name, or a pattern with * and ?, like billing-*."),
+            "topic_pattern": _(
+                "Leave it empty for the sum over all topics of a group; a name or a pattern "
+                "watches each topic by itself."
+            ),
+            "lag_max": _("In messages: end offset minus committed offset."),
+            "for_seconds": _("0 fires at the first sample that is over."),
+        }
+
+    def __init__(self, *args: Any, rights: Rights, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._rights = rights
+        self.fields["url"].help_text = (
+            _("Set, at %(host)s. Leave it empty to keep it.") % {"host": self.instance.webhook_host}
+            if self.instance.webhook_url
+            else _("Gets a JSON message when the alert fires and when it resolves.")
+        )
+        if not self.instance.webhook_url:
+            del self.fields["no_webhook"]
+        self.order_fields([*self.Meta.fields[:-1], "url", "secret", "no_webhook", "enabled"])
+
+    def clean_name(self) -> str:
+        """Unique in its cluster; said at the field and not by the database."""
+        name = str(self.cleaned_data["name"]).strip()
+        same = AlertRule.objects.filter(cluster=self.instance.cluster, name=name)
+        if same.exclude(pk=self.instance.pk).exists():
+            raise ValidationError(_("There is a rule of this name already."))
+        return name
+
+    def clean_group_pattern(self) -> str:
+        return self._pattern("group_pattern")
+
+    def clean_topic_pattern(self) -> str:
+        pattern = self._pattern("topic_pattern")
+        if pattern and not self._rights.may("topic.view", pattern):
+            raise ValidationError(_("Your role does not include these topics."))
+        return pattern
+
+    def _pattern(self, name: str) -> str:
+        pattern = str(self.cleaned_data[name]).strip()
+        if pattern and not _PATTERN.match(pattern):
+            raise ValidationError(_("A pattern must not contain spaces or control characters."))
+        return pattern
+
+    def clean_url(self) -> str:
+        """Judged now, so that a mistake is said here; judged again at every message."""
+        url = str(self.cleaned_data["url"]).strip()
+        if url:
+            try:
+                check_url(url)
+            except (EgressRefused, EgressUnresolved) as error:
+                raise ValidationError(str(error)) from error
+        return url
+
+    def save(self, commit: bool = True) -> AlertRule:
+        url, secret = self.instance.open_webhook() if self.instance.webhook_url else ("", "")
+        if self.cleaned_data.get("no_webhook"):
+            url, secret = "", ""
+        self.instance.set_webhook(
+            self.cleaned_data["url"] or url, self.cleaned_data["secret"] or secret
+        )
+        return super().save(commit)

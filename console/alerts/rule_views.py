@@ -1,0 +1,123 @@
+"""The rules of a cluster: list, add, edit, switch, test, delete."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from console.accounts.access import requires
+from console.alerts import services
+from console.alerts.forms import RuleForm
+from console.alerts.tabs import alert_tabs
+from console.live import store
+from console.ui.table import Column, Table
+from monitoring.models import Alert, AlertRule
+
+
+@require_safe
+@requires("alert.view")
+def index(request: HttpRequest, cluster: str) -> HttpResponse:
+    shown = store.snapshot(cluster, request.rights)
+    firing = Alert.objects.filter(cluster=request.cluster, state=Alert.State.FIRING)
+    fires = list(firing.values_list("rule_id", flat=True))
+    columns = [
+        Column("name", _("Rule"), lambda rule: rule.name),
+        Column("groups", _("Groups"), lambda rule: rule.group_pattern),
+        Column(
+            "topics", _("Topics"), lambda rule: rule.topic_pattern, css="d-none d-md-table-cell"
+        ),
+        Column("lag", _("Lag over"), lambda rule: rule.lag_max, numeric=True),
+        Column("for", _("For"), lambda rule: rule.for_seconds, numeric=True),
+        Column("webhook", _("Webhook"), lambda rule: rule.webhook_host),
+        Column("state", _("State"), lambda rule: rule.enabled),
+    ]
+    table = Table.of(request.GET, columns, "name", id="rules")
+    rules = services.visible_rules(request.cluster, request.rights)
+    table.show(rules, lambda rule: f"{rule.name} {rule.group_pattern} {rule.topic_pattern}")
+    context = {
+        "tabs": alert_tabs(request, "alert-rules", alert_rules=len(rules)),
+        "table": table,
+        "lines": [
+            {
+                "rule": rule,
+                "matches": services.matching_now(rule, shown),
+                "fires": fires.count(rule.pk),
+            }
+            for rule in table.rows
+        ],
+        "may_edit": request.rights.may("alert.edit"),
+    }
+    return render(request, "alerts/rules.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("alert.edit")
+def add(request: HttpRequest, cluster: str) -> HttpResponse:
+    if AlertRule.objects.filter(cluster=request.cluster).count() >= services.RULES_MAX:
+        messages.error(request, _("A cluster has at most %(n)d rules.") % {"n": services.RULES_MAX})
+        return redirect("alert-rules", cluster)
+    group = request.GET.get("group", "")[:255]
+    return _form(request, AlertRule(cluster=request.cluster, group_pattern=group))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires("alert.edit")
+def edit(request: HttpRequest, cluster: str, rule: int) -> HttpResponse:
+    return _form(request, _rule(request, rule))
+
+
+def _form(request: HttpRequest, rule: AlertRule) -> HttpResponse:
+    before = services.told(rule) if rule.pk else {}
+    posted = request.POST if request.method == "POST" else None
+    form = RuleForm(posted, instance=rule, rights=request.rights)
+    if request.method == "POST" and form.is_valid():
+        saved = services.save(request, form, before)
+        messages.success(request, _("The rule “%(name)s” was saved.") % {"name": saved.name})
+        return redirect("alert-rules", request.cluster.slug)
+    context = {"form": form, "rule": rule, "is_new": rule.pk is None, "name": before.get("name")}
+    status = 422 if request.method == "POST" else 200
+    return render(request, "alerts/rule.html", context, status=status)
+
+
+@require_POST
+@requires("alert.edit")
+def switch(request: HttpRequest, cluster: str, rule: int) -> HttpResponse:
+    """Enables or disables, as the pressed button says."""
+    found = _rule(request, rule)
+    services.switch(request, found, enabled=request.POST.get("enabled") == "1")
+    return redirect("alert-rules", cluster)
+
+
+@require_POST
+@requires("alert.edit")
+def test(request: HttpRequest, cluster: str, rule: int) -> HttpResponse:
+    found = _rule(request, rule)
+    if not found.webhook_url:
+        messages.error(request, _("This rule has no webhook to test."))
+    elif services.send_test(request, found):
+        messages.success(request, _("A test message is on its way; see below what comes of it."))
+        return redirect("alert-deliveries", cluster)
+    else:
+        messages.error(request, _("Too many tests. Wait a minute and test again."))
+    return redirect("alert-rule", cluster, found.pk)
+
+
+@require_POST
+@requires("alert.edit")
+def delete(request: HttpRequest, cluster: str, rule: int) -> HttpResponse:
+    found = _rule(request, rule)
+    if request.POST.get("typed", "") != found.name:
+        messages.error(request, _("Type the rule's name to delete it."))
+        return redirect("alert-rule", cluster, found.pk)
+    services.delete(request, found)
+    messages.success(request, _("The rule “%(name)s” was deleted.") % {"name": found.name})
+    return redirect("alert-rules", cluster)
+
+
+def _rule(request: HttpRequest, number: int) -> AlertRule:
+    """The rule of this cluster that the user may see; else it is not there."""
+    for rule in services.visible_rules(request.cluster, request.rights):
+        if rule.pk == number:
+            return rule
+    raise Http404(_("There is no such rule."))

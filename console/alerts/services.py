@@ -1,0 +1,141 @@
+"""What pages do with rules: keep, enable, disable, delete, test. Each change is audited."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.cache import cache
+from django.db import transaction
+from django.http import HttpRequest
+
+from console.accounts.rights import Rights
+from console.alerts.forms import RuleForm
+from console.audit import services as audit
+from console.live.snapshot import Snapshot
+from monitoring.alerts import rules
+from monitoring.alerts.evaluate import RULE_OFF, resolve_all
+from monitoring.alerts.payload import sample_payload
+from monitoring.alerts.send import enqueue
+from monitoring.models import Alert, AlertDelivery, AlertRule, Cluster
+
+TESTS_PER_MINUTE_MAX = 10
+RULES_MAX = 500
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAlert:
+    """An alert with what is known of its subject now; None = not known."""
+
+    alert: Alert
+    lag_now: int | None
+    at_ms: int | None
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def is_visible(alert: Alert, held: Rights) -> bool:
+    """Alerts on hidden topics are for those who may know of the topic."""
+    return not alert.topic or held.may("topic.view", alert.topic)
+
+
+def visible_rules(cluster: Cluster, held: Rights) -> list[AlertRule]:
+    """The cluster's rules that these rights may see, by name."""
+    return [
+        rule
+        for rule in AlertRule.objects.filter(cluster=cluster)
+        if not rule.topic_pattern or held.may("topic.view", rule.topic_pattern)
+    ]
+
+
+def open_alerts(cluster: Cluster, held: Rights, shown: Snapshot | None) -> list[OpenAlert]:
+    """What fires now, newest first, with the lag of the latest sample."""
+    found = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING).select_related("rule")
+    return [
+        OpenAlert(alert, _lag_now(alert, shown), shown.at_ms if shown else None)
+        for alert in found
+        if is_visible(alert, held)
+    ]
+
+
+def _lag_now(alert: Alert, shown: Snapshot | None) -> int | None:
+    if shown is None:
+        return None
+    if not alert.topic:
+        row = shown.group(alert.group)
+        return row.lag if row else None
+    readers = shown.readers(alert.topic)
+    return next((reader.lag for reader in readers if reader.group == alert.group), None)
+
+
+def matching_now(rule: AlertRule, shown: Snapshot | None) -> int | None:
+    """How many groups of the latest sample the rule's pattern matches."""
+    if shown is None:
+        return None
+    wanted = rules.Rule(rule.pk or 0, rule.group_pattern, "", rule.lag_max, 0)
+    return sum(rules.matches(wanted, rules.Subject(group.name)) for group in shown.groups)
+
+
+def told(rule: AlertRule) -> dict[str, Any]:
+    """A rule as the audit log keeps it: no URL, no secret."""
+    names = ("name", "group_pattern", "topic_pattern", "lag_max", "for_seconds", "enabled")
+    return {name: getattr(rule, name) for name in names} | {"webhook": rule.webhook_host}
+
+
+def save(request: HttpRequest, form: RuleForm, before: dict[str, Any]) -> AlertRule:
+    """Keep the rule of a valid form; a rule that is switched off closes what it raised."""
+    with transaction.atomic():
+        if form.instance.pk is None:
+            form.instance.created_by = request.user.get_username()
+        rule = form.save()
+        if not rule.enabled:
+            resolve_all(rule.alerts.filter(state=Alert.State.FIRING), now_ms(), RULE_OFF)
+    _audit(request, "alert.edit" if before else "alert.add", rule, before, told(rule))
+    return rule
+
+
+def switch(request: HttpRequest, rule: AlertRule, *, enabled: bool) -> None:
+    """Enable or disable a rule."""
+    before = told(rule)
+    with transaction.atomic():
+        rule.enabled = enabled
+        rule.save(update_fields=["enabled", "updated_at"])
+        if not enabled:
+            resolve_all(rule.alerts.filter(state=Alert.State.FIRING), now_ms(), RULE_OFF)
+    _audit(request, "alert.enable" if enabled else "alert.disable", rule, before, told(rule))
+
+
+def delete(request: HttpRequest, rule: AlertRule) -> None:
+    """Delete a rule with its alerts and deliveries."""
+    before = told(rule)
+    rule.delete()
+    _audit(request, "alert.delete", rule, before, {})
+
+
+def send_test(request: HttpRequest, rule: AlertRule) -> bool:
+    """Send a sample message; False if this user sent too many in the last minute."""
+    key = f"alert-tests:{request.user.pk}"
+    cache.add(key, 0, 60)
+    if cache.incr(key) > TESTS_PER_MINUTE_MAX:
+        return False
+    payload = sample_payload(rule, now_ms())
+    delivery = AlertDelivery.objects.create(
+        rule=rule, event=AlertDelivery.Event.TEST, payload=payload
+    )
+    transaction.on_commit(lambda: enqueue(delivery.pk))
+    _audit(request, "alert.test", rule, {}, {})
+    return True
+
+
+def _audit(
+    request: HttpRequest,
+    verb: str,
+    rule: AlertRule,
+    before: dict[str, Any],
+    after: dict[str, Any],
+) -> None:
+    audit.record(
+        request.user, verb, rule.cluster.slug, str(before.get("name") or rule.name), before, after,
+        request.META.get("REMOTE_ADDR", ""),
+    )  # fmt: skip

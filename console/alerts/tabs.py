@@ -1,0 +1,22 @@
+"""The tabs of the alert pages."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+
+def alert_tabs(request: HttpRequest, active: str, **counts: int) -> list[dict[str, Any]]:
+    """What `{% tabs %}` draws; `counts` by URL name stand beside the titles."""
+    titles = {
+        "alerts": _("Alerts"),
+        "alert-rules": _("Rules"),
+        "alert-deliveries": _("Deliveries"),
+    }
+    slug = request.cluster.slug
+    return [
+        {"title": title, "url": reverse(name, args=[slug]), "active": name == active}
+        | ({"count": counts[name.replace("-", "_")]} if name.replace("-", "_") in counts else {})
+        for name, title in titles.items()
+    ]
