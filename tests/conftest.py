@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.redis import _redis_process, redis_server  # noqa: F401  (fixtures)
 from tests.support.spark import spark, spark_process, spark_server  # noqa: F401
+from tests.support.web import chromium, page, web  # noqa: F401
 from tests.support.zookeeper import ZooKeeper
 
 

@@ -92,7 +92,13 @@ function layout(spec, colours, node) {
     hoverlabel: { bgcolor: colours.surface, bordercolor: colours.grid, font: { color: colours.text } },
     showlegend: spec.series.length > 1,
     legend: { orientation: "h", y: -0.15, yanchor: "top", x: 0, itemwidth: 30 },
-    xaxis: { ...axis, type: spec.x === "category" ? "category" : "date" },
+    xaxis: {
+      ...axis,
+      type: spec.x === "category" ? "category" : "date",
+      spikecolor: colours.text,
+      spikethickness: -1, // no outline
+      spikedash: "dot",
+    },
     yaxis: { ...axis, title: { text: spec.unit, standoff: 8 }, rangemode: "tozero", tickformat: "~s" },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: colours.text, activecolor: colours.palette[0] },
   };

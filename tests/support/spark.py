@@ -21,7 +21,7 @@ from monitoring.spark.session import SparkStarting, check_reachable, open_sessio
 from tests.support.redis import free_port
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-_DEADLINE_S = 90
+_DEADLINE_S = 180
 
 
 class SparkServer:

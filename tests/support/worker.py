@@ -17,7 +17,7 @@ class Worker:
     """`kill` is kill -9 of the worker and of its pool."""
 
     def __init__(self, queue: str, pool: str, **environ: str) -> None:
-        _share_the_database()
+        share_the_database()
         self.log = Path(settings.AERIE_DATA) / f"worker-{queue}.log"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
@@ -47,7 +47,7 @@ def worker(queue: str, pool: str, **environ: str) -> Iterator[Worker]:
         running.kill()
 
 
-def _share_the_database() -> None:
+def share_the_database() -> None:
     """The product looks for db.sqlite3 in the data folder; there it finds the test's."""
     link = Path(settings.AERIE_DATA) / "db.sqlite3"
     target = Path(str(connection.settings_dict["NAME"]))

@@ -22,7 +22,7 @@ from tests.support.redis import RedisServer, free_port
 from tests.support.worker import Worker, worker
 
 pytestmark = [pytest.mark.spark, pytest.mark.django_db(transaction=True)]
-_DEADLINE_S = 90
+_DEADLINE_S = 180
 
 
 @pytest.fixture
