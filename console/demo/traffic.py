@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 TURN_S = 0.1
 LOAD_TURN_S = 0.02
 CLOSE_S = 1.0
+LEAVE_S = 2.0  # for all members together to leave their groups
 REPORT_EVERY_S = 60.0
 
 
@@ -63,8 +64,9 @@ def run_real(config: DemoConfig, stop: threading.Event) -> None:
         thread.start()
     followed: list[Followed] = [*_journals(config), events]
     _send_real(config, followed, stop)
+    deadline = time.monotonic() + LEAVE_S
     for thread in threads:
-        thread.join(CLOSE_S)
+        thread.join(max(deadline - time.monotonic(), 0))
 
 
 def _journals(config: DemoConfig) -> list[Journal]:
