@@ -182,9 +182,7 @@ def _refusal(header: BatchHeader, size: int, max_message_bytes: int) -> KafkaErr
     if header.is_control:
         return KafkaError(invalid, "control batches are written by brokers only")
     if header.is_log_append_time:
-        return KafkaError(
-            ErrorCode.INVALID_TIMESTAMP, "a producer may not set the log append time"
-        )
+        return KafkaError(ErrorCode.INVALID_TIMESTAMP, "a producer may not set the log append time")
     if header.count != header.last_offset_delta + 1 or header.count < 1:
         return KafkaError(
             invalid,
