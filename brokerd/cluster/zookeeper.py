@@ -96,6 +96,8 @@ class ZooKeeper:
             logger=kazoo_logger(),
         )
         self._client.add_listener(self._state_changed)
+        self._granted_ms = session_timeout_ms
+        self._note_granted_timeout()
 
     @property
     def session(self) -> tuple[int, bytes] | None:
@@ -105,8 +107,21 @@ class ZooKeeper:
 
     @property
     def session_timeout_ms(self) -> int:
-        """As the server granted it."""
-        return int(self._client._session_timeout)
+        """As the server granted it: it may cut what was asked for."""
+        return self._granted_ms
+
+    def _note_granted_timeout(self) -> None:
+        """kazoo keeps the granted timeout to itself: it returns two thirds of it to its own
+        loop."""
+        connection = self._client._connection
+        connect = connection._connect
+
+        def noting(*args: Any) -> tuple[float, float]:
+            read_timeout_ms, connect_timeout_ms = connect(*args)
+            self._granted_ms = round(read_timeout_ms * 3 / 2)
+            return read_timeout_ms, connect_timeout_ms
+
+        connection._connect = noting
 
     def start(self) -> None:
         """Begins to connect; goes on trying for ever."""

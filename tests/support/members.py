@@ -91,9 +91,7 @@ class Members:
             self._started.append(member)
             await member.client.start()
         live = [m for m in self._started if m.client.image.brokers]
-        await self.until(
-            lambda: all(set(broker_ids) <= set(m.client.image.brokers) for m in live)
-        )
+        await self.until(lambda: all(set(broker_ids) <= set(m.client.image.brokers) for m in live))
         return members
 
     async def stop(self, member: Member) -> None:

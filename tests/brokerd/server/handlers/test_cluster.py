@@ -1,0 +1,55 @@
+"""DescribeCluster and DescribeLogDirs over the wire."""
+
+from pathlib import Path
+
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from brokerd.errors import ErrorCode
+from brokerd.protocol.api_keys import ApiKey
+from tests.support.brokerd import BrokerdCluster
+
+
+def test_the_cluster_is_described_by_its_live_brokers(
+    admin: AdminClient, brokers: BrokerdCluster
+) -> None:
+    found = admin.describe_cluster().result(timeout=10)
+    assert {(node.id, node.host, node.port) for node in found.nodes} == {
+        (broker.id, "127.0.0.1", broker.port) for broker in brokers.brokers
+    }
+    assert found.controller.id in (1, 2)
+    meta = (brokers.brokers[0].logs / "meta.properties").read_text()
+    assert f"cluster.id={found.cluster_id}" in meta
+
+
+def test_another_kind_of_endpoint_is_refused(ask) -> None:
+    response = ask(ApiKey.DESCRIBE_CLUSTER, 1, {"endpoint_type": 2})
+    assert response.error_code == ErrorCode.MISMATCHED_ENDPOINT_TYPE
+
+
+def test_operations_are_told_only_when_asked_for(ask) -> None:
+    asked = ask(
+        ApiKey.DESCRIBE_CLUSTER,
+        0,
+        {"include_cluster_authorized_operations": True},
+    )
+    assert asked.cluster_authorized_operations & 1 << 5
+    assert ask(ApiKey.DESCRIBE_CLUSTER, 0, {}).cluster_authorized_operations == -(2**31)
+
+
+def test_log_directories_are_told_with_space_and_sizes(
+    admin: AdminClient, ask, brokers: BrokerdCluster
+) -> None:
+    for future in admin.create_topics([NewTopic("sized", 4, 1)]).values():
+        future.result(timeout=10)
+    shown = set()
+    for index, broker in enumerate(brokers.brokers):
+        response = ask(ApiKey.DESCRIBE_LOG_DIRS, 4, {"topics": None}, broker=index)
+        (directory,) = response.results
+        assert Path(directory.log_dir) == broker.logs
+        assert 0 < directory.usable_bytes <= directory.total_bytes
+        (sized,) = [topic for topic in directory.topics if topic.name == "sized"]
+        shown |= {partition.partition_index for partition in sized.partitions}
+    assert shown == {0, 1, 2, 3}
+    asked = {"topics": [{"topic": "none", "partitions": [0]}]}
+    (directory,) = ask(ApiKey.DESCRIBE_LOG_DIRS, 1, asked).results
+    assert directory.topics == ()

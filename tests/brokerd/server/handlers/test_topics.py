@@ -1,0 +1,157 @@
+"""CreateTopics, DeleteTopics and CreatePartitions over the wire, on the controller and beside
+it."""
+
+import uuid
+
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+
+from brokerd.errors import ErrorCode
+from brokerd.protocol.api_keys import ApiKey
+from tests.support.brokerd import BrokerdCluster
+
+
+def _name() -> str:
+    return f"t-{uuid.uuid4().hex[:8]}"
+
+
+def _controller(admin: AdminClient) -> int:
+    """Its index in the list of brokers."""
+    return admin.describe_cluster().result(timeout=10).controller.id - 1
+
+
+def _topic(name: str, **changes) -> dict:
+    plain = {
+        "name": name,
+        "num_partitions": -1,
+        "replication_factor": -1,
+        "assignments": [],
+        "configs": [],
+    }
+    return plain | changes
+
+
+def _create(ask, broker: int, *topics: dict, version: int = 7, **fields):
+    request = {"topics": list(topics), "timeout": 10_000, **fields}
+    return {t.name: t for t in ask(ApiKey.CREATE_TOPICS, version, request, broker=broker).topics}
+
+
+def test_a_topic_is_created_with_defaults_and_told_with_its_settings(admin, ask) -> None:
+    name = _name()
+    configs = [{"name": "retention.ms", "value": "5000"}]
+    created = _create(ask, _controller(admin), _topic(name, configs=configs))[name]
+    assert created.error_code == 0
+    assert (created.num_partitions, created.replication_factor) == (3, 1)
+    settings = {config.name: (config.value, config.config_source) for config in created.configs}
+    assert settings["retention.ms"] == ("5000", 1)
+    assert settings["segment.bytes"] == ("1073741824", 5)
+    metadata = admin.list_topics(name, timeout=10).topics[name]
+    assert sorted({p.leader for p in metadata.partitions.values()}) == [1, 2]
+
+
+def test_beside_the_controller_clients_are_told_to_go_there(admin, ask) -> None:
+    name = _name()
+    beside = 1 - _controller(admin)
+    assert _create(ask, beside, _topic(name))[name].error_code == ErrorCode.NOT_CONTROLLER
+    deletion = {"topics": [{"name": name, "topic_id": None}], "timeout": 1_000}
+    (answer,) = ask(ApiKey.DELETE_TOPICS, 6, deletion, broker=beside).responses
+    assert answer.error_code == ErrorCode.NOT_CONTROLLER
+
+
+def test_every_refusal_is_told_for_its_topic_alone(admin, ask) -> None:
+    good, twice = _name(), _name()
+    one = [{"partition_index": 0, "broker_ids": [1]}]
+    answers = _create(
+        ask,
+        _controller(admin),
+        _topic(good),
+        _topic(twice),
+        _topic(twice),
+        _topic("no/topic"),
+        _topic("factor", replication_factor=2),
+        _topic("none", num_partitions=0),
+        _topic("null", configs=[{"name": "retention.ms", "value": None}]),
+        _topic("unknown", configs=[{"name": "x", "value": "y"}]),
+        _topic("both", num_partitions=1, assignments=one),
+        _topic("same", assignments=one * 2),
+        validate_only=True,
+    )
+    assert {name: answer.error_code for name, answer in answers.items()} == {
+        good: 0,
+        twice: ErrorCode.INVALID_REQUEST,
+        "no/topic": ErrorCode.INVALID_TOPIC_EXCEPTION,
+        "factor": ErrorCode.INVALID_REPLICATION_FACTOR,
+        "none": ErrorCode.INVALID_PARTITIONS,
+        "null": ErrorCode.INVALID_CONFIG,
+        "unknown": ErrorCode.INVALID_CONFIG,
+        "both": ErrorCode.INVALID_REQUEST,
+        "same": ErrorCode.INVALID_REPLICATION_ASSIGNMENT,
+    }
+    assert "Use 1" in answers["factor"].error_message
+    assert good not in admin.list_topics(timeout=10).topics
+
+
+def test_an_assignment_is_followed(admin, ask) -> None:
+    name = _name()
+    assignments = [
+        {"partition_index": 0, "broker_ids": [2]},
+        {"partition_index": 1, "broker_ids": [2]},
+    ]
+    created = _create(ask, _controller(admin), _topic(name, assignments=assignments), version=2)
+    assert created[name].error_code == 0
+    metadata = admin.list_topics(name, timeout=10).topics[name]
+    assert {i: p.replicas for i, p in metadata.partitions.items()} == {0: [2], 1: [2]}
+
+
+def test_topics_are_deleted_by_name_and_by_id(admin, ask, brokers: BrokerdCluster) -> None:
+    first, second = _name(), _name()
+    controller = _controller(admin)
+    created = _create(ask, controller, _topic(first), _topic(second))
+    unknown = uuid.uuid4()
+    request = {
+        "topics": [
+            {"name": first, "topic_id": None},
+            {"name": None, "topic_id": created[second].topic_id},
+            {"name": None, "topic_id": unknown},
+            {"name": "never-made", "topic_id": None},
+            {"name": None, "topic_id": None},
+        ],
+        "timeout": 10_000,
+    }
+    answers = ask(ApiKey.DELETE_TOPICS, 6, request, broker=controller).responses
+    assert {(a.name, a.topic_id, a.error_code) for a in answers} == {
+        (first, created[first].topic_id, 0),
+        (second, created[second].topic_id, 0),
+        (None, unknown, ErrorCode.UNKNOWN_TOPIC_ID),
+        ("never-made", None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+        (None, None, ErrorCode.INVALID_REQUEST),
+    }
+    assert not {first, second} & set(admin.list_topics(timeout=10).topics)
+    for broker in brokers.brokers:
+        left = [p.name for p in broker.logs.iterdir() if p.name.startswith((first, second))]
+        assert all(name.endswith("-delete") for name in left)
+    again = _create(ask, controller, _topic(first))
+    assert again[first].topic_id != created[first].topic_id
+    request = {"topic_names": [first], "timeout": 10_000}
+    (answer,) = ask(ApiKey.DELETE_TOPICS, 1, request, broker=controller).responses
+    assert (answer.name, answer.error_code) == (first, 0)
+
+
+def test_a_topic_grows_and_never_shrinks(admin, ask) -> None:
+    name = _name()
+    for future in admin.create_topics([NewTopic(name, 2, 1)]).values():
+        future.result(timeout=10)
+    for future in admin.create_partitions([NewPartitions(name, 5)]).values():
+        future.result(timeout=10)
+    assert len(admin.list_topics(name, timeout=10).topics[name].partitions) == 5
+    request = {
+        "topics": [
+            {"name": name, "count": 4, "assignments": None},
+            {"name": "never-made", "count": 4, "assignments": None},
+        ],
+        "timeout": 10_000,
+    }
+    answers = ask(ApiKey.CREATE_PARTITIONS, 3, request, broker=_controller(admin)).results
+    assert {answer.name: answer.error_code for answer in answers} == {
+        name: ErrorCode.INVALID_PARTITIONS,
+        "never-made": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    }
