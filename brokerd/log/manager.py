@@ -269,15 +269,19 @@ class LogManager:
         """Every minute: the recovery points and log starts of all logs."""
         if now_ms >= self._checkpoint_due_ms:
             self._checkpoint_due_ms = now_ms + CHECKPOINT_INTERVAL_MS
-            self.write_checkpoints()
+            for job in self._checkpoints():
+                self._context.submit(job)
 
-    def write_checkpoints(self) -> None:
+    def _checkpoints(self) -> list[CheckpointJob]:
         logs = self._logs.items()
-        self._write(checkpoints.RECOVERY_POINT, {key: log.recovery_point for key, log in logs})
-        self._write(checkpoints.LOG_START, {key: log.log_start_offset for key, log in logs})
+        return [
+            *self._jobs(checkpoints.RECOVERY_POINT, {key: log.recovery_point for key, log in logs}),
+            *self._jobs(checkpoints.LOG_START, {key: log.log_start_offset for key, log in logs}),
+        ]
 
     def write_high_watermarks(self, high_watermarks: Mapping[Key, int]) -> None:
-        self._write(checkpoints.HIGH_WATERMARK, high_watermarks)
+        for job in self._jobs(checkpoints.HIGH_WATERMARK, high_watermarks):
+            self._context.submit(job)
 
     def read_high_watermarks(self) -> dict[Key, int]:
         """What the checkpoints of all directories said. Raises LogDirError."""
@@ -286,10 +290,13 @@ class LogManager:
             found.update(log_dir.read_checkpoint(checkpoints.HIGH_WATERMARK))
         return found
 
-    def _write(self, name: str, offsets: Mapping[Key, int]) -> None:
-        for log_dir in self._dirs:
-            there = {key: o for key, o in offsets.items() if self._dir_of.get(key) is log_dir}
-            self._context.submit(CheckpointJob(f"{log_dir.path}/{name}", there))
+    def _jobs(self, name: str, offsets: Mapping[Key, int]) -> list[CheckpointJob]:
+        """One job for each directory, with the offsets of the logs in it."""
+        there: dict[str, dict[Key, int]] = {log_dir.path: {} for log_dir in self._dirs}
+        for key, offset in offsets.items():
+            if key in self._dir_of:
+                there[self._dir_of[key].path][key] = offset
+        return [CheckpointJob(f"{path}/{name}", found) for path, found in there.items()]
 
     # -- the end -----------------------------------------------------------------------------------
 
@@ -305,7 +312,8 @@ class LogManager:
             except (OSError, KafkaError) as error:
                 failed.add(self._dir_of[key])
                 self._storage_event(log, error)
-        self.write_checkpoints()
+        for job in self._checkpoints():
+            run_now(job)  # before the marks, which vouch for them
         for log_dir in self._dirs:
             if log_dir not in failed:
                 log_dir.mark_clean(broker_epoch)
