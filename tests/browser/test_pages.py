@@ -1,0 +1,169 @@
+"""Each page in a real browser: no complaint of the browser, nothing wider than the screen."""
+
+import re
+from itertools import product
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.console.conftest import GROUPS, sample, sample_next
+
+PAGES = [
+    "/c/local/", "/c/local/brokers", "/c/local/topics", "/c/local/topics/orders",
+    "/c/local/topics/orders/consumers", "/c/local/groups", "/c/local/groups/billing", "/clusters",
+    "/ui",
+]  # fmt: skip
+FOR_OPERATORS = ["/c/local/create-topic", "/c/local/topics/orders/add-partitions"]
+FOR_ADMINS = ["/audit", "/clusters/add", "/clusters/local/edit", "/c/local/topics/orders/delete"]
+
+
+@pytest.fixture(autouse=True)
+def _ticks(redis_server, site):
+    sample("local")
+    sample("staging")
+
+
+def look_at(page: Page, path: str) -> None:
+    answer = page.goto(path)
+    assert answer is not None
+    assert answer.status == 200
+    expect(page.locator("h1")).to_be_visible()
+    wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wider <= 0, f"{path} is {wider} px wider than the screen"
+
+
+@pytest.mark.parametrize(("width", "scheme"), list(product((1440, 390), ("light", "dark"))))
+def test_every_page_stands_in_light_and_dark_on_desk_and_phone(page_as, width, scheme):
+    page = page_as("admin", width, scheme)
+    for path in PAGES + FOR_OPERATORS + FOR_ADMINS:
+        look_at(page, path)
+    assert page.evaluate("document.documentElement.dataset.bsTheme") == scheme
+
+
+@pytest.mark.parametrize("role", ["viewer", "operator"])
+def test_every_page_of_a_role_opens_and_the_others_are_refused_politely(page_as, role):
+    page = page_as(role)
+    for path in PAGES + (FOR_OPERATORS if role == "operator" else []):
+        look_at(page, path)
+    refused = FOR_ADMINS + (FOR_OPERATORS if role == "viewer" else [])
+    for path in refused:
+        answer = page.goto(path)
+        assert answer.status == 403
+        expect(page.locator("h1")).to_have_text("You may not do this")
+
+
+def test_a_stranger_is_asked_to_sign_in_and_led_back(page_as):
+    page = page_as("")
+    page.goto("/c/local/groups")
+    expect(page).to_have_url(re.compile("/login"))
+    page.fill("#id_username", "viewer")
+    page.fill("#id_password", "wrong")
+    page.click("button[type=submit]")
+    expect(page.locator(".alert-danger")).to_be_visible()
+    page.fill("#id_password", "viewer-password")
+    page.click("button[type=submit]")
+    expect(page).to_have_url(re.compile("/c/local/groups$"))
+
+
+def test_someone_without_a_role_is_told_what_to_do(page_as):
+    page = page_as("outsider")
+    page.goto("/")
+    expect(page.locator("h1")).to_have_text("No access yet")
+    assert page.goto("/c/local/").status == 404
+
+
+def test_figures_arrive_by_themselves_and_nothing_jumps(page_as):
+    page = page_as("viewer")
+    page.goto("/c/local/groups/billing")
+    lag = page.locator("#live-group-stats .stat-value").nth(1)
+    expect(lag).to_have_text("80")
+    before = lag.bounding_box()
+    number = sample_next(groups=[row | {"committed_offset": 0} for row in GROUPS])
+    announce("local", number)
+    expect(lag).to_have_text("200", timeout=5000)
+    assert lag.bounding_box() == before
+
+
+def test_a_table_keeps_its_search_while_ticks_arrive(page_as):
+    page = page_as("viewer")
+    page.goto("/c/local/topics?internal=1")
+    page.fill("input[name=q]", "ord")
+    expect(page.locator("#topics tbody tr")).to_have_count(1)
+    expect(page).to_have_url(re.compile("q=ord"))
+    with page.expect_response(lambda answer: "q=ord" in answer.url):
+        announce("local", sample_next())
+    expect(page.locator("#topics tbody tr")).to_have_count(1)
+    expect(page.locator("input[name=q]")).to_have_value("ord")
+    page.reload()
+    expect(page.locator("input[name=q]")).to_have_value("ord")
+
+
+def test_a_cluster_that_goes_down_raises_its_banner_and_comes_back(page_as):
+    page = page_as("viewer")
+    page.goto("/c/local/")
+    number = sample_next(status="gap", reason="No broker answers.", partitions=[], groups=[])
+    announce("local", number)
+    expect(page.locator("#live-banner .alert-danger")).to_contain_text("No broker answers.")
+    announce("local", sample("local", number + 1))
+    expect(page.locator("#live-banner .alert-danger")).to_have_count(0)
+
+
+def test_the_sidebar_opens_on_a_phone_and_closes_with_escape(page_as):
+    page = page_as("viewer", width=390)
+    page.goto("/c/local/")
+    link = page.locator(".menu-link", has_text="Topics")
+    expect(link).not_to_be_visible()
+    page.click("[data-toggle-sidebar]")
+    expect(link).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(link).not_to_be_visible()
+
+
+def test_the_theme_is_chosen_and_kept(page_as):
+    page = page_as("viewer")
+    page.goto("/c/local/")
+    theme = "document.documentElement.dataset.bsTheme"
+    page.click("[data-theme-toggle]")  # from "as the system" to light
+    page.click("[data-theme-toggle]")
+    assert page.evaluate(theme) == "dark"
+    page.goto("/c/local/topics")
+    assert page.evaluate(theme) == "dark"
+
+
+def test_a_slash_leads_to_the_search(page_as):
+    page = page_as("viewer")
+    page.goto("/c/local/topics")
+    page.keyboard.press("/")
+    expect(page.locator("input[name=q]")).to_be_focused()
+
+
+def test_the_lag_chart_is_drawn(page_as):
+    page = page_as("viewer")
+    page.goto("/c/local/groups/billing")
+    expect(page.locator(".chart .main-svg").first).to_be_visible()
+
+
+def test_a_change_to_a_cluster_that_is_down_is_answered_in_the_form(page_as):
+    page = page_as("operator")
+    page.goto("/c/local/create-topic")
+    page.fill("input[name=name]", "new-topic")
+    page.click("button:has-text('Review the plan')")
+    expect(page.locator(".alert-danger")).to_contain_text("could not be asked")
+    expect(page.locator("input[name=name]")).to_have_value("new-topic")
+
+
+def announce(slug: str, number: int) -> None:
+    """As the sampler does after a tick; in a thread, for Playwright keeps this one's event loop."""
+    import threading
+
+    from asgiref.sync import async_to_sync
+    from channels.layers import channel_layers, get_channel_layer
+
+    def send() -> None:
+        channel_layers.backends.clear()
+        message = {"type": "tick", "cluster": slug, "tick": number}
+        async_to_sync(get_channel_layer().group_send)(f"tick.{slug}", message)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    thread.join()
