@@ -21,6 +21,7 @@ from monitoring.spark.transforms.time import GAP_STEPS, bucket_ms_for, rhythm
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 SUMMARY_ROWS_MAX = 20_000
 SERIES_NAMES_MAX = 20
@@ -78,7 +79,7 @@ def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) 
 
 
 def _samples(
-    spark: SparkSession, request: Request, files: Sequence[str], schema: schemas.StructType
+    spark: SparkSession, request: Request, files: Sequence[str], schema: StructType
 ) -> DataFrame:
     rows = schemas.read(spark, files, schema, request.from_ms, request.to_ms)
     return without_prefixes(rows, "topic", request.hidden_prefixes)

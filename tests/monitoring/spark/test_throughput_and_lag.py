@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from monitoring.reports.kinds import KINDS, THROUGHPUT_AND_LAG
 from monitoring.sampling.schema import GROUPS, PARTITIONS
 from monitoring.spark import schemas
 from monitoring.spark.jobs.throughput_and_lag import STAGES, Request, run
@@ -50,6 +51,10 @@ def request_of(history: dict, **fields: object) -> Request:
         }
         | fields
     )
+
+
+def test_the_stages_that_a_page_words_are_those_of_the_job() -> None:
+    assert KINDS[THROUGHPUT_AND_LAG].stages == STAGES
 
 
 def test_every_figure_agrees_with_plain_python(spark: SparkSession, history: dict) -> None:
