@@ -29,6 +29,9 @@ class OffsetsPartition(Protocol):
     @property
     def high_watermark(self) -> int: ...
 
+    @property
+    def is_under_min_isr(self) -> bool: ...
+
     def append(self, batches: Sequence[bytearray], now_ms: int) -> list[AppendResult]: ...
 
 
@@ -110,6 +113,8 @@ class GroupWrites:
     def _append(self, writes: list[Write], now_ms: int) -> None:
         batches, places = _pack(writes, now_ms)
         try:
+            if self._partition.is_under_min_isr:
+                raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
             results = self._partition.append(batches, now_ms)
         except KafkaError as error:
             for place in places:

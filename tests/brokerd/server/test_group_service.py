@@ -9,6 +9,7 @@ import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.groups.partitioner import OFFSETS_TOPIC, partition_for
+from brokerd.log.log_config import LogConfig
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import (
     decode_request,
@@ -21,6 +22,7 @@ from brokerd.protocol.messages import (
 from brokerd.protocol.records import iter_batches, iter_records
 from brokerd.protocol.versions import ADVERTISED
 from brokerd.server.broker import Broker
+from brokerd.server.group_writes import BATCH_BYTES_MAX
 from brokerd.server.handlers import group_offsets, groups
 from tests.brokerd.server.group_broker import LISTENER, GroupBroker, context
 
@@ -105,9 +107,9 @@ async def heartbeat(broker: GroupBroker, joined: Any) -> int:
 async def commit(
     broker: GroupBroker, offsets: dict[int, int], topic: str = "t", **fields: Any
 ) -> list[int]:
-    version = fields.pop("version", None)
+    version, metadata = fields.pop("version", None), fields.pop("metadata", "note")
     partitions = [
-        {"partition_index": index, "committed_offset": offset, "committed_metadata": "note"}
+        {"partition_index": index, "committed_offset": offset, "committed_metadata": metadata}
         for index, offset in offsets.items()
     ]
     request = {
@@ -292,12 +294,15 @@ async def test_many_commits_at_once_are_appended_in_few_batches(broker: GroupBro
 
 
 async def test_one_commit_larger_than_a_batch_is_whole(broker: GroupBroker) -> None:
-    broker.create_topic("wide", 6_000)
-    outcome = await commit(broker, dict.fromkeys(range(6_000), 5), topic="wide")
-    assert set(outcome) == {0}
+    broker.create_topic("wide", 200)
+    offsets = dict.fromkeys(range(200), 5)
+    assert set(await commit(broker, offsets, topic="wide", metadata="x" * 4_000)) == {0}
+    partition = broker.replicas.get(OFFSETS_TOPIC, partition_for(GROUP, 3))
+    assert partition is not None
+    assert partition.log.size_bytes > 2 * BATCH_BYTES_MAX
     await broker.restart()
     await broker.ready()
-    assert len(await committed(broker)) == 6_000
+    assert len(await committed(broker)) == 200
 
 
 async def test_offsets_are_removed_one_by_one_and_with_the_group(broker: GroupBroker) -> None:
@@ -413,6 +418,17 @@ async def test_a_commit_that_no_follower_takes_is_refused_in_time(tmp_path: Path
     broker.lead(OFFSETS_TOPIC, epoch=1, replicas=(1, 2), isr=(1,))  # the follower is given up
     assert await committed(broker) == {("t", 0): 7}
     await broker.stop()
+
+
+async def test_with_too_few_replicas_nothing_is_written(broker: GroupBroker) -> None:
+    partition = broker.replicas.get(OFFSETS_TOPIC, partition_for(GROUP, 3))
+    assert partition is not None
+    config = LogConfig.from_properties({}, {"min.insync.replicas": "2"})
+    broker.replicas.reconfigure(OFFSETS_TOPIC, config)
+    broker.lead(OFFSETS_TOPIC, epoch=1, replicas=(1, 2), isr=(1,))
+    await broker.ready()
+    assert await commit(broker, {0: 7}) == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
+    assert partition.log_end_offset == 0
 
 
 async def test_a_take_over_waits_until_what_it_read_is_safe(broker: GroupBroker) -> None:
