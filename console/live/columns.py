@@ -33,9 +33,15 @@ def numbers(table: pa.Table, name: str) -> Floats:
 def sums(values: Floats, codes: np.ndarray, n: int) -> Floats:
     """The sum of the known values for each code; NaN where none is known."""
     known = ~np.isnan(values) & (codes >= 0)
-    total = np.bincount(codes[known], weights=values[known], minlength=n).astype(np.float64)
-    total[np.bincount(codes[known], minlength=n) == 0] = np.nan
-    return total
+    found = np.bincount(codes[known], weights=values[known], minlength=n).astype(np.float64)
+    found[np.bincount(codes[known], minlength=n) == 0] = np.nan
+    return found
+
+
+def total(values: Floats) -> float:
+    """The sum of the known values; NaN where none is known."""
+    known = values[~np.isnan(values)]
+    return float(known.sum()) if len(known) else float("nan")
 
 
 def counts(mask: np.ndarray, codes: np.ndarray, n: int) -> np.ndarray:

@@ -22,6 +22,7 @@ from console.live.columns import (
     names,
     number,
     sums,
+    total,
     whole,
 )
 from console.live.rows import (
@@ -136,9 +137,13 @@ class Snapshot:
         return sorted(found, key=lambda row: row.partition)
 
     @cached_property
+    def _group_totals(self) -> pa.Table:
+        return group_totals(self._groups)
+
+    @cached_property
     def groups(self) -> list[GroupRow]:
         """One row per group, by name; the sums are monitoring.lag's, as in alerts."""
-        return [GroupRow(**row) for row in _rows(group_totals(self._groups), GroupRow)]
+        return [GroupRow(**row) for row in _rows(self._group_totals, GroupRow)]
 
     def group(self, name: str) -> GroupRow | None:
         return next((row for row in self.groups if row.name == name), None)
@@ -195,26 +200,24 @@ class Snapshot:
 
     @cached_property
     def totals(self) -> Totals:
-        p, brokers, groups = self._partitions, self.brokers, self.groups
-        states: dict[str, int] = {}
-        for group in groups:
-            states[group.state] = states.get(group.state, 0) + 1
-        # A partition whose leader is gone keeps its counters; it only stops growing.
+        """The cluster in a line, straight from the columns: made for every tick of a history."""
+        p, brokers, groups = self._partitions, self.brokers, self._group_totals
+        states = groups["state"].value_counts().to_pylist() if len(groups) else []
         return Totals(
             brokers=len(brokers),
             brokers_up=sum(broker.up for broker in brokers),
-            topics=len(self.topics),
+            topics=len(np.unique(p.topic)),
             partitions=len(p.topic),
             under_replicated=int((p.isr_count < p.replica_count).sum()),
             offline=int((p.leader < 0).sum()),
             groups=len(groups),
-            groups_by_state=states,
-            groups_without_lag=sum(group.lag is None for group in groups),
-            size_bytes=_total_whole(topic.size_bytes for topic in self.topics),
-            messages_rate=_total(topic.messages_rate for topic in self.topics),
+            groups_by_state={row["values"] or "": row["counts"] for row in states},
+            groups_without_lag=groups["lag"].null_count,
+            size_bytes=whole(total(p.size)),
+            messages_rate=number(total(self._rates["end"])),
             bytes_in_rate=_total(broker.bytes_in_rate for broker in brokers),
             bytes_out_rate=_total(broker.bytes_out_rate for broker in brokers),
-            lag=_total_whole(group.lag for group in groups),
+            lag=pc.sum(groups["lag"]).as_py(),
         )
 
 
@@ -241,8 +244,3 @@ def _total(values: Any) -> float | None:
     """The sum of what is known; None when nothing is."""
     known = [value for value in values if value is not None]
     return float(sum(known)) if known else None
-
-
-def _total_whole(values: Any) -> int | None:
-    total = _total(values)
-    return None if total is None else int(total)

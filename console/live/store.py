@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from django.utils.translation import gettext as _
 
 from console.accounts import rights
+from console.live.columns import names
 from console.live.rows import Totals
 from console.live.snapshot import Snapshot, everything
 from monitoring.sampling import live
@@ -21,6 +22,8 @@ from monitoring.store import StoreDown
 
 CHECK_SECONDS = 1.0
 POINTS_MAX = 60  # of the small history beside the totals
+# Of a large cluster a process that has just started reads less of the past: a tick costs 0.1 s.
+LARGE_ROWS, POINTS_LARGE = 20_000, 6
 CLUSTERS_MAX = 256
 
 
@@ -91,12 +94,12 @@ def _read(slug: str, known: _Known) -> None:
     head = live.latest_tick(slug)
     if head is None or (known.head is not None and head.tick == known.head.tick):
         return
-    window_ms = POINTS_MAX * head.interval_ms
-    since_ms = head.start_ms - window_ms
+    points = POINTS_MAX if len(head.partitions) + len(head.groups) < LARGE_ROWS else POINTS_LARGE
+    since_ms = head.start_ms - points * head.interval_ms
     if known.head is not None:
         since_ms = max(since_ms, known.head.start_ms + 1)
     follows = known.head is not None and head.tick == known.head.tick + 1
-    for tick in [head] if follows else live.recent_ticks(slug, since_ms)[-POINTS_MAX - 1 :]:
+    for tick in [head] if follows else live.recent_ticks(slug, since_ms):
         _take(known, tick)
     if known.ok is None:
         known.ok = live.last_ok_tick(slug)
@@ -120,9 +123,11 @@ def _take(known: _Known, tick: Tick) -> None:
 def _snapshot(known: _Known, sees_all: bool) -> Snapshot | None:
     if known.ok is None:
         return None
-    if sees_all not in known.snapshots:
-        keep = everything if sees_all else _visible
-        known.snapshots[sees_all] = Snapshot(known.ok, known.before, keep)
+    if not known.snapshots:
+        whole = Snapshot(known.ok, known.before, everything)
+        hidden = any(not _visible(topic) for topic in names(known.ok.partitions["topic"])[1])
+        part = Snapshot(known.ok, known.before, _visible) if hidden else whole
+        known.snapshots = {True: whole, False: part}
     return known.snapshots[sees_all]
 
 
