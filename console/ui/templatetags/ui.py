@@ -136,7 +136,8 @@ def tabs(items: Any) -> dict[str, Any]:
 
 @register.inclusion_tag("ui/notice.html")
 def notice(tone: str, title: str, text: str = "") -> dict[str, Any]:
-    """A message in the page: tone ok, info, warn or bad."""
+    """A message in the page: tone ok, info, warn or bad, or a level of Django's messages."""
+    tone = {"success": "ok", "warning": "warn", "error": "bad"}.get(tone, tone)
     icons = {"ok": "circle-check", "info": "info-circle", "warn": "alert-triangle"}
     colour = TONES.get(tone, "info")
     return {"icon": icons.get(tone, "circle-x"), "tone": colour, "title": title, "text": text}
