@@ -52,6 +52,9 @@ class TopicRow:
 
 @dataclass(frozen=True, slots=True)
 class PartitionRow:
+    """One partition; a leader of −1 is "no leader"."""
+
+    topic: str
     partition: int
     leader: int
     replicas: list[int]
@@ -72,6 +75,7 @@ class PartitionRow:
 
     @property
     def messages(self) -> int | None:
+        """Offsets between start and end: the records, where none was compacted away."""
         if self.log_end_offset is None or self.log_start_offset is None:
             return None
         return self.log_end_offset - self.log_start_offset

@@ -122,6 +122,7 @@ class Snapshot:
         replicas, isr = table["replicas"].to_pylist(), table["isr"].to_pylist()
         found = [
             PartitionRow(
+                topic=topic,
                 partition=int(p.partition[row]),
                 leader=int(p.leader[row]),
                 replicas=replicas[i] or [],

@@ -8,28 +8,22 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from console.accounts.access import requires
 from console.audit import services as audit
+from console.live.rows import PartitionRow
 from console.messages import services
 from console.messages.forms import BrowseForm, MaskingRuleForm
 from console.messages.models import MaskingRule
-from console.topics import partitions
-from console.topics.tabs import topic_tabs
+from console.topics.frame import frame
 from monitoring.gateway.errors import GatewayError
-from monitoring.sampling import live
-from monitoring.store import StoreDown
 
 
 @require_GET
 @requires("record.read", resource="topic")
 def browse(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
     """The records of a topic, newest first."""
-    rows = _known_partitions(cluster, topic)
+    page: dict[str, Any] = frame(request, topic, "messages")
+    rows: list[PartitionRow] = page["shown"].partitions(topic) if page["shown"] else []
     form = BrowseForm(request.GET, [row.partition for row in rows])
-    page: dict[str, Any] = {
-        "topic": topic,
-        "form": form,
-        "tabs": topic_tabs(request, topic, "messages"),
-        "rows": rows,
-    }
+    page |= {"form": form, "rows": rows}
     if form.is_valid():
         query = form.query(topic)
         try:
@@ -41,18 +35,10 @@ def browse(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
     return render(request, "messages/browse.html", page)
 
 
-def _known_partitions(slug: str, topic: str) -> list[partitions.PartitionRow]:
-    """What the last tick knows of the topic; nothing when Redis is away (browse works without)."""
-    try:
-        return partitions.of_topic(live.last_ok_tick(slug), topic)
-    except StoreDown:
-        return []
-
-
 def _neighbours(
     query: services.Query,
     records: list[services.ShownRecord],
-    rows: list[partitions.PartitionRow],
+    rows: list[PartitionRow],
 ) -> dict[str, int]:
     """Offsets that lead to older and newer records of one partition, where there are any."""
     row = next((row for row in rows if row.partition == query.partition), None)

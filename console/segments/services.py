@@ -7,7 +7,7 @@ function raises GatewayError where that broker does not answer as asked.
 from dataclasses import dataclass
 from typing import Any
 
-from console.topics import partitions
+from console.live.rows import PartitionRow
 from monitoring.gateway import gateway
 from monitoring.models import Cluster
 
@@ -25,7 +25,7 @@ class Bar:
     active: bool
 
 
-def segments(cluster: Cluster, row: partitions.PartitionRow) -> list[dict[str, Any]]:
+def segments(cluster: Cluster, row: PartitionRow) -> list[dict[str, Any]]:
     """The segments of a partition, oldest first, as brokerd's admin port tells them."""
     source = gateway.for_cluster(cluster).broker_admin
     found: list[dict[str, Any]] = source.segments(row.leader, row.topic, row.partition)["segments"]
@@ -33,7 +33,7 @@ def segments(cluster: Cluster, row: partitions.PartitionRow) -> list[dict[str, A
 
 
 def entries(
-    cluster: Cluster, row: partitions.PartitionRow, base_offset: int, kind: str, start: int
+    cluster: Cluster, row: PartitionRow, base_offset: int, kind: str, start: int
 ) -> dict[str, Any]:
     """One page of a segment: index entries from number `start`, or batches from that position."""
     source = gateway.for_cluster(cluster).broker_admin

@@ -7,11 +7,8 @@ from django.views.decorators.http import require_GET
 
 from console.accounts.access import requires
 from console.segments import services
-from console.topics import partitions
-from console.topics.tabs import topic_tabs
+from console.topics.frame import frame
 from monitoring.gateway.errors import GatewayError
-from monitoring.sampling import live
-from monitoring.store import StoreDown
 
 START_MAX = 2**40
 
@@ -22,7 +19,7 @@ def partition_segments(
     request: HttpRequest, cluster: str, topic: str, partition: int
 ) -> HttpResponse:
     """The files of a partition along its offsets."""
-    page = _page(request, cluster, topic, partition)
+    page = _page(request, topic, partition)
     row = page.get("row")
     if row is not None:
         try:
@@ -46,7 +43,7 @@ def segment(
     """Inside one segment: its offset index, its time index or its batches."""
     kind = request.GET.get("show", "batches")
     kind = kind if kind in services.KINDS else "batches"
-    page = _page(request, cluster, topic, partition) | {
+    page = _page(request, topic, partition) | {
         "base_offset": base_offset,
         "kind": kind,
         "kinds": _kind_tabs(kind),
@@ -63,16 +60,9 @@ def segment(
     return render(request, "segments/segment.html", page)
 
 
-def _page(request: HttpRequest, slug: str, topic: str, partition: int) -> dict[str, Any]:
-    page: dict[str, Any] = {
-        "topic": topic,
-        "partition": partition,
-        "tabs": topic_tabs(request, topic, "segments"),
-    }
-    try:
-        known = partitions.of_topic(live.last_ok_tick(slug), topic)
-    except StoreDown as error:
-        return page | {"error": str(error)}
+def _page(request: HttpRequest, topic: str, partition: int) -> dict[str, Any]:
+    page = frame(request, topic, "segments") | {"partition": partition}
+    known = page["shown"].partitions(topic) if page["shown"] else []
     page["partitions"] = known
     page["row"] = next((row for row in known if row.partition == partition), None)
     if known and page["row"] is None:

@@ -11,7 +11,7 @@ from console.accounts.access import requires
 from console.live import store
 from console.live.rows import TopicRow
 from console.topics import settings_table
-from console.topics.tabs import topic_tabs
+from console.topics.frame import frame
 from console.ui.table import Column, Table
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
@@ -50,20 +50,6 @@ def index(request: HttpRequest, cluster: str) -> HttpResponse:
         "may_create": request.rights.may("topic.create"),
     }
     return render(request, "topics/index.html", context)
-
-
-def frame(request: HttpRequest, topic: str, active: str) -> dict[str, Any]:
-    """What every page of a topic shows around its own content."""
-    shown = store.snapshot(request.cluster.slug, request.rights)
-    return {
-        "topic": topic,
-        "row": shown.topic(topic) if shown else None,
-        "shown": shown,
-        "at_ms": shown.at_ms if shown else None,
-        "tabs": topic_tabs(request, topic, active),
-        "may_alter": request.rights.may("topic.alter", topic),
-        "may_delete": request.rights.may("topic.delete", topic),
-    }
 
 
 def _known_topic(context: dict[str, Any]) -> TopicRow | None:
