@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from monitoring.reports.kinds import KINDS, THROUGHPUT_AND_LAG
 from monitoring.sampling.schema import GROUPS, PARTITIONS
 from monitoring.spark import schemas
-from monitoring.spark.jobs.throughput_and_lag import STAGES, Request, run
+from monitoring.spark.jobs.throughput_and_lag import STAGES, Outcome, Request, run
 from tests.monitoring.spark import reference
 
 pytestmark = pytest.mark.spark
@@ -57,10 +57,15 @@ def test_the_stages_that_a_page_words_are_those_of_the_job() -> None:
     assert KINDS[THROUGHPUT_AND_LAG].stages == STAGES
 
 
-def test_every_figure_agrees_with_plain_python(spark: SparkSession, history: dict) -> None:
+@pytest.fixture(scope="module")
+def outcome(spark: SparkSession, history: dict) -> Outcome:
     stages: list[int] = []
-    outcome = run(spark, request_of(history), stages.append)
+    computed = run(spark, request_of(history), stages.append)
     assert stages == list(range(len(STAGES)))
+    return computed
+
+
+def test_every_figure_agrees_with_plain_python(outcome: Outcome, history: dict) -> None:
     gap_ms = outcome.figures["gap_ms"]
     topics, series = reference.throughput(history["partition_rows"], 60_000, gap_ms)
     found = {row["topic"]: row for row in outcome.tables["topics"].to_pylist()}
@@ -78,8 +83,7 @@ def test_every_figure_agrees_with_plain_python(spark: SparkSession, history: dic
     assert outcome.figures["busiest_topic"] == busiest
 
 
-def test_every_lag_agrees_with_plain_python(spark: SparkSession, history: dict) -> None:
-    outcome = run(spark, request_of(history), lambda stage: None)
+def test_every_lag_agrees_with_plain_python(outcome: Outcome, history: dict) -> None:
     totals = reference.group_lag(history["group_rows"])
     expected = {
         name: reference.lag_summary(values, outcome.figures["gap_ms"])
