@@ -59,7 +59,7 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def site(_redis_process: RedisServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a running console."""
     data = tmp_path_factory.mktemp("site")
@@ -99,7 +99,7 @@ def _wait(url: str, server: "subprocess.Popen[bytes]") -> None:
             time.sleep(0.05)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
@@ -107,7 +107,7 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def sessions(site: str, chromium: Browser) -> Callable[[str], list]:
     """The cookies of each of the cast; they sign in by the form, once."""
     known: dict[str, list] = {}

@@ -1,4 +1,4 @@
-"""A real cluster to change: two brokerds, started once for this folder."""
+"""A real cluster to change: two brokerds, started once a module."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from tests.support.brokerd import BrokerdCluster
 from tests.support.zookeeper import ZooKeeper
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def brokerd(zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     directory = tmp_path_factory.mktemp("actions")
     chroot = zookeeper.connect("/console-actions")
