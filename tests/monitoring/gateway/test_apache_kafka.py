@@ -1,0 +1,90 @@
+"""The gateway and a tick against Apache Kafka: nothing may lean on what only brokerd does."""
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from monitoring.gateway import loop
+from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
+from monitoring.gateway.gateway import for_cluster
+from monitoring.models import Cluster
+from monitoring.sampling.assemble import assemble
+from monitoring.sampling.sampler import Samplers, Target
+from tests.support.kafka import apache_kafka
+
+pytestmark = pytest.mark.kafka
+TOPIC, GROUP = "orders", "billing"
+
+
+@pytest.fixture(scope="module")
+def kafka(zookeeper, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("apache-kafka")
+    with apache_kafka(directory, zookeeper.connect("/apache")) as bootstrap_servers:
+        yield Cluster(slug="kafka", name="Kafka", bootstrap_servers=bootstrap_servers)
+
+
+@pytest.fixture(scope="module")
+def written(kafka):
+    """30 records over two partitions, of which a live member has read and committed all of one."""
+    with for_cluster(kafka) as gateway:
+        gateway.admin.create_topic(TOPIC, 2, 1, {"retention.ms": "3600000"})
+    producer = Producer({"bootstrap.servers": kafka.bootstrap_servers, "log_level": 0})
+    for number in range(30):
+        producer.produce(TOPIC, b"value-%d" % number, partition=number % 2)
+    assert producer.flush(20) == 0
+    consumer = Consumer(
+        {
+            "bootstrap.servers": kafka.bootstrap_servers,
+            "group.id": GROUP,
+            "client.id": "billing-app",
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "log_level": 0,
+        }
+    )
+    consumer.subscribe([TOPIC])
+    assert consumer.poll(60) is not None  # it has joined
+    consumer.commit(offsets=[TopicPartition(TOPIC, 0, 15)], asynchronous=False)
+    yield kafka
+    consumer.close()
+
+
+def test_a_tick_tells_the_truth(written):
+    samplers = Samplers()
+    outcome = loop.run(samplers.read(Target.of(written), 20_000), 20)
+    loop.run(samplers.keep_only([]), 5)
+    tick = assemble("kafka", 1, 20_000, outcome.took_ms, outcome.reads)
+    assert (tick.reason, tick.groups_complete) == ("", True)
+    partitions = [row for row in tick.partitions.to_pylist() if row["topic"] == TOPIC]
+    assert [(row["log_start_offset"], row["log_end_offset"]) for row in partitions] == [(0, 15)] * 2
+    assert all(row["size_bytes"] > 0 for row in partitions)
+    assert all(row["bytes_in"] is None for row in partitions)
+    groups = [row for row in tick.groups.to_pylist() if row["group"] == GROUP]
+    assert [(row["partition"], row["committed_offset"], row["lag"]) for row in groups] == [
+        (0, 15, 0),
+        (1, None, None),
+    ]
+    assert {(row["state"], row["client_id"], row["members"]) for row in groups} == {
+        ("Stable", "billing-app", 1)
+    }
+    [broker] = tick.brokers
+    assert (broker["up"], broker["source"]) == (True, "none")
+
+
+def test_records_and_settings_are_read(written):
+    with for_cluster(written) as gateway:
+        rows = gateway.browse.read(TOPIC, 0, None, 3)
+        configs = {config.name: config for config in gateway.admin.describe_configs(TOPIC)}
+    assert [row.value for row in rows] == [b"value-28", b"value-26", b"value-24"]
+    assert (configs["retention.ms"].value, configs["retention.ms"].is_default) == ("3600000", False)
+
+
+def test_refusals_read_the_same(written):
+    with for_cluster(written) as gateway:
+        with pytest.raises(Refused, match="exists"):
+            gateway.admin.create_topic(TOPIC, 1, 1)
+        with pytest.raises(NotFound):
+            gateway.admin.describe_topic("nothing")
+        with pytest.raises(OffsetOutOfRange, match="0 to 14"):
+            gateway.browse.read(TOPIC, 0, 99, 1)
+        with pytest.raises(Unsupported, match="no admin address"):
+            gateway.broker_admin.segments(1, TOPIC, 0)

@@ -1,0 +1,56 @@
+"""One real Apache Kafka broker for tests, by bench/kafka.sh; skipped where there is none."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from tests.support.zookeeper import free_port
+
+_SCRIPT = Path(__file__).parent.parent.parent / "bench" / "kafka.sh"
+_NOT_THERE = 3  # kafka.sh: neither KAFKA_HOME nor Maven
+_FETCH_S, _READY_S = 600, 90
+
+
+@contextmanager
+def apache_kafka(directory: Path, zookeeper_connect: str) -> Iterator[str]:
+    """A running broker on the given chroot of ZooKeeper; yields its bootstrap address."""
+    fetched = subprocess.run([_SCRIPT, "fetch"], capture_output=True, timeout=_FETCH_S)
+    if fetched.returncode == _NOT_THERE:
+        pytest.skip(fetched.stderr.decode().strip())
+    fetched.check_returncode()
+    port = free_port()
+    with (directory / "kafka.log").open("wb") as output:
+        process = subprocess.Popen(
+            [_SCRIPT, "broker", directory / "kafka", str(port), "1", zookeeper_connect],
+            stdout=output,
+            stderr=output,
+            env=os.environ | {"KAFKA_HEAP_OPTS": "-Xms128m -Xmx512m"},
+            start_new_session=True,  # bash and java end together
+        )
+    try:
+        _wait_until_ready(port, process)
+        yield f"127.0.0.1:{port}"
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _wait_until_ready(port: int, process: subprocess.Popen[bytes]) -> None:
+    client = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}", "log_level": 0})
+    deadline = time.monotonic() + _READY_S
+    while True:
+        try:
+            if client.list_topics(timeout=1).brokers:
+                return
+        except KafkaException:
+            pass
+        assert process.poll() is None, "Apache Kafka ended while it started"
+        assert time.monotonic() < deadline, f"Apache Kafka was not ready within {_READY_S} s"
