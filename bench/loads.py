@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import count
 
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from bench import raw
 from bench.servers import Server
@@ -96,7 +97,7 @@ def consume(server: Server, seconds: float) -> Measured:
         while (took := time.perf_counter() - start) < seconds:
             found = consumer.consume(10_000, 1.0)
             size += len(found) * RECORD_BYTES
-            if found and found[-1].offset() >= _FILLED_RECORDS - 10_000:
+            if found and (found[-1].offset() or 0) >= _FILLED_RECORDS - 10_000:
                 consumer.seek(TopicPartition(topic, 0, 0))
         return Measured(size / took / MB, _per_gib(server, cpu_before, size))
     finally:

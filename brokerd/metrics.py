@@ -1,7 +1,7 @@
 """Counters that cost an integer addition, and a histogram with fixed bounds.
 
-Plain attributes on purpose: the hot path adds to them without a call. They are turned into text only
-when somebody asks (see server/admin).
+Plain attributes on purpose: the hot path adds to them without a call. They are turned into text
+only when somebody asks (see server/admin).
 """
 
 from bisect import bisect_left
