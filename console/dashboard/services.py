@@ -3,6 +3,7 @@
 from typing import Any
 
 from console.accounts.rights import Rights
+from console.alerts.services import open_alerts
 from console.live import store
 from console.live.rows import Totals
 from monitoring.models import Cluster
@@ -21,6 +22,7 @@ def context(cluster: Cluster, held: Rights, argument: str = "") -> dict[str, Any
     )
     busiest = sorted(shown.topics, key=lambda topic: topic.messages_rate or 0.0, reverse=True)
     return {
+        "alerts": open_alerts(cluster, held, shown) if held.may("alert.view") else None,
         "totals": shown.totals,
         "at_ms": shown.at_ms,
         "brokers": shown.brokers,

@@ -50,6 +50,7 @@ def detail(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
         "range": chosen,
         "ranges": list(known),
         "chart": _chart(request, group, chosen),
+        "may_alert": request.rights.may("alert.edit"),
     }
     return render(request, "groups/detail.html", extra | (context or {"group": None}))
 

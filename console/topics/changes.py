@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 from console.actions.plan import Change, Draft, Facts, PlanRefused
 from console.live.snapshot import Snapshot
 from console.ui import numbers
-from monitoring.gateway.errors import GatewayError, NotFound
+from monitoring.gateway.errors import GatewayError, NotFound, Refused
 from monitoring.gateway.gateway import Gateway
 
 Params = Mapping[str, Any]
@@ -24,11 +24,27 @@ LEADER_WAIT_SECONDS = 20.0
 
 
 def read_new(gateway: Gateway, params: Params) -> Facts:
-    """For a topic that shall be made: whether it, or one that it would collide with, is there."""
+    """For a topic that shall be made: whether it, or one that it would collide with, is there,
+    and what the brokers object to (they are asked to check it without doing it)."""
     metadata = gateway.wire.metadata()
     name = params["name"]
     alike = [topic for topic in metadata.topics if _collides(topic, name)]
-    return {"exists": name in metadata.topics, "brokers": len(metadata.brokers), "alike": alike}
+    facts = {"exists": name in metadata.topics, "brokers": len(metadata.brokers), "alike": alike}
+    return {**facts, "objection": "" if facts["exists"] else _objection(gateway, params)}
+
+
+def _objection(gateway: Gateway, params: Params) -> str:
+    try:
+        gateway.admin.create_topic(
+            params["name"],
+            params["partitions"],
+            params["replication"],
+            params["configs"],
+            validate_only=True,
+        )
+    except Refused as error:
+        return error.message
+    return ""
 
 
 def _collides(a: str, b: str) -> bool:
@@ -59,6 +75,8 @@ def draft_create(facts: Facts, params: Params, snapshot: Snapshot | None) -> Dra
             _("Replication factor %(n)d needs as many brokers; %(up)d are there.")
             % {"n": replication, "up": facts["brokers"]}
         )
+    if facts["objection"]:
+        raise PlanRefused(_("The cluster refuses it: %(why)s") % {"why": facts["objection"]})
     changes = [
         Change(_("Topic"), "", name),
         Change(_("Partitions"), "", str(partitions)),
