@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from console.accounts.rights import Rights
 from monitoring.egress import URL_LENGTH_MAX, EgressRefused, EgressUnresolved, check_url
 from monitoring.models import AlertRule
+from monitoring.secrets import SecretUnreadable
 
 _PATTERN = re.compile(r"^[^\s\x00-\x1f]+$")
 
@@ -102,10 +103,17 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         return url
 
     def save(self, commit: bool = True) -> AlertRule:
-        url, secret = self.instance.open_webhook() if self.instance.webhook_url else ("", "")
-        if self.cleaned_data.get("no_webhook"):
-            url, secret = "", ""
+        url, secret = self._kept_webhook()
         self.instance.set_webhook(
             self.cleaned_data["url"] or url, self.cleaned_data["secret"] or secret
         )
         return super().save(commit)
+
+    def _kept_webhook(self) -> tuple[str, str]:
+        """The present URL and secret, unless they are to go or can be opened no more."""
+        if self.cleaned_data.get("no_webhook"):
+            return "", ""
+        try:
+            return self.instance.open_webhook()
+        except SecretUnreadable:
+            return "", ""

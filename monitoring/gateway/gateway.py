@@ -12,9 +12,11 @@ from monitoring.gateway.admin import Admin
 from monitoring.gateway.admin_urls import AdminUrls
 from monitoring.gateway.broker_admin import BrokerAdmin
 from monitoring.gateway.browse import Browse
+from monitoring.gateway.errors import Refused
 from monitoring.gateway.wire.facade import Wire
 from monitoring.gateway.zookeeper import ZooKeeper
 from monitoring.models import Cluster, parse_addresses
+from monitoring.secrets import SecretUnreadable
 
 
 class Gateway:
@@ -40,8 +42,11 @@ class Gateway:
 
     @cached_property
     def broker_admin(self) -> BrokerAdmin:
-        """What brokerd alone tells: segments, events, counters."""
-        return BrokerAdmin(AdminUrls.of(self._cluster))
+        """What brokerd alone tells: segments, events, counters. Raises Refused without its key."""
+        try:
+            return BrokerAdmin(AdminUrls.of(self._cluster))
+        except SecretUnreadable as error:
+            raise Refused(str(error)) from error
 
     @cached_property
     def zookeeper(self) -> ZooKeeper:

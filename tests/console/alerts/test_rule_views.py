@@ -61,6 +61,17 @@ def test_an_empty_url_keeps_the_webhook_and_the_box_removes_it(client):
     assert rule.open_webhook() == ("", "")
 
 
+def test_a_webhook_that_can_be_opened_no_more_is_entered_again(client, make_rule):
+    rule = make_rule()
+    AlertRule.objects.update(webhook_url="sealed with a lost key")
+    assert (
+        "Set, at ?" in client.get(reverse("alert-rule", args=["local", rule.pk])).content.decode()
+    )
+    assert edit(client, rule, url=URL).status_code == 302
+    rule.refresh_from_db()
+    assert rule.open_webhook() == (URL, "")
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

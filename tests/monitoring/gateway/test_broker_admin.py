@@ -52,6 +52,12 @@ def test_a_wrong_token_is_said_and_not_shown(live_cluster):
     assert "wr0ng" not in str(caught.value)
 
 
+def test_a_token_that_cannot_be_opened_is_said(live_cluster):
+    with for_cluster(live_cluster.row(admin_token="sealed with a lost key")) as gateway:
+        with pytest.raises(Refused, match="AERIE_SECRET_KEY_FILE"):
+            gateway.broker_admin.broker(1)
+
+
 def test_a_private_address_needs_leave(live_cluster, settings):
     settings.AERIE_EGRESS_ALLOW = []
     with for_cluster(live_cluster.row()) as gateway:

@@ -1,0 +1,65 @@
+import pytest
+from django.core.exceptions import ValidationError
+
+from monitoring.models import Alert, AlertRule, Cluster, parse_addresses
+
+
+@pytest.mark.parametrize(
+    ("text", "addresses"),
+    [
+        ("a:1", [("a", 1)]),
+        (" a.b-c:9092 , 10.0.0.1:65535,", [("a.b-c", 9092), ("10.0.0.1", 65535)]),
+        ("[::1]:9092", [("::1", 9092)]),
+        ("", []),
+    ],
+)
+def test_addresses_are_parsed(text, addresses):
+    assert parse_addresses(text) == addresses
+
+
+@pytest.mark.parametrize(
+    "text", ["a", "a:", ":1", "a:0", "a:65536", "a b:1", "http://a:1", "a:1;b:2"]
+)
+def test_what_is_no_address_is_named(text):
+    with pytest.raises(ValueError, match="is not host:port"):
+        parse_addresses(text)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"bootstrap_servers": ""},
+        {"bootstrap_servers": "nowhere"},
+        {"zookeeper_connect": "nowhere/x"},
+        {"admin_urls": {"one": "http://a"}},
+        {"admin_urls": {"1": "file:///etc/passwd"}},
+        {"admin_urls": ["http://a"]},
+        {"slug": "Not A Slug"},
+    ],
+)
+def test_a_cluster_that_cannot_work_is_refused(fields):
+    sound = {"slug": "c", "name": "C", "bootstrap_servers": "a:1"}
+    with pytest.raises(ValidationError):
+        Cluster(**(sound | fields)).full_clean()
+
+
+def test_secrets_are_sealed_and_open_again():
+    cluster = Cluster(slug="c")
+    cluster.set_admin_token("t0ken")
+    assert "t0ken" not in cluster.admin_token
+    assert cluster.open_admin_token() == "t0ken"
+
+
+def test_of_a_webhook_only_the_host_may_be_shown():
+    rule = AlertRule()
+    assert rule.webhook_host == ""
+    rule.set_webhook("https://hooks.example/T0KEN", "key")
+    assert rule.webhook_host == "hooks.example"
+    rule.webhook_url = "not sealed by us"
+    assert rule.webhook_host == "?"
+
+
+def test_an_alert_names_its_subject():
+    assert Alert(group="g").subject == "g"
+    assert Alert(group="g", topic="t").subject == "g · t"

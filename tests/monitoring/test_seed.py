@@ -1,0 +1,16 @@
+import pytest
+
+from monitoring.models import Cluster
+from monitoring.seed import embedded_cluster
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_embedded_cluster_is_made_once_and_kept_up_to_date():
+    embedded_cluster("a:1", "z:1/aerie", {"1": "http://127.0.0.1:9192"}, "old")
+    Cluster.objects.update(name="Mine", read_only=True)
+    embedded_cluster("b:2", "z:1/aerie", {"1": "http://127.0.0.1:9292"}, "new")
+    cluster = Cluster.objects.get()
+    assert (cluster.slug, cluster.name, cluster.read_only) == ("local", "Mine", True)
+    assert cluster.bootstrap_servers == "b:2"
+    assert cluster.open_admin_token() == "new"
