@@ -1,6 +1,7 @@
 import pytest
 
 from monitoring.models import Alert, AlertRule
+from tests.support.webhook import webhook_server  # noqa: F401  (a fixture)
 
 
 @pytest.fixture
