@@ -348,9 +348,10 @@ class ClusterClient:
         await self._configs.replace(topic, config, validate_only)
 
     async def auto_create(self, name: str) -> None:
-        """Creates a topic with the broker's defaults if it does not exist, and waits until it has
-        leaders. `__consumer_offsets` gets its own partition count and compact policy. On any
-        broker. Raises KafkaError (bad name, no live broker, LEADER_NOT_AVAILABLE)."""
+        """Creates a topic with the broker's defaults and waits until it has leaders; nothing is
+        done for one that exists. `__consumer_offsets` gets its own partition count and compact
+        policy. On any broker. Raises KafkaError (bad name, no live broker,
+        LEADER_NOT_AVAILABLE)."""
         await self._topics.auto_create(name)
 
     async def next_producer_id_block(self) -> tuple[int, int]:

@@ -160,6 +160,10 @@ class Controller:
         """Whether a state of the topic was written before."""
         return any((topic, index) in self.states for index in self.topics[topic].replicas)
 
+    def written_partitions(self, topic: str) -> list[int]:
+        """The partitions of the topic that have a state."""
+        return [index for index in self.topics[topic].replicas if (topic, index) in self.states]
+
     def deletions_asked(self, names: Iterable[str]) -> list[tuple[str, UUID]]:
         """Topics marked for deletion; the answer is those to be announced. Unknown ones are passed
         over, the caller removes their markers."""

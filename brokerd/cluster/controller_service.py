@@ -27,7 +27,14 @@ from brokerd.cluster.changes import ChangeEntry, encode_entry
 from brokerd.cluster.codecs import TopicNode, encode_feature, encode_topic
 from brokerd.cluster.controller import Controller, LoadedState
 from brokerd.cluster.election import Mandate
-from brokerd.cluster.operations import Create, Delete, Operation, SetData, remove_tree, write_states
+from brokerd.cluster.operations import (
+    Create,
+    Delete,
+    Operation,
+    SetData,
+    removal_of_partitions,
+    write_states,
+)
 from brokerd.cluster.purge import purge_applied, purge_old
 from brokerd.cluster.reading import ReadTopic
 from brokerd.cluster.zookeeper import MultiError, ZooKeeper
@@ -243,21 +250,37 @@ class ControllerService:
             self._on_progress()
 
     async def _remove(self, name: str) -> None:
-        """Leaves first, the topic's own node, its config and its marker together and last."""
-        parts = paths.partitions(name)
-        below = []
-        for index in await self._zookeeper.children(parts):
-            below.append(f"{parts}/{index}")
-            if await self._zookeeper.exists(f"{parts}/{index}/state") is not None:
-                below.append(f"{parts}/{index}/state")
-        if await self._zookeeper.exists(parts) is not None:
-            operations = remove_tree(parts, below)
-            for start in range(0, len(operations), DELETES_PER_MULTI):
-                await self.fenced(operations[start : start + DELETES_PER_MULTI])
-        last: list[Operation] = [Delete(paths.topic(name)), Delete(paths.delete_topic(name))]
-        if await self._zookeeper.exists(paths.topic_config(name)) is not None:
+        """The leaves first; the topic's node, its config and its marker together and last. If that
+        is not what there is (somebody's half of a topic), it is read and removed."""
+        known = self._core.written_partitions(name)
+        try:
+            await self._remove_nodes(name, removal_of_partitions(name, known), has_config=True)
+        except MultiError:
+            has_config = await self._zookeeper.exists(paths.topic_config(name)) is not None
+            await self._remove_nodes(name, await self._present(name), has_config=has_config)
+
+    async def _remove_nodes(
+        self, name: str, operations: Sequence[Operation], *, has_config: bool
+    ) -> None:
+        last = [Delete(paths.topic(name)), Delete(paths.delete_topic(name))]
+        if has_config:
             last.append(Delete(paths.topic_config(name)))
-        await self.fenced(last)
+        everything = [*operations, *last]
+        while len(everything) > DELETES_PER_MULTI:
+            await self.fenced(everything[:DELETES_PER_MULTI])
+            everything = everything[DELETES_PER_MULTI:]
+        await self.fenced(everything)
+
+    async def _present(self, name: str) -> list[Operation]:
+        root = paths.partitions(name)
+        if await self._zookeeper.exists(root) is None:
+            return []
+        operations: list[Operation] = []
+        for index in await self._zookeeper.children(root):
+            if await self._zookeeper.exists(f"{root}/{index}/state") is not None:
+                operations.append(Delete(f"{root}/{index}/state"))
+            operations.append(Delete(f"{root}/{index}"))
+        return [*operations, Delete(root)]
 
     async def _read_applied(self) -> None:
         watch = self._applied_watch

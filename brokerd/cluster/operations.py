@@ -69,6 +69,12 @@ def write_states(
     return operations
 
 
-def remove_tree(root: str, below: Sequence[str]) -> list[Operation]:
-    """Deletes `root` and every path `below` it, deepest first."""
-    return [Delete(path) for path in sorted([root, *below], key=lambda p: -p.count("/"))]
+def removal_of_partitions(topic: str, indices: Sequence[int]) -> list[Operation]:
+    """Deletes the states of these partitions and the nodes above them, leaves first."""
+    operations: list[Operation] = []
+    for index in indices:
+        operations.append(Delete(paths.partition_state(topic, index)))
+        operations.append(Delete(paths.partition(topic, index)))
+    if indices:
+        operations.append(Delete(paths.partitions(topic)))
+    return operations

@@ -11,10 +11,9 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException
 
-from brokerd.cluster.zookeeper import RETRY, kazoo_logger
+from brokerd.cluster.kazoo_client import Client
 
 logger = logging.getLogger(__name__)
 
@@ -59,13 +58,7 @@ def end(connect: str, session: SavedSession, session_timeout_ms: int) -> bool:
     did not answer in time.
     """
     hosts = connect.partition("/")[0]
-    client = KazooClient(
-        hosts=hosts,
-        client_id=(session.id, session.password),
-        timeout=session_timeout_ms / 1000,
-        connection_retry=RETRY,
-        logger=kazoo_logger(),
-    )
+    client = Client(hosts, session_timeout_ms, client_id=(session.id, session.password))
     try:
         client.start_async().wait(REATTACH_TIMEOUT_S)
         client_id = client.client_id
@@ -74,7 +67,7 @@ def end(connect: str, session: SavedSession, session_timeout_ms: int) -> bool:
         _close(client)
 
 
-def _close(client: KazooClient) -> None:
+def _close(client: Client) -> None:
     try:
         client.stop()
         client.close()

@@ -11,17 +11,18 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Container, Sequence
+from typing import TypeVar
 from uuid import uuid4
 
-from kazoo.exceptions import BadVersionError, NodeExistsError
+from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
 from brokerd.cluster import paths
 from brokerd.cluster.codecs import TopicNode, decode_topic, encode_config, encode_topic
 from brokerd.cluster.controller_service import ControllerService, DeposedError
 from brokerd.cluster.image import MetadataImage
-from brokerd.cluster.names import collision_keys
-from brokerd.cluster.operations import Create, Operation, SetData
+from brokerd.cluster.names import collision_key, collision_keys
+from brokerd.cluster.operations import ANY_VERSION, Create, Operation, SetData
 from brokerd.cluster.progress import Progress
 from brokerd.cluster.requests import ClusterSettings, CreatedTopic, NewPartitions, NewTopic
 from brokerd.cluster.topic_plans import (
@@ -36,14 +37,18 @@ from brokerd.replication.state import NO_LEADER
 
 logger = logging.getLogger(__name__)
 
-AUTO_CREATE_TIMEOUT_S = 10.0
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+ATTEMPTS_MAX = 5
+CONCURRENT_MAX = 32
+AUTO_CREATE_TIMEOUT_S = 5.0
 OTHERS_TIMEOUT_S = 1.0
 """How long an answer waits for brokers other than this one to have heard of the change."""
 
 
 def unreachable(error: Exception) -> KafkaError:
     """What a client is told when ZooKeeper was lost in the middle of its request."""
-    logger.warning("ZooKeeper was not reachable during a request: %r", error)
+    logger.debug("ZooKeeper was not reachable during a request: %r", error)
     return KafkaError(
         ErrorCode.REQUEST_TIMED_OUT,
         "ZooKeeper is not reachable from this broker: whether the change was made is unknown, "
@@ -80,29 +85,26 @@ class TopicAdmin:
     async def create(
         self, topics: Sequence[NewTopic], timeout_ms: int, validate_only: bool
     ) -> dict[str, CreatedTopic | KafkaError]:
-        results: dict[str, CreatedTopic | KafkaError] = {}
         twice = {name for name, n in Counter(t.name for t in topics).items() if n > 1}
         existing = collision_keys(self._image.topics)
-        for topic in topics:
-            try:
-                if topic.name in twice:
-                    message = f"Topic '{topic.name}' is named more than once in the request."
-                    raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-                service = self._controller()
-                plan = self._plan(topic, existing)
-                if not validate_only:
-                    await self._write_new(plan, service.fenced)
-                    existing.update(collision_keys([topic.name]))
-                results[topic.name] = plan.created()
-            except (KafkaError, DeposedError, *DISCONNECTED) as error:
-                results[topic.name] = _as_kafka_error(error)
-        if not validate_only:
-            created = [name for name, r in results.items() if isinstance(r, CreatedTopic)]
-            sizes = {r.name: r.partitions for r in results.values() if isinstance(r, CreatedTopic)}
+
+        async def one(topic: NewTopic) -> CreatedTopic:
+            _check_named_once(topic.name, twice)
+            service = self._controller()
+            plan = self._plan(topic, existing)
+            existing[collision_key(topic.name)] = topic.name
+            if not validate_only:
+                await self._write_new(plan, service.fenced)
+            return plan.created()
+
+        results = dict(
+            zip((topic.name for topic in topics), await _side_by_side(one, topics), strict=True)
+        )
+        sizes = {r.name: r.partitions for r in results.values() if isinstance(r, CreatedTopic)}
+        if sizes and not validate_only:
             for name in await self._not_ready(sizes, timeout_ms / 1000):
                 results[name] = _timed_out(f"Topic '{name}' is created but not ready yet.")
-            if created:
-                await self._others_followed()
+            await self._others_followed()
         return results
 
     def _plan(self, topic: NewTopic, existing: dict[str, str]) -> TopicPlan:
@@ -123,20 +125,28 @@ class TopicAdmin:
     ) -> None:
         """The topic's config and node in one multi. A config that an older topic of this name left
         behind is overwritten."""
-        if await self._zookeeper.exists(paths.delete_topic(plan.name)) is not None:
-            message = f"Topic '{plan.name}' is marked for deletion."
-            raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, message)
         path, data = paths.topic_config(plan.name), encode_config(plan.config)
-        stat = await self._zookeeper.exists(path)
-        config = Create(path, data) if stat is None else SetData(path, data, stat.version)
-        try:
-            node = Create(paths.topic(plan.name), encode_topic(plan.node))
-            await multi([config, node])
-        except MultiError as error:
-            if isinstance(error.cause, NodeExistsError):
-                message = f"Topic '{plan.name}' already exists."
-                raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, message) from None
-            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+        node = Create(paths.topic(plan.name), encode_topic(plan.node))
+        config: Operation = Create(path, data)
+        for _ in range(ATTEMPTS_MAX):
+            try:
+                await multi([config, node])
+                return
+            except MultiError as error:
+                if error.operation is node and isinstance(error.cause, NodeExistsError):
+                    raise await self._exists_already(plan.name) from None
+                if not isinstance(error.cause, NodeExistsError | NoNodeError):
+                    raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+            is_left_behind = await self._zookeeper.exists(path) is not None
+            config = SetData(path, data, ANY_VERSION) if is_left_behind else Create(path, data)
+        message = f"Topic '{plan.name}' is created and deleted all the time, try again."
+        raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, message)
+
+    async def _exists_already(self, name: str) -> KafkaError:
+        message = f"Topic '{name}' already exists."
+        if await self._zookeeper.exists(paths.delete_topic(name)) is not None:
+            message = f"Topic '{name}' is marked for deletion."
+        return KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, message)
 
     async def _not_ready(self, sizes: dict[str, int], timeout_s: float) -> list[str]:
         """The topics whose partitions did not all get a leader in time."""
@@ -170,35 +180,34 @@ class TopicAdmin:
         await asyncio.shield(task)
 
     async def _auto_create(self, name: str) -> None:
-        info = self._image.topics.get(name)
-        if info is None:
-            topic = automatic_topic(name, self._settings)
-            plan = self._plan(topic, collision_keys(self._image.topics))
-            try:
-                await self._write_new(plan, self._zookeeper.multi)
-                logger.info("topic %s is created automatically", name)
-            except KafkaError as error:
-                if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
-                    raise
-            except DISCONNECTED as error:
-                raise unreachable(error) from error
-            size = len(plan.node.replicas)
-        else:
-            size = len(info.partitions)
-        if await self._not_ready({name: size}, AUTO_CREATE_TIMEOUT_S):
+        if name in self._image.topics:
+            return
+        topic = automatic_topic(name, self._settings)
+        plan = self._plan(topic, collision_keys(self._image.topics))
+        try:
+            await self._write_unless_there(plan)
+        except DISCONNECTED as error:
+            raise unreachable(error) from error
+        if await self._not_ready({name: len(plan.node.replicas)}, AUTO_CREATE_TIMEOUT_S):
             message = f"Topic '{name}' has no leaders yet."
             raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, message)
+
+    async def _write_unless_there(self, plan: TopicPlan) -> None:
+        try:
+            await self._write_new(plan, self._zookeeper.multi)
+            logger.info("topic %s is created automatically", plan.name)
+        except KafkaError as error:
+            if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
+                raise
+            if await self._zookeeper.exists(paths.delete_topic(plan.name)) is not None:
+                message = f"Topic '{plan.name}' is being deleted."
+                raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, message) from None
 
     # -- delete --------------------------------------------------------------------------------
 
     async def delete(self, names: Sequence[str], timeout_ms: int) -> dict[str, KafkaError | None]:
-        results: dict[str, KafkaError | None] = {}
-        for name in dict.fromkeys(names):
-            try:
-                await self._mark(name)
-                results[name] = None
-            except (KafkaError, DeposedError, *DISCONNECTED) as error:
-                results[name] = _as_kafka_error(error)
+        unique = list(dict.fromkeys(names))
+        results = dict(zip(unique, await _side_by_side(self._mark, unique), strict=True))
         marked = [name for name, error in results.items() if error is None]
 
         def remaining() -> list[str]:
@@ -229,17 +238,14 @@ class TopicAdmin:
     async def grow(
         self, growths: Sequence[NewPartitions], timeout_ms: int, validate_only: bool
     ) -> dict[str, KafkaError | None]:
-        results: dict[str, KafkaError | None] = {}
         twice = {name for name, n in Counter(g.topic for g in growths).items() if n > 1}
-        for growth in growths:
-            try:
-                if growth.topic in twice:
-                    message = f"Topic '{growth.topic}' is named more than once in the request."
-                    raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-                await self._grow_one(growth, validate_only)
-                results[growth.topic] = None
-            except (KafkaError, DeposedError, *DISCONNECTED) as error:
-                results[growth.topic] = _as_kafka_error(error)
+
+        async def one(growth: NewPartitions) -> None:
+            _check_named_once(growth.topic, twice)
+            await self._grow_one(growth, validate_only)
+
+        names = (growth.topic for growth in growths)
+        results = dict(zip(names, await _side_by_side(one, growths), strict=True))
         if not validate_only:
             sizes = {g.topic: g.total for g in growths if results[g.topic] is None}
             for name in await self._not_ready(sizes, timeout_ms / 1000):
@@ -277,6 +283,30 @@ class TopicAdmin:
 
 def _timed_out(message: str) -> KafkaError:
     return KafkaError(ErrorCode.REQUEST_TIMED_OUT, message)
+
+
+def _check_named_once(name: str, twice: Container[str]) -> None:
+    if name in twice:
+        message = f"Topic '{name}' is named more than once in the request."
+        raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+
+
+async def _side_by_side(
+    one: Callable[[Item], Awaitable[Answer]], items: Sequence[Item]
+) -> list[Answer | KafkaError]:
+    """The answer to each item, in order; CONCURRENT_MAX are under way at a time."""
+
+    async def answer(item: Item) -> Answer | KafkaError:
+        try:
+            return await one(item)
+        except (KafkaError, DeposedError, *DISCONNECTED) as error:
+            return _as_kafka_error(error)
+
+    answers: list[Answer | KafkaError] = []
+    for start in range(0, len(items), CONCURRENT_MAX):
+        run = items[start : start + CONCURRENT_MAX]
+        answers += await asyncio.gather(*(answer(item) for item in run))
+    return answers
 
 
 def _as_kafka_error(error: Exception) -> KafkaError:

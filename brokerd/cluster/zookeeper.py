@@ -14,7 +14,6 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kazoo.client import KazooClient
 from kazoo.exceptions import (
     ConnectionClosedError,
     ConnectionLoss,
@@ -28,6 +27,7 @@ from kazoo.exceptions import (
 )
 from kazoo.protocol.states import EventType, KazooState, WatchedEvent, ZnodeStat
 
+from brokerd.cluster.kazoo_client import Client
 from brokerd.cluster.operations import Check, Create, Delete, Operation, SetData
 
 logger = logging.getLogger(__name__)
@@ -40,16 +40,8 @@ DISCONNECTED = (
     OperationTimeoutError,
 )
 """The outcome of a call that raised one of these is unknown."""
-RETRY = {"max_tries": -1, "delay": 0.1, "backoff": 1.5, "max_delay": 1.0}
 IN_FLIGHT_MAX = 500
 _NOT_AT_FAULT = (RolledBackError, RuntimeInconsistency)
-
-
-def kazoo_logger() -> logging.Logger:
-    """kazoo tells every attempt to connect; what an operator needs is told by the client."""
-    quiet = logging.getLogger("brokerd.cluster.kazoo")
-    quiet.setLevel(logging.ERROR)
-    return quiet
 
 
 Watch = Callable[[], None]
@@ -89,15 +81,8 @@ class ZooKeeper:
         }
         self._on_connected = on_connected
         self._connected = threading.Event()
-        self._client = KazooClient(
-            hosts=connect,
-            timeout=session_timeout_ms / 1000,
-            connection_retry=RETRY,
-            logger=kazoo_logger(),
-        )
+        self._client = Client(connect, session_timeout_ms)
         self._client.add_listener(self._state_changed)
-        self._granted_ms = session_timeout_ms
-        self._note_granted_timeout()
 
     @property
     def session(self) -> tuple[int, bytes] | None:
@@ -108,20 +93,7 @@ class ZooKeeper:
     @property
     def session_timeout_ms(self) -> int:
         """As the server granted it: it may cut what was asked for."""
-        return self._granted_ms
-
-    def _note_granted_timeout(self) -> None:
-        """kazoo keeps the granted timeout to itself: it returns two thirds of it to its own
-        loop."""
-        connection = self._client._connection
-        connect = connection._connect
-
-        def noting(*args: Any) -> tuple[float, float]:
-            read_timeout_ms, connect_timeout_ms = connect(*args)
-            self._granted_ms = round(read_timeout_ms * 3 / 2)
-            return read_timeout_ms, connect_timeout_ms
-
-        connection._connect = noting
+        return self._client.granted_timeout_ms
 
     def start(self) -> None:
         """Begins to connect; goes on trying for ever."""

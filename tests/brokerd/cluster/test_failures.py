@@ -20,7 +20,7 @@ from brokerd.cluster.registration import ClusterError
 from brokerd.cluster.requests import NewTopic
 from brokerd.errors import ErrorCode, KafkaError
 from tests.support.members import Member, Members
-from tests.support.zookeeper import TICK_TIME_MS, ZooKeeper
+from tests.support.zookeeper import ZooKeeper
 
 
 @pytest.fixture
@@ -190,11 +190,6 @@ async def test_a_live_broker_with_the_same_id_is_a_clear_error(
     with pytest.raises(ClusterError, match=r"broker.id 1 is taken by the live broker at PLAINTEXT"):
         await twin.client.start()
     assert members.node("/brokers/ids/1")["port"] == 9001
-
-
-async def test_the_session_timeout_is_the_one_that_the_server_granted(members: Members) -> None:
-    (only,) = await members.start(1, session_timeout_ms=60_000)
-    assert only.client._zookeeper.session_timeout_ms == 20 * TICK_TIME_MS
 
 
 async def test_data_of_another_cluster_do_not_join(members: Members) -> None:

@@ -1,0 +1,49 @@
+"""kazoo's client, set up as this broker wants it, with two gaps filled that lie in its private
+parts.
+
+- A server that is just starting may take a connection and never answer it. kazoo waits for that
+answer
+  as long as the session timeout that was asked for, and the session has ended by then. Here it
+  waits for ANSWER_TIMEOUT_S and tries again.
+- The session timeout that the server granted is dropped by kazoo; here it is kept.
+"""
+
+import logging
+from typing import Any
+
+from kazoo.client import KazooClient
+
+RETRY = {"max_tries": -1, "delay": 0.1, "backoff": 1.5, "max_delay": 1.0}
+ANSWER_TIMEOUT_S = 2.0
+
+
+class Client(KazooClient):  # type: ignore[misc]
+    """Connects for ever, quietly: what an operator needs to know is told by who uses it."""
+
+    def __init__(
+        self, hosts: str, session_timeout_ms: int, client_id: tuple[int, bytes] | None = None
+    ) -> None:
+        logger = logging.getLogger("brokerd.cluster.kazoo")
+        logger.setLevel(logging.ERROR)
+        super().__init__(
+            hosts=hosts,
+            timeout=session_timeout_ms / 1000,
+            client_id=client_id,
+            connection_retry=RETRY,
+            logger=logger,
+        )
+        self.granted_timeout_ms = session_timeout_ms
+        self._connect_of_kazoo = self._connection._connect
+        self._connection._connect = self._connect_and_note
+        self._invoke_of_kazoo = self._connection._invoke
+        self._connection._invoke = self._invoke_soon
+
+    def _connect_and_note(self, *address: Any) -> tuple[float, float]:
+        """kazoo returns two thirds of what was granted to its own loop, and nobody else is told."""
+        read_timeout_ms, connect_timeout_ms = self._connect_of_kazoo(*address)
+        self.granted_timeout_ms = round(read_timeout_ms * 3 / 2)
+        return read_timeout_ms, connect_timeout_ms
+
+    def _invoke_soon(self, timeout_s: float, request: Any, xid: int | None = None) -> Any:
+        """kazoo calls this for the opening of a session only, where it waits for the answer."""
+        return self._invoke_of_kazoo(min(timeout_s, ANSWER_TIMEOUT_S), request, xid)
