@@ -96,6 +96,10 @@ class Connection:
         except OSError as error:
             self.close(f"{error.strerror or error}")
             return
+        except Exception:
+            logger.exception("a request of %s could not be served", self.peer_host)
+            self.close("an unexpected error in the broker")
+            return
         finally:
             self._receiving = False
         if self.output.unsent:
@@ -141,9 +145,10 @@ class Connection:
                 self._grow(frame)
             return
         self._frame = None
-        self._router.frames(self, frame, view, self._frame_size)
-        view.release()
-        self._network.give_back(frame)
+        try:
+            self._router.frames(self, frame, view, self._frame_size)
+        finally:
+            self._network.give_back(frame)
         if count > room and not self.closed:
             self._parse(buffers.shared, buffers.shared_view, count - room)
 

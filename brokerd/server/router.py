@@ -48,6 +48,13 @@ class Router:
 
     def frames(self, connection: Connection, buffer: bytearray, view: memoryview, end: int) -> int:
         """Serves every complete frame in `buffer[:end]`; the position behind the last one."""
+        try:
+            return self._frames(connection, buffer, view, end)
+        except BaseException:
+            self._round.discard()
+            raise
+
+    def _frames(self, connection: Connection, buffer: bytearray, view: memoryview, end: int) -> int:
         unpack = FRAME_HEAD.unpack_from
         metrics = self.metrics
         produces = self._round

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
+from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_request
-from brokerd.protocol.records import Record, encode_batch
+from brokerd.protocol.records import Record, encode_batch, write_crc
 from tests.support.brokerd import Brokerd, BrokerdCluster
 from tests.support.wire import Wire
 from tests.support.zookeeper import ZooKeeper
@@ -28,6 +29,7 @@ def bounded(zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> I
         "queued.max.request.bytes": str(4 * MIB),
         "socket.request.max.bytes": str(3 * MIB),
         "message.max.bytes": str(3 * MIB),
+        "brokerd.validate.records": "all",
     }
     directory = tmp_path_factory.mktemp("bounds")
     connect = zookeeper.connect("/bounds")
@@ -147,6 +149,28 @@ def test_a_reader_that_does_not_read_is_held_back_and_then_dropped(bounded: Brok
             pytest.fail("it was dropped before it had a chance to read")
         wait_until(lambda: metric(bounded, "brokerd_connections") == 0)
     assert resident_bytes(bounded) - rss_before < 64 * MIB
+
+
+def test_with_validation_on_garbage_inside_a_batch_is_refused(bounded: Brokerd) -> None:
+    """The CRC is right, the records are not; without the setting only the header is looked at."""
+    make_topic(bounded, "checked")
+    batch = encode_batch([Record(0, 1_700_000_000_000, None, b"value")])
+    batch[61] ^= 0x7F  # the length of the first record
+    write_crc(batch)
+    with Wire(bounded.port) as wire:
+        assert produce_error(wire, "checked", bytes(batch)) == ErrorCode.INVALID_RECORD
+        good = bytes(encode_batch([Record(0, 1_700_000_000_000, None, b"value")]))
+        assert produce_error(wire, "checked", good) == 0
+
+
+def produce_error(wire: Wire, topic: str, records: bytes) -> int:
+    fields = {
+        "acks": 1,
+        "timeout": 1000,
+        "topic_data": [{"name": topic, "partition_data": [{"index": 0, "records": records}]}],
+    }
+    answer = wire.ask(ApiKey.PRODUCE, 7, fields)
+    return int(answer.responses[0].partition_responses[0].error_code)
 
 
 def resident_bytes(broker: Brokerd) -> int:

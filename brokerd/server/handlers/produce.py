@@ -11,6 +11,7 @@ it, so that leadership, in-sync replicas and limits need no check of their own p
 
 from __future__ import annotations
 
+import logging
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
@@ -29,12 +30,15 @@ from brokerd.protocol.produce import (
 )
 from brokerd.protocol.records import TRANSACTIONAL, check_batch
 from brokerd.protocol.versions import is_flexible
+from brokerd.server.handlers.produce_checks import check, opens_batches
 
 if TYPE_CHECKING:
     from brokerd.log.append import AppendResult
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
     from brokerd.server.connection import Connection
+
+logger = logging.getLogger(__name__)
 
 ACKS = (-1, 0, 1)
 ACKS_ALL = -1
@@ -184,6 +188,8 @@ class ProduceRound:
             batches.append(wanted.records)
         self._waiting.append(_Pending(header.api_version, header.correlation_id, request, places))
         if request.prefix_end >= 0 and isinstance(places[0], tuple):
+            if opens_batches(self._broker.config, places[0][0].log.config):
+                return
             connection.produce_memo = ProduceMemo(
                 bytes(frame[8 : request.prefix_end]), header.api_version,
                 self._broker.generation, request, places[0][0],
@@ -196,17 +202,20 @@ class ProduceRound:
         if wanted.topic in INTERNAL_TOPICS:
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{wanted.topic} is internal")
         partition = self._broker.leader_of(wanted.topic, wanted.partition)
-        config = partition.log.config
         if wanted.records is None:
             raise KafkaError(ErrorCode.INVALID_RECORD, "no records were sent")
-        header = check_batch(wanted.records, config.max_message_bytes)
-        if header.attributes & TRANSACTIONAL or request.transactional_id is not None:
+        if request.transactional_id is not None:
             raise KafkaError(ErrorCode.INVALID_TXN_STATE, "transactions are not served yet")
+        check(wanted.records, self._broker.config, partition.log.config)
         if request.acks == ACKS_ALL and partition.is_under_min_isr:
             raise KafkaError(
                 ErrorCode.NOT_ENOUGH_REPLICAS, f"fewer than {partition.min_isr} are in sync"
             )
         return partition
+
+    def discard(self) -> None:
+        """Forgets what was taken in: its buffers are about to be used for something else."""
+        self._waiting, self._dirty = [], {}
 
     def commit(self, connection: Connection) -> None:
         """Appends what was taken in and answers in order."""
@@ -222,6 +231,9 @@ class ProduceRound:
                 outcomes[partition] = partition.append(batches, now_ms)
             except KafkaError as error:
                 outcomes[partition] = error
+            except Exception:
+                logger.exception("append to %s-%d failed", partition.topic, partition.index)
+                outcomes[partition] = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         self._metrics.requests_by_api[0] += len(waiting)
         for each in waiting:
             if connection.closed:
