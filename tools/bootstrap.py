@@ -96,10 +96,25 @@ def install(name: str) -> None:
            "--require-hashes", "--use-pep517", "--progress-bar", "off"]  # fmt: skip
     build = ROOT / "requirements" / "build.lock"
     subprocess.run([*pip, "-q", "-r", str(build)], check=True)
-    subprocess.run(
-        [*pip, "--no-build-isolation", "-r", str(ROOT / "requirements" / f"{name}.lock")],
-        check=True,
-    )
+    lock = ROOT / "requirements" / f"{name}.lock"
+    _run_told([*pip, "--no-build-isolation", "-r", str(lock)])
+
+
+def _run_told(command: list[str]) -> None:
+    """Run pip with its lines shown, but for those that say that there is nothing to do."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as pip:
+        assert pip.stdout is not None
+        for line in pip.stdout:
+            if not line.startswith(("Requirement already", "Ignoring ", "Looking in ")):
+                print(line, end="", flush=True)
+    if pip.returncode:
+        raise subprocess.CalledProcessError(pip.returncode, command)
+
+
+def install_command() -> None:
+    """Puts the command `brokerd` into `.venv/bin`, running this work tree."""
+    pip = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install"]
+    subprocess.run([*pip, "-q", "--no-deps", "--no-build-isolation", "-e", str(ROOT)], check=True)
 
 
 def main() -> None:
@@ -129,6 +144,8 @@ def main() -> None:
             )
         noted[name] = digest(name)
         NOTE.write_text(json.dumps(noted))
+    if not (VENV / "bin" / "brokerd").exists():
+        install_command()
 
 
 if __name__ == "__main__":
