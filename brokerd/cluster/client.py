@@ -196,7 +196,7 @@ class ClusterClient:
         while True:
             try:
                 await self._connected.wait()
-                if self._session_id() != self._joined_session:
+                if self._zookeeper.session[0] != self._joined_session:
                     await self._join()
                 await self._wake.wait()
                 self._wake.clear()
@@ -215,14 +215,9 @@ class ClusterClient:
                 self._joined_session = 0
                 await asyncio.sleep(RETRY_S)
 
-    def _session_id(self) -> int:
-        session = self._zookeeper.session
-        return session[0] if session else 0
-
     async def _join(self) -> None:
         """A new session: register, load everything, find or become the controller."""
         session = self._zookeeper.session
-        assert session is not None
         await self._make_chroot()
         await registration.prepare_paths(self._zookeeper)
         self._check_cluster_id(await registration.cluster_id(self._zookeeper))

@@ -52,7 +52,6 @@ async def find_or_stand(
         node = await zookeeper.get(paths.CONTROLLER, watch)
         if node is not None:
             data, stat = node
-            assert zookeeper.session is not None
             is_mine = stat.ephemeralOwner == zookeeper.session[0]
             mandate = Mandate(epoch, version) if is_mine else None
             return Controllership(decode_controller(data), epoch, mandate)

@@ -71,7 +71,6 @@ async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int)
         stat = await zookeeper.exists(path, changed.set)
         if stat is None:
             continue
-        assert zookeeper.session is not None
         if stat.ephemeralOwner == zookeeper.session[0]:
             return int(stat.czxid)
         if loop.time() >= deadline_s:

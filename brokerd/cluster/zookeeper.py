@@ -85,9 +85,11 @@ class ZooKeeper:
         self._client.add_listener(self._state_changed)
 
     @property
-    def session(self) -> tuple[int, bytes] | None:
-        """Session id and password; None before the first connection."""
+    def session(self) -> tuple[int, bytes]:
+        """Session id and password. Raises ConnectionLoss while there is no connection."""
         client_id: tuple[int, bytes] | None = self._client.client_id
+        if client_id is None:
+            raise ConnectionLoss("no connection to ZooKeeper")
         return client_id
 
     @property
@@ -125,9 +127,11 @@ class ZooKeeper:
             self._post(listener)
 
     def _tell_connected(self) -> None:
-        session = self.session
-        if self._connected.is_set() and session is not None:
-            self._on_connected(session[0])
+        try:
+            session_id, _ = self.session
+        except ConnectionLoss:
+            return  # gone again before the loop heard of it
+        self._on_connected(session_id)
 
     def _post(self, callback: Callable[..., None], *args: Any) -> None:
         try:
