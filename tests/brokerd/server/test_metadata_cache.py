@@ -1,0 +1,59 @@
+"""Encoded topics are kept until what they say changes."""
+
+from dataclasses import replace
+from uuid import UUID
+
+from brokerd.cluster.image import BrokerInfo, ImageDelta, MetadataImage, TopicInfo
+from brokerd.errors import ErrorCode
+from brokerd.protocol.messages import decode_response, response_frame
+from brokerd.protocol.metadata import encode_metadata
+from brokerd.replication.state import PartitionState
+from brokerd.server.metadata_cache import MetadataCache
+
+STATE = PartitionState(
+    topic="t", partition=0, topic_id=UUID(int=5), replicas=(1, 2), leader=1, leader_epoch=3,
+    isr=(1,), controller_epoch=1, version=4,
+)  # fmt: skip
+
+
+def image() -> MetadataImage:
+    found = MetadataImage()
+    found.brokers[1] = BrokerInfo(id=1, endpoints={})
+    found.topics["t"] = TopicInfo(name="t", topic_id=UUID(int=5), partitions={0: STATE})
+    return found
+
+
+def partition(data: bytes) -> object:
+    frame = response_frame(3, 9, 1, encode_metadata(9, {}, [data]))
+    return decode_response(3, 9, frame[4:]).topics[0].partitions[0]
+
+
+def test_a_partition_says_leader_isr_and_who_is_offline() -> None:
+    known = image()
+    found = partition(MetadataCache(known).topic(9, False, known.topics["t"]))
+    assert (found.leader_id, found.leader_epoch) == (1, 3)  # type: ignore[attr-defined]
+    assert (found.isr_nodes, found.offline_replicas) == ((1,), (2,))  # type: ignore[attr-defined]
+
+
+def test_a_topic_is_encoded_once_until_a_state_of_it_changes() -> None:
+    known = image()
+    cache = MetadataCache(known)
+    info = known.topics["t"]
+    first = cache.topic(9, False, info)
+    assert cache.topic(9, False, info) is first
+    assert cache.missing(9, False) == 0
+    newer = replace(STATE, leader_epoch=4, version=5)
+    info.partitions[0] = newer
+    cache.changed(ImageDelta(partitions=[newer]))
+    assert partition(cache.topic(9, False, info)).leader_epoch == 4  # type: ignore[attr-defined]
+
+
+def test_a_broker_that_goes_takes_its_leadership_along() -> None:
+    known = image()
+    cache = MetadataCache(known)
+    cache.topic(9, False, known.topics["t"])
+    known.brokers.clear()
+    cache.changed(ImageDelta(brokers_changed=True))
+    found = partition(cache.topic(9, False, known.topics["t"]))
+    assert found.leader_id == -1  # type: ignore[attr-defined]
+    assert found.error_code == ErrorCode.LEADER_NOT_AVAILABLE  # type: ignore[attr-defined]
