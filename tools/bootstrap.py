@@ -129,9 +129,7 @@ def main() -> None:
     if needs_java():
         wanted.append("java")
     missing = [name for name in wanted if noted.get(name) != digest(name)]
-    if not missing:
-        return
-    if not (VENV / "bin" / "python").exists():
+    if missing and not (VENV / "bin" / "python").exists():
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(VENV)], check=True)
     for name in missing:
         try:
