@@ -71,13 +71,9 @@ class ClusterClient:
         self._mandate: Mandate | None = None
         self._service: ControllerService | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        listeners = (self._on_connected, self._on_suspended, self._on_lost)
         self._zookeeper = ZooKeeper(
-            settings.zookeeper_connect,
-            settings.session_timeout_ms,
-            loop,
-            self._on_connected,
-            self._on_suspended,
-            self._on_lost,
+            settings.zookeeper_connect, settings.session_timeout_ms, loop, *listeners
         )
         self._feed = Feed(
             self._zookeeper, settings.broker_id, self.image, self._changed, self._flag

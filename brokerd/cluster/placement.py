@@ -29,6 +29,23 @@ def place(
     `brokers` maps broker id to rack. Rack-aware if every broker has a rack; brokers without any are
     placed rack-unaware; a mixture is refused as Kafka refuses it. Raises KafkaError.
     """
+    _check(brokers, partitions, replication_factor)
+    racks = {broker: rack for broker, rack in brokers.items() if rack is not None}
+    ordered = alternate_racks(racks) if racks else sorted(brokers)
+    assignment: Assignment = {}
+    next_shift = shift
+    for index in range(first_partition, first_partition + partitions):
+        if index > 0 and index % len(ordered) == 0:
+            next_shift += 1
+        first = (index + start_index) % len(ordered)
+        if racks:
+            assignment[index] = _rack_aware(ordered, racks, replication_factor, first, next_shift)
+        else:
+            assignment[index] = _rack_unaware(ordered, replication_factor, first, next_shift)
+    return assignment
+
+
+def _check(brokers: Mapping[int, str | None], partitions: int, replication_factor: int) -> None:
     if partitions <= 0:
         raise KafkaError(
             ErrorCode.INVALID_PARTITIONS, "Number of partitions must be larger than 0."
@@ -43,24 +60,11 @@ def place(
             f"Replication factor: {replication_factor} larger than available brokers: "
             f"{len(brokers)}.",
         )
-    racks = {broker: rack for broker, rack in brokers.items() if rack is not None}
-    if racks and len(racks) < len(brokers):
+    if None in brokers.values() and any(brokers.values()):
         raise KafkaError(
             ErrorCode.INVALID_REQUEST,
             "Not all brokers have rack information for replica rack aware assignment.",
         )
-    ordered = alternate_racks(racks) if racks else sorted(brokers)
-    assignment: Assignment = {}
-    next_shift = shift
-    for index in range(first_partition, first_partition + partitions):
-        if index > 0 and index % len(ordered) == 0:
-            next_shift += 1
-        first = (index + start_index) % len(ordered)
-        if racks:
-            assignment[index] = _rack_aware(ordered, racks, replication_factor, first, next_shift)
-        else:
-            assignment[index] = _rack_unaware(ordered, replication_factor, first, next_shift)
-    return assignment
 
 
 def _rack_unaware(ordered: Sequence[int], factor: int, first: int, shift: int) -> tuple[int, ...]:
