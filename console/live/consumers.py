@@ -79,21 +79,27 @@ class ClusterConsumer(AsyncWebsocketConsumer):
 
     async def _send_newest(self) -> None:
         try:
-            allowed = await self._allowed()
-            if allowed is None:
-                await self.close(code=NOT_ALLOWED)
-                return
-            cluster, held = allowed
-            occasion = self._wanted
-            status = await sync_to_async(self._status, thread_sensitive=False)()
-            # Two occasions that show the same tick in the same state look alike.
-            mark = (occasion.removeprefix("hello"), status.tick, status.state)
-            html = await fragments.renderer().html(cluster, held, self.show, mark)
-            self._sent, self._acknowledged = occasion, False
-            await self.send(text_data=html)
+            # Again where, during the sending, it was acknowledged and something newer came.
+            while self._acknowledged and self._wanted != self._sent:
+                await self._send_one()
         except Exception:
             # The next tick tries again; the page says by itself that nothing comes.
             log.exception("a live fragment of cluster %s could not be sent", self.slug)
+
+    async def _send_one(self) -> None:
+        occasion = self._wanted
+        allowed = await self._allowed()
+        if allowed is None:
+            self._sent = occasion
+            await self.close(code=NOT_ALLOWED)
+            return
+        cluster, held = allowed
+        status = await sync_to_async(self._status, thread_sensitive=False)()
+        # Two occasions that show the same tick in the same state look alike.
+        mark = (occasion.removeprefix("hello"), status.tick, status.state)
+        html = await fragments.renderer().html(cluster, held, self.show, mark)
+        self._sent, self._acknowledged = occasion, False
+        await self.send(text_data=html)
 
     def _status(self) -> store.Status:
         store.refresh(self.slug, at_once=True)

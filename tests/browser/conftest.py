@@ -6,8 +6,6 @@ Content-Security-Policy violation, an error in a script, a file that is missing)
 """
 
 import os
-import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -18,16 +16,11 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.support.redis import RedisServer
+from tests.support.redis import RedisServer, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
-SWITCHES = [
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--no-first-run",
-]  # fmt: skip
 SEED = """
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
@@ -45,18 +38,9 @@ READY_SECONDS = 60
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    missing = pytest.mark.skip(reason="there is no Chromium: apt-get install chromium")
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.browser)
-            if not Path(CHROMIUM).exists():
-                item.add_marker(missing)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +55,7 @@ def site(_redis_process: RedisServer, tmp_path_factory: pytest.TempPathFactory) 
     }
     command = [sys.executable, "manage.py", "shell", "-v0", "-c", SEED]
     subprocess.run(command, cwd=ROOT, env=environment, check=True)
-    port = _free_port()
+    port = free_port()
     log = (data / "web.log").open("w")
     server = subprocess.Popen(
         [sys.executable, "-m", "uvicorn", "console.asgi:application", "--port", str(port),
@@ -97,14 +81,6 @@ def _wait(url: str, server: "subprocess.Popen[bytes]") -> None:
             if time.monotonic() > deadline or server.poll() is not None:
                 raise
             time.sleep(0.05)
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

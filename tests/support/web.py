@@ -26,6 +26,10 @@ from tests.support.worker import share_the_database
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 _DEADLINE_S = 60
+_SWITCHES = [
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--no-first-run",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -76,9 +80,7 @@ def chromium() -> Iterator[Browser]:
         pytest.skip("there is no chromium on PATH")
     with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-        browser = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
-        )
+        browser = playwright.chromium.launch(executable_path=path, args=_SWITCHES)
         yield browser
         browser.close()
 
