@@ -43,6 +43,6 @@ check: dev
 	$(VENV)/python tools/vendor_assets.py --check
 
 bench: base
-	@$(VENV)/python bench/run.py $(ARGS)
+	@$(VENV)/python -m bench.run $(ARGS)
 
 .PHONY: help base dev up down reset demo test check bench
