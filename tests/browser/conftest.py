@@ -66,8 +66,8 @@ def site(_redis_process: RedisServer, tmp_path_factory: pytest.TempPathFactory) 
         _wait(f"http://127.0.0.1:{port}/healthz", server)
         yield f"http://127.0.0.1:{port}"
     finally:
-        server.terminate()
-        server.wait(10)
+        server.kill()
+        server.wait()
         log.close()
 
 

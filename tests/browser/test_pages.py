@@ -108,6 +108,24 @@ def test_a_table_keeps_its_search_while_ticks_arrive(page_as):
     expect(page.locator("input[name=q]")).to_have_value("ord")
 
 
+def test_an_open_page_whose_session_ended_goes_to_the_sign_in(page_as):
+    page = page_as("viewer")
+    page.goto("/c/local/topics")
+    expect(page.locator("#topics tbody tr")).to_have_count(1)
+    page.context.clear_cookies()
+    page.evaluate("document.body.dispatchEvent(new CustomEvent('tick'))")
+    page.wait_for_url(re.compile("/login\\?next=%2Fc%2Flocal%2Ftopics"))
+
+
+def test_a_server_that_fails_leaves_the_table_as_it_was(page_as):
+    page = page_as("viewer")
+    page.goto("/c/local/topics")
+    page.route("**/topics", lambda route: route.fulfill(status=503, body="no"))
+    with page.expect_response(lambda answer: answer.status == 503):
+        page.evaluate("document.body.dispatchEvent(new CustomEvent('tick'))")
+    expect(page.locator("#topics tbody tr")).to_have_count(1)
+
+
 def test_a_cluster_that_goes_down_raises_its_banner_and_comes_back(page_as):
     page = page_as("viewer")
     page.goto("/c/local/")

@@ -62,6 +62,12 @@ def test_signing_in_never_leads_to_another_site(client, viewer, clusters, redis_
     assert response.url == reverse("home")
 
 
+def test_a_part_of_an_open_page_leads_the_whole_page_to_the_sign_in(client, clusters):
+    response = client.get("/c/local/topics", headers={"HX-Request": "true"})
+    assert response.status_code == 401
+    assert response["HX-Redirect"] == "/login?next=%2Fc%2Flocal%2Ftopics"
+
+
 def test_signing_out_takes_a_post(client_of, viewer, clusters):
     client = client_of(viewer)
     assert client.get(reverse("logout")).status_code == 405

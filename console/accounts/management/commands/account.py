@@ -1,0 +1,56 @@
+"""`manage.py account NAME --role viewer`: adds a person or changes what they may.
+
+Asks for a password twice when the account is new (or with --password), or takes one line of
+standard input when that is no terminal; never from the command line, where others can read it.
+"""
+
+import getpass
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from console.accounts import rights
+from console.accounts.services import grant
+
+
+class Command(BaseCommand):
+    help = "Add a person, or change the role or the password of one."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name")
+        parser.add_argument("--role", choices=rights.ROLES[1:], help="what they may do")
+        parser.add_argument("--cluster", default="", help="only on this cluster (its short name)")
+        parser.add_argument("--password", action="store_true", help="set a new password")
+        parser.add_argument("--block", action="store_true", help="let them in no more")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        users = get_user_model().objects
+        user = users.filter(username=options["name"]).first()
+        is_new = user is None
+        if is_new and not options["role"]:
+            raise CommandError("a new account needs a role: --role viewer, operator or admin")
+        user = user or get_user_model()(username=options["name"])
+        if is_new or options["password"]:
+            user.set_password(self._password(user))
+        user.is_active = not options["block"]
+        user.save()
+        if options["role"]:
+            self.stdout.write(str(grant(user, options["role"], options["cluster"])))
+
+    def _password(self, user: Any) -> str:
+        if sys.stdin.isatty():
+            password = getpass.getpass("Password: ")
+            if password != getpass.getpass("Again: "):
+                raise CommandError("the two passwords differ")
+        else:
+            password = sys.stdin.readline().rstrip("\n")
+        try:
+            validate_password(password, user)
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+        return password

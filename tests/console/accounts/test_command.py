@@ -1,0 +1,48 @@
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from console.accounts.rights import may
+
+
+@pytest.fixture
+def account(monkeypatch, db):
+    def run(*arguments: str, typed: str = "a-long-password") -> str:
+        monkeypatch.setattr("sys.stdin", io.StringIO(typed + "\n"))
+        output = io.StringIO()
+        call_command("account", *arguments, stdout=output)
+        return output.getvalue()
+
+    return run
+
+
+def test_a_person_is_added_with_a_role(account, django_user_model):
+    assert "viewer of local" in account("eve", "--role", "viewer", "--cluster", "local")
+    user = django_user_model.objects.get()
+    assert user.check_password("a-long-password")
+    assert may(user, "topic.view", "local")
+    assert not may(user, "topic.view", "staging")
+
+
+def test_a_role_is_changed_without_a_password(account, django_user_model):
+    account("eve", "--role", "viewer")
+    account("eve", "--role", "operator", typed="")
+    user = django_user_model.objects.get()
+    assert user.check_password("a-long-password")
+    assert may(user, "topic.create", "local")
+
+
+def test_who_is_blocked_may_nothing(account, django_user_model):
+    account("eve", "--role", "admin")
+    account("eve", "--block")
+    assert not may(django_user_model.objects.get(), "cluster.view", "local")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed"), [(["eve"], "x"), (["eve", "--role", "viewer"], "123")]
+)
+def test_what_is_missing_or_weak_is_refused(account, django_user_model, arguments, typed):
+    with pytest.raises(CommandError):
+        account(*arguments, typed=typed)
+    assert not django_user_model.objects.exists()
