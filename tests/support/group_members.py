@@ -135,7 +135,10 @@ class ConfluentMember(Member):
 
 
 class KafkaPythonMember(Member):
-    """kafka-python; `options` are KafkaConsumer's arguments."""
+    """kafka-python; `options` are KafkaConsumer's arguments.
+
+    Its polls are long: version 3.0 may forget a join that outlasts the poll it began in.
+    """
 
     def _consume(self) -> None:
         consumer = KafkaConsumer(
@@ -150,7 +153,7 @@ class KafkaPythonMember(Member):
         )
         try:
             while not self._stop.is_set():
-                for records in consumer.poll(timeout_ms=50).values():
+                for records in consumer.poll(timeout_ms=1_000).values():
                     self.received += [Received(r.partition, r.offset, r.value) for r in records]
                 self.assigned = frozenset(each.partition for each in consumer.assignment())
         finally:
