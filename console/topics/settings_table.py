@@ -1,16 +1,62 @@
-"""The table of a topic's settings: value, where it comes from, whether it was changed."""
+"""The table of a topic's settings: value, what it means, where it comes from. Pure."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from django.utils.translation import gettext as _
 
+from console.ui import numbers
 from console.ui.table import Column, Table
 
+_LIMITLESS = {"-1", str(2**63 - 1), str(2**31 - 1)}
 
-def build(params: Mapping[str, str], entries: Iterable[Any]) -> dict[str, Any]:
-    """`entries` are the gateway's ConfigEntry: name, value, source, is_default, is_sensitive."""
-    rows = list(entries)
+
+class Entry(Protocol):
+    """One setting as the gateway tells it (monitoring.gateway.admin.ConfigValue)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> str | None: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def is_default(self) -> bool: ...
+    @property
+    def is_sensitive(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    name: str
+    value: str | None
+    meaning: str  # of a time, a size or "no limit", for people; else empty
+    source: str
+    is_default: bool
+    is_sensitive: bool
+
+
+def build(params: Mapping[str, str], entries: Iterable[Entry]) -> dict[str, Any]:
+    """The template's context: the table, and how many settings differ from their defaults."""
+    sources = {
+        "DEFAULT_CONFIG": _("default"),
+        "DYNAMIC_TOPIC_CONFIG": _("this topic"),
+        "STATIC_BROKER_CONFIG": _("the broker's file"),
+        "DYNAMIC_BROKER_CONFIG": _("this broker"),
+        "DYNAMIC_DEFAULT_BROKER_CONFIG": _("all brokers"),
+    }
+    rows = [
+        SettingRow(
+            entry.name,
+            entry.value,
+            meaning(entry.name, entry.value),
+            sources.get(entry.source, entry.source),
+            entry.is_default,
+            entry.is_sensitive,
+        )
+        for entry in entries
+    ]
     columns = [
         Column("name", _("Setting"), lambda row: row.name),
         Column("value", _("Value")),
@@ -19,3 +65,15 @@ def build(params: Mapping[str, str], entries: Iterable[Any]) -> dict[str, Any]:
     table = Table.of(params, columns, "name", id="settings", page_size=200)
     table.show(rows, lambda row: f"{row.name} {row.value}")
     return {"table": table, "overridden": sum(not row.is_default for row in rows)}
+
+
+def meaning(name: str, value: str | None) -> str:
+    """A number of milliseconds or bytes in a unit that people read."""
+    unit = name.rpartition(".")[2]
+    if value is None or unit not in ("ms", "bytes", "messages"):
+        return ""
+    if value in _LIMITLESS:
+        return _("no limit")
+    if not value.isdigit() or unit == "messages":
+        return ""
+    return numbers.size(int(value)) if unit == "bytes" else numbers.duration(int(value) / 1000)
