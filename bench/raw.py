@@ -64,7 +64,8 @@ class RawConnection:
 
 def produce_frame(topic: str, records: int, record_bytes: int) -> bytes:
     """A Produce v7, acks=1, of one batch."""
-    batch = bytes(encode_batch([Record(0, 1_700_000_000_000, None, b"x" * record_bytes)] * records))
+    now_ms = int(time.time() * 1000)  # an old timestamp would be deleted by retention at once
+    batch = bytes(encode_batch([Record(0, now_ms, None, b"x" * record_bytes)] * records))
     fields = {
         "acks": 1,
         "timeout": 30_000,
