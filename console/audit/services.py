@@ -42,18 +42,16 @@ def record(
         outcome=outcome,
         detail=detail,
     )
-    _lines.append(
-        {
-            "at_ms": int(entry.at.timestamp() * 1000),
-            "id": entry.pk,
-            "actor": entry.actor_name,
-            "verb": verb,
-            "cluster": cluster,
-            "resource": entry.resource,
-            "before": entry.before,
-            "after": entry.after,
-            "remote_addr": remote_addr,
-            "outcome": outcome,
-        }
-    )
+    _lines.append(_line(entry))
     return entry
+
+
+def _line(entry: AuditEntry) -> dict[str, Any]:
+    """What the log file holds of an entry; the demo traffic follows it."""
+    kept = ("verb", "cluster", "resource", "before", "after", "remote_addr", "outcome")
+    return {
+        "at_ms": int(entry.at.timestamp() * 1000),
+        "id": entry.pk,
+        "actor": entry.actor_name,
+        **{name: getattr(entry, name) for name in kept},
+    }
