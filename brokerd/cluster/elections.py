@@ -1,12 +1,15 @@
 """Who leads a partition: Kafka's rules, as functions from a state and the live brokers to the
 next state.
 
-    leader        in sync, live   →  next state live          all             no change live
-    some            the dead leave the ISR dead          some            first assigned replica
-    that is live and in sync leads; the dead leave dead          none            no leader (-1);
-    the ISR stays, it is where the records are none          some            as for a dead leader
-    bounced       others          it leaves the ISR as if it were dead; another leads bounced
-    only itself     it leads again
+    leader   in sync, live   the next state
+    live     all             no change
+    live     some            the dead leave the ISR
+    dead     some            the first assigned replica that is live and in sync leads; the dead
+                             leave the ISR
+    dead     none            no leader (-1); the ISR stays, it is where the records are
+    none     some            as for a dead leader
+    bounced  others          it leaves the ISR as if it were dead; another leads
+    bounced  only itself     it leads again
 
 Every change raises the leader epoch by one. A bounced broker is live but has restarted (or lost its
 session) since it was last taken into account: it may have lost what it had not flushed.

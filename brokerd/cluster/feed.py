@@ -3,7 +3,7 @@ order.
 
     /brokers/ids        who is live                  read anew whenever a child comes or goes
     /brokerd/changes    partition states, deletions  entry by entry; a gap means load everything
-    again /config/changes     which config changed         the config named is read anew
+    /config/changes     which config changed         the config named is read anew
 
 What was applied, and only then, is acknowledged in `/brokerd/applied/<id>`: the controller
 removes a topic when every broker that had a replica has stopped it. The number acknowledged after
@@ -14,6 +14,7 @@ be read.
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
+from uuid import UUID
 
 from kazoo.exceptions import NodeExistsError, NoNodeError
 
@@ -70,15 +71,31 @@ class Feed:
             infos = await self._read_infos(run)
             self._tell(self._image.take_topics(infos))
             found.update(info.name for info in infos)
-        gone = [
-            (name, info.topic_id) for name, info in self._image.topics.items() if name not in found
-        ]
-        self._tell(self._image.remove_topics(gone))
+        self._tell(self._image.remove_topics(await self._gone(found, marked)))
+        await self._stop_what_is_marked(marked)
         for name in await self._zookeeper.children(paths.BROKER_CONFIGS):
             await self._read_broker_config(name)
         self._number = max(entries, default=NOTHING)
         self._config_number = max(config_entries, default=NOTHING)
         await self._acknowledge()
+
+    async def _gone(self, found: set[str], marked: set[str]) -> list[tuple[str, UUID]]:
+        """The known topics that are no more. One whose node is there but cannot be read is not
+        gone: its records would be deleted for somebody's typing error."""
+        unseen = [item for item in self._image.topics.items() if item[0] not in found]
+        return [
+            (name, info.topic_id)
+            for name, info in unseen
+            if name in marked or await self._zookeeper.exists(paths.topic(name)) is None
+        ]
+
+    async def _stop_what_is_marked(self, marked: set[str]) -> None:
+        """Tells of the partitions of topics marked for deletion, which this image never had if the
+        broker was away when they were marked: their logs are still here, and once this load is
+        acknowledged the controller removes the topics."""
+        async for run in reading.topics(self._zookeeper, sorted(marked)):
+            deleted = [(topic.name, index) for topic in run for index in topic.node.replicas]
+            self._tell(ImageDelta(deleted=deleted))
 
     async def _read_infos(self, run: Sequence[ReadTopic]) -> list[TopicInfo]:
         configs = await reading.topic_configs(self._zookeeper, [topic.name for topic in run])

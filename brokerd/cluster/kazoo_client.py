@@ -2,9 +2,8 @@
 parts.
 
 - A server that is just starting may take a connection and never answer it. kazoo waits for that
-answer
-  as long as the session timeout that was asked for, and the session has ended by then. Here it
-  waits for ANSWER_TIMEOUT_S and tries again.
+  answer as long as the session timeout that was asked for, and the session has ended by then. Here
+  it waits for ANSWER_TIMEOUT_S and tries again.
 - The session timeout that the server granted is dropped by kazoo; here it is kept.
 """
 

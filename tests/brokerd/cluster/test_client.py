@@ -15,7 +15,7 @@ from brokerd.cluster.requests import (
     NewTopic,
 )
 from brokerd.errors import ErrorCode, KafkaError
-from tests.support.members import Member, Members
+from tests.brokerd.cluster.members import Member, Members
 from tests.support.zookeeper import ZooKeeper
 
 

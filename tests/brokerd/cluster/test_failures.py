@@ -14,12 +14,12 @@ from brokerd.cluster.changes import decode_entry
 from brokerd.cluster.controller_service import ControllerService, DeposedError
 from brokerd.cluster.election import Mandate
 from brokerd.cluster.feed import Feed
-from brokerd.cluster.image import MetadataImage
+from brokerd.cluster.image import ImageDelta, MetadataImage
 from brokerd.cluster.operations import Create
 from brokerd.cluster.registration import ClusterError
 from brokerd.cluster.requests import NewTopic
 from brokerd.errors import ErrorCode, KafkaError
-from tests.support.members import Member, Members
+from tests.brokerd.cluster.members import Member, Members
 from tests.support.zookeeper import ZooKeeper
 
 
@@ -130,6 +130,36 @@ async def test_a_broker_that_missed_an_entry_loads_everything(members: Members) 
     await feed.changes()
     assert set(image.topics) == {"a", "b", "c"}
     assert int(members.kazoo.get("/brokerd/applied/99")[0]) == int(second[-10:])
+
+
+async def test_a_topic_whose_node_cannot_be_read_is_not_taken_for_deleted(
+    members: Members,
+) -> None:
+    (only,) = await members.start(1)
+    await _topic(only, "kept", partitions=1)
+    await _topic(only, "removed", partitions=1)
+    deltas: list[ImageDelta] = []
+    feed = Feed(only.client._zookeeper, 99, MetadataImage(), deltas.append, lambda _: None)
+    await feed.load()
+    members.kazoo.set("/brokers/topics/kept", b"{no JSON")
+    members.kazoo.delete("/brokers/topics/removed", recursive=True)
+    await feed.load()
+    assert [delta.deleted for delta in deltas if delta.deleted] == [[("removed", 0)]]
+
+
+async def test_a_broker_hears_at_its_return_what_was_deleted_while_it_was_away(
+    members: Members,
+) -> None:
+    first, second = await members.start(1, 2)
+    await _topic(members.controller(), partitions=2)
+    away, other = (first, second) if second.client.is_controller else (second, first)
+    await members.stop(away)
+    await other.client.delete_topics(["t"], timeout_ms=100)
+    assert members.kazoo.exists("/brokers/topics/t") is not None
+    (back,) = await members.start(away.settings.broker_id)
+    deleted = [key for delta in back.deltas for key in delta.deleted]
+    assert deleted == [("t", 0), ("t", 1)]
+    await members.until(lambda: members.kazoo.exists("/brokers/topics/t") is None)
 
 
 async def test_a_removed_registration_is_made_again(members: Members) -> None:
