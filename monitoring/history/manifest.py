@@ -3,8 +3,9 @@
     _manifest-<N>.json   {"version": 1, "files": [{"name", "table", "rows", "min_tick", "max_tick",
                           "min_at_ms", "max_at_ms", "bytes"}]}
 
-The highest N wins. It is written last, so a crash before it leaves the hour as it was, and a file
-that is replaced stays for a while for readers that began with an older manifest.
+The highest N that can be read wins. It is written last, so a crash before it leaves the hour as it
+was, and a file that is replaced stays for a while for readers that began with an older manifest.
+A number is written once: of two writers that began with the same manifest the second fails.
 """
 
 import json
@@ -35,7 +36,7 @@ class HistoryFile:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The files of an hour; number 0 = there is none yet."""
+    """The files of an hour; `number` is the highest there is, readable or torn (0 = none yet)."""
 
     number: int
     files: tuple[HistoryFile, ...]
@@ -73,19 +74,23 @@ def parse_manifest(number: int, data: bytes) -> Manifest:
 def load(root: Root, slug: str, hour: str) -> Manifest:
     """The manifest of an hour that holds; an unreadable one is passed over for the one before."""
     folder = (cluster_folder(slug), hour_folder(hour))
-    for number in numbers(entry.base_name for entry in root.entries(*folder)):
+    found = numbers(entry.base_name for entry in root.entries(*folder))
+    for number in found:
         try:
-            return parse_manifest(number, root.read(*folder, f"_manifest-{number}.json"))
+            return parse_manifest(found[0], root.read(*folder, f"_manifest-{number}.json"))
         except (ValueError, FileNotFoundError):
             continue
-    return Manifest(0, ())
+    return Manifest(found[0] if found else 0, ())
 
 
 def replace(root: Root, slug: str, hour: str, before: Manifest, files: list[HistoryFile]) -> None:
-    """Make `files` the files of the hour, in place of what `before` says."""
+    """Make `files` the files of the hour, in place of what `before` says.
+
+    Raises FileExistsError when somebody replaced `before` already.
+    """
     folder = (cluster_folder(slug), hour_folder(hour))
     number = before.number + 1
-    root.write(format_manifest(files), *folder, f"_manifest-{number}.json")
+    root.create(format_manifest(files), *folder, f"_manifest-{number}.json")
     for old in numbers(entry.base_name for entry in root.entries(*folder)):
         if old <= number - _KEPT:
             root.delete_file(*folder, f"_manifest-{old}.json")

@@ -50,6 +50,24 @@ class Root:
             os.fsync(file.fileno())
         os.replace(temporary, path)
 
+    def create(self, data: bytes, *parts: str) -> None:
+        """Write a small file that is not there yet. Raises FileExistsError.
+
+        A crash may leave it torn. On an object store two writers at the same moment both get
+        through; elsewhere one of them does.
+        """
+        path = self.path(*parts)
+        if not self.is_local:
+            if self.filesystem.get_file_info(path).type != pafs.FileType.NotFound:
+                raise FileExistsError(path)
+            self.write(data, *parts)
+            return
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+
     def read(self, *parts: str) -> bytes:
         """A whole file. Raises FileNotFoundError."""
         with self.filesystem.open_input_stream(self.path(*parts)) as stream:

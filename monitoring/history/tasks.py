@@ -1,20 +1,21 @@
 """The tasks that fill and tidy history, one cluster after the other, one worker at a time."""
 
 import logging
-import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from celery import shared_task
 
 from monitoring import store
+from monitoring.clock import now_ms
 from monitoring.history import manifest, upkeep, writer
 from monitoring.history.root import Root, current
+from monitoring.lock import held
 from monitoring.models import Cluster
 
 log = logging.getLogger(__name__)
-_LOCK = "aerie:history:writing"
-_LOCK_S = 300
+_LOCK, _LOCK_MS = "aerie:history:writing", 300_000
 
 
 @shared_task(ignore_result=True)
@@ -34,10 +35,10 @@ def drop_old() -> None:
 
 
 def _tidy(root: Root, slug: str) -> None:
-    now_ms = int(time.time() * 1000)
-    upkeep.drop_old(root, slug, now_ms)
-    upkeep.merge_one_hour(root, slug, now_ms)
-    upkeep.delete_unnamed(root, slug, now_ms)
+    at_ms = now_ms()
+    upkeep.drop_old(root, slug, at_ms)
+    upkeep.merge_one_hour(root, slug, at_ms)
+    upkeep.delete_unnamed(root, slug, at_ms)
 
 
 def _each(slugs: Iterator[str] | list[str], work: Callable[[Root, str], object]) -> None:
@@ -52,11 +53,5 @@ def _each(slugs: Iterator[str] | list[str], work: Callable[[Root, str], object])
 @contextmanager
 def _alone() -> Iterator[bool]:
     """True inside if no other worker writes history now; the lock dies with its worker."""
-    with store.guarded() as client:
-        taken = bool(client.set(_LOCK, 1, nx=True, ex=_LOCK_S))
-    try:
-        yield taken
-    finally:
-        if taken:
-            with store.guarded() as client:
-                client.delete(_LOCK)
+    with held(_LOCK, uuid.uuid4().hex, _LOCK_MS) as other:
+        yield other is None

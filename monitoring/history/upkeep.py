@@ -85,7 +85,7 @@ def delete_unnamed(root: Root, slug: str, now_ms: int) -> int:
         for entry in root.entries(*folder):
             modified = entry.mtime or datetime.now(UTC)
             age_ms = now_ms - modified.timestamp() * 1000
-            unnamed = entry.base_name not in named and not entry.base_name.startswith("_manifest")
+            unnamed = entry.base_name not in named and not manifest.numbers([entry.base_name])
             if unnamed and age_ms > _GRACE_MS:
                 root.delete_file(*folder, entry.base_name)
                 deleted += 1

@@ -5,10 +5,10 @@ are reused; a cluster whose settings changed gets a new one. Runs on the gateway
 """
 
 import asyncio
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from monitoring.clock import now_ms
 from monitoring.gateway.admin_urls import AdminUrls
 from monitoring.gateway.counters import CounterSource
 from monitoring.gateway.errors import GatewayError
@@ -18,10 +18,6 @@ from monitoring.models import Cluster, parse_addresses
 
 _STEP_SHARE, _STEP_S_MIN, _STEP_S_MAX = 0.25, 0.5, 3.0
 _WHOLE_SHARE = 0.8
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,12 @@ from redis import RedisError
 
 from monitoring import store
 from monitoring.alerts.evaluate import evaluate
+from monitoring.clock import now_ms
 from monitoring.gateway import loop
+from monitoring.lock import held
 from monitoring.sampling.assemble import assemble
 from monitoring.sampling.encode import note_skipped, put_tick
-from monitoring.sampling.lock import single_flight
-from monitoring.sampling.sampler import Outcome, Samplers, Target, now_ms
+from monitoring.sampling.sampler import Outcome, Samplers, Target
 from monitoring.sampling.tick import Tick
 
 log = logging.getLogger(__name__)
@@ -26,9 +27,9 @@ _NOTICE_TIMEOUT_S = 2.0
 def sample_cluster(target: Target, number: int, interval_ms: int) -> Tick | None:
     """Sample `target` for tick `number`; None when another worker does, or Redis is away."""
     try:
-        with single_flight(target.slug, number, interval_ms) as holder:
+        with held(f"aerie:{target.slug}:sampling", str(number), interval_ms) as holder:
             if holder is not None:
-                if holder < number:
+                if int(holder) < number:
                     note_skipped(target.slug, number, "the tick before was still being read")
                 return None
             outcome = loop.run(samplers.read(target, interval_ms), timeout_s=interval_ms / 1000)

@@ -5,9 +5,9 @@ for the few questions that must not be answered from a sample: does this address
 does the cluster say right now.
 """
 
-import time
 from collections.abc import Sequence
 
+from monitoring.clock import now_ms
 from monitoring.gateway import loop
 from monitoring.gateway.admin_urls import AdminUrls
 from monitoring.gateway.counters import CounterSource
@@ -33,7 +33,7 @@ class Wire:
 
     async def _read(self) -> Metadata:
         counters = CounterSource(AdminUrls({}, ""))
-        reader = ClusterReader(self._bootstrap, counters, lambda: int(time.time() * 1000))
+        reader = ClusterReader(self._bootstrap, counters, now_ms)
         try:
             return await reader.read_metadata(_TIMEOUT_S / 2)
         finally:

@@ -31,7 +31,17 @@ def test_the_highest_number_wins_as_a_number_and_not_as_text(root):
 def test_a_torn_manifest_is_passed_over_for_the_one_before(root):
     manifest.replace(root, "c", HOUR, Manifest(0, ()), [FILE])
     root.write(b'{"version":1,"fi', "cluster=c", f"hour={HOUR}", "_manifest-2.json")
-    assert manifest.load(root, "c", HOUR) == Manifest(1, (FILE,))
+    torn = manifest.load(root, "c", HOUR)
+    assert torn == Manifest(2, (FILE,))
+    manifest.replace(root, "c", HOUR, torn, [])
+    assert manifest.load(root, "c", HOUR) == Manifest(3, ())
+
+
+def test_of_two_writers_that_began_alike_only_the_first_gets_through(root):
+    manifest.replace(root, "c", HOUR, Manifest(0, ()), [FILE])
+    with pytest.raises(FileExistsError):
+        manifest.replace(root, "c", HOUR, Manifest(0, ()), [])
+    assert manifest.load(root, "c", HOUR).files == (FILE,)
 
 
 def test_old_manifests_are_cleared_away_but_the_last_ones_stay(root):
