@@ -45,7 +45,6 @@ AERIE_EMBEDDED_REDIS = not REDIS_URL
 AERIE_EMBEDDED_SPARK = not SPARK_REMOTE
 ZOOKEEPER_CONNECT = ZOOKEEPER_CONNECT or f"127.0.0.1:{ZOOKEEPER_PORT}/aerie"
 REDIS_PASSWORD_FILE = AERIE_DATA / "redis.password"
-SPARK_TOKEN_FILE = AERIE_DATA / "spark" / "connect.token"
 
 AERIE_TICK_SECONDS = _env.integer("AERIE_TICK_SECONDS", 5, 1, 3600)
 AERIE_DEMO_RATE = _env.integer("AERIE_DEMO_RATE", 50, 10, 2000)
@@ -80,7 +79,6 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
-    "django.contrib.humanize",
     "django_htmx",
     "csp",
     "channels",
@@ -98,7 +96,6 @@ INSTALLED_APPS = [
     "console.reports",
     "console.live",
     "console.actions",
-    "console.api",
     "console.ui",
     "console.stack",
     "console.demo",
@@ -188,7 +185,6 @@ CHANNEL_LAYERS = {
 # --- Celery (monitoring/celery.py reads the CELERY_ namespace) ----------------------------------
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_TRANSPORT_OPTIONS = {"global_keyprefix": "aerie:celery:"}
-CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_IGNORE_RESULT = True
@@ -196,7 +192,6 @@ CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
-CELERY_BEAT_SCHEDULE_FILENAME = str(AERIE_DATA / "celerybeat-schedule")
 
 # --- Language and time --------------------------------------------------------------------------
 LANGUAGE_CODE = "en"

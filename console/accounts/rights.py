@@ -60,6 +60,11 @@ class Rights:
             least = ADMIN
         return self.role != NOBODY and ROLES.index(self.role) >= ROLES.index(least)
 
+    @property
+    def hidden_prefixes(self) -> list[str]:
+        """The beginnings of topic names that are not there for this role; mostly none or all."""
+        return [prefix for prefix in HIDDEN_PREFIXES if not self.may("topic.view", prefix)]
+
 
 def is_hidden(verb: str, resource: str) -> bool:
     """Whether only admins may know of this resource; groups and alerts have no such names."""

@@ -20,11 +20,6 @@ def grant(user: Any, role: str, cluster: str = "") -> RoleGrant:
     return given
 
 
-def role_name(user: Any, cluster: Any = None) -> str:
-    """The name of the role for a log line; empty for nobody."""
-    return rights.of(user, cluster).role
-
-
 @transaction.atomic
 def ensure_admin(password: str, username: str = "admin") -> bool:
     """Makes sure that an admin named `username` exists. Returns whether it was made now.

@@ -1,13 +1,12 @@
 """What pages do with rules: keep, enable, disable, delete, test. Each change is audited."""
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.cache import cache
 from django.db import transaction
 from django.http import HttpRequest
 
+from console.accounts import throttle
 from console.accounts.rights import Rights
 from console.alerts.forms import RuleForm
 from console.audit import services as audit
@@ -16,9 +15,9 @@ from monitoring.alerts import rules
 from monitoring.alerts.evaluate import RULE_OFF, resolve_all
 from monitoring.alerts.payload import sample_payload
 from monitoring.alerts.send import enqueue
+from monitoring.clock import now_ms
 from monitoring.models import Alert, AlertDelivery, AlertRule, Cluster
 
-TESTS_PER_MINUTE_MAX = 10
 RULES_MAX = 500
 
 
@@ -29,10 +28,6 @@ class OpenAlert:
     alert: Alert
     lag_now: int | None
     at_ms: int | None
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def is_visible(alert: Alert, held: Rights) -> bool:
@@ -91,7 +86,8 @@ def save(request: HttpRequest, form: RuleForm, before: dict[str, Any]) -> AlertR
         rule = form.save()
         if not rule.enabled:
             resolve_all(rule.alerts.filter(state=Alert.State.FIRING), now_ms(), RULE_OFF)
-    _audit(request, "alert.edit" if before else "alert.add", rule, before, told(rule))
+    verb = "alert.edit" if before else "alert.add"
+    audit.record_request(request, verb, before.get("name", rule.name), before, told(rule))
     return rule
 
 
@@ -103,39 +99,25 @@ def switch(request: HttpRequest, rule: AlertRule, *, enabled: bool) -> None:
         rule.save(update_fields=["enabled", "updated_at"])
         if not enabled:
             resolve_all(rule.alerts.filter(state=Alert.State.FIRING), now_ms(), RULE_OFF)
-    _audit(request, "alert.enable" if enabled else "alert.disable", rule, before, told(rule))
+    verb = "alert.enable" if enabled else "alert.disable"
+    audit.record_request(request, verb, rule.name, before, told(rule))
 
 
 def delete(request: HttpRequest, rule: AlertRule) -> None:
     """Delete a rule with its alerts and deliveries."""
     before = told(rule)
     rule.delete()
-    _audit(request, "alert.delete", rule, before, {})
+    audit.record_request(request, "alert.delete", rule.name, before)
 
 
 def send_test(request: HttpRequest, rule: AlertRule) -> bool:
     """Send a sample message; False if this user sent too many in the last minute."""
-    key = f"alert-tests:{request.user.pk}"
-    cache.add(key, 0, 60)
-    if cache.incr(key) > TESTS_PER_MINUTE_MAX:
+    if not throttle.allows("alert-test", request.user):
         return False
     payload = sample_payload(rule, now_ms())
     delivery = AlertDelivery.objects.create(
         rule=rule, event=AlertDelivery.Event.TEST, payload=payload
     )
     transaction.on_commit(lambda: enqueue(delivery.pk))
-    _audit(request, "alert.test", rule, {}, {})
+    audit.record_request(request, "alert.test", rule.name)
     return True
-
-
-def _audit(
-    request: HttpRequest,
-    verb: str,
-    rule: AlertRule,
-    before: dict[str, Any],
-    after: dict[str, Any],
-) -> None:
-    audit.record(
-        request.user, verb, rule.cluster.slug, str(before.get("name") or rule.name), before, after,
-        request.META.get("REMOTE_ADDR", ""),
-    )  # fmt: skip

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 
 from console.accounts import rights
 from console.audit.jsonl import JsonLines
+from monitoring.clock import now_ms
 
 PATH_LENGTH_MAX = 300
 
@@ -30,7 +31,7 @@ class AccessLogMiddleware:
         answered[f"{response.status_code // 100}xx"] += 1
         _lines.append(
             {
-                "at_ms": time.time_ns() // 1_000_000,
+                "at_ms": now_ms(),
                 "method": request.method,
                 "path": request.path[:PATH_LENGTH_MAX],
                 "status": response.status_code,

@@ -6,6 +6,7 @@ Never given secrets: callers pass settings as they are shown, sealed values left
 from typing import Any
 
 from django.conf import settings
+from django.http import HttpRequest
 from django.utils import timezone
 
 from console.audit.jsonl import JsonLines
@@ -44,6 +45,22 @@ def record(
     )
     _lines.append(_line(entry))
     return entry
+
+
+def record_request(
+    request: HttpRequest,
+    verb: str,
+    resource: str = "",
+    before: dict[str, Any] | None = None,
+    after: dict[str, Any] | None = None,
+    cluster: str | None = None,
+) -> AuditEntry:
+    """Writes down what a request did: its user and address, its cluster or `cluster`."""
+    if cluster is None:
+        cluster = request.cluster.slug if hasattr(request, "cluster") else ""
+    return record(
+        request.user, verb, cluster, resource, before, after, request.META.get("REMOTE_ADDR", "")
+    )
 
 
 def _line(entry: AuditEntry) -> dict[str, Any]:

@@ -7,14 +7,12 @@ person typed. It never repeats what the other side sent.
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.cache import cache
 from django.utils.translation import gettext as _
 
+from console.accounts import throttle
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused, Unsupported
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
-
-TESTS_PER_MINUTE_MAX = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +24,7 @@ class Tested:
 
 def test_connection(cluster: Cluster, user: Any) -> Tested:
     """Asks the cluster, saved or not, for its brokers. Never raises."""
-    key = f"connection-tests:{user.pk}"
-    cache.add(key, 0, 60)
-    if cache.incr(key) > TESTS_PER_MINUTE_MAX:
+    if not throttle.allows("connection-test", user):
         return Tested(False, _("Too many tests"), _("Wait a minute and test again."))
     gateway = for_cluster(cluster)
     try:

@@ -63,10 +63,7 @@ def _form(request: HttpRequest, cluster: Cluster, verb: str) -> HttpResponse:
     elif request.method == "POST":
         saved = form.save()
         store.forget(saved.slug)
-        audit.record(
-            request.user, verb, saved.slug, saved.name, before, form.shown(),
-            request.META.get("REMOTE_ADDR", ""),
-        )  # fmt: skip
+        audit.record_request(request, verb, saved.name, before, form.shown(), saved.slug)
         messages.success(request, _("The cluster “%(name)s” was saved.") % {"name": saved.name})
         return redirect("clusters")
     context = {"form": form, "cluster": cluster, "tested": tested, "is_new": cluster.pk is None}
@@ -91,9 +88,6 @@ def remove(request: HttpRequest, slug: str) -> HttpResponse:
     before = _shown(cluster)
     cluster.delete()
     store.forget(slug)
-    audit.record(
-        request.user, "cluster.remove", slug, str(before["name"]), before,
-        remote_addr=request.META.get("REMOTE_ADDR", ""),
-    )  # fmt: skip
+    audit.record_request(request, "cluster.remove", str(before["name"]), before, cluster=slug)
     messages.success(request, _("“%(name)s” is no longer watched.") % {"name": before["name"]})
     return redirect("clusters")

@@ -6,7 +6,6 @@ away and one when they are back.
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -16,6 +15,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from console.demo.health import Health
 from console.demo.shapes import Outgoing
 from console.demo.topics import Topic
+from monitoring.clock import now_ms
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ def create_topics(bootstrap_servers: str, topics: Iterable[Topic], stop: threadi
             except KafkaException as error:
                 if error.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS:
                     del wanted[name]
-                elif line := health.away(error.args[0].str(), _now_ms()):
+                elif line := health.away(error.args[0].str(), now_ms()):
                     log.warning(line)
         if wanted:
             stop.wait(_RETRY_S)
@@ -119,7 +119,7 @@ class Sender:
         def on_delivery(error: KafkaError | None, _: Message) -> None:
             if error is None:
                 self.delivered += 1
-                if line := self._health.back(_now_ms()):
+                if line := self._health.back(now_ms()):
                     log.info(line)
             else:
                 self.lost += 1
@@ -133,7 +133,7 @@ class Sender:
     def _complain(self, error: KafkaError) -> None:
         if error.code() in QUIET:
             return
-        if line := self._health.away(error.str(), _now_ms()):
+        if line := self._health.away(error.str(), now_ms()):
             log.warning(line)
 
 
@@ -150,7 +150,3 @@ class _Batch:
         if self.is_complete and self.outstanding == 0 and self._settle is not None:
             settle, self._settle = self._settle, None
             settle(not self.failed)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

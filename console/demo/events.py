@@ -8,7 +8,6 @@ import json
 import logging
 import os
 import threading
-import time
 from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ import httpx
 
 from console.demo.health import Health
 from console.demo.shapes import Outgoing, broker_event
+from monitoring.clock import now_ms
 
 log = logging.getLogger(__name__)
 
@@ -76,9 +76,9 @@ class BrokerEvents:
                     break
                 try:
                     self._fetch(broker, url)
-                    line = self._health[broker].back(_now_ms())
+                    line = self._health[broker].back(now_ms())
                 except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
-                    line = self._health[broker].away(str(error), _now_ms())
+                    line = self._health[broker].away(str(error), now_ms())
                 if line:
                     log.info(line)
 
@@ -109,7 +109,3 @@ class BrokerEvents:
         temporary = self._place_file.with_suffix(".new")
         temporary.write_text(json.dumps(self._places))
         os.replace(temporary, self._place_file)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -5,7 +5,6 @@ Each member is a thread with an ordinary consumer; what it reads it only counts.
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 
 from confluent_kafka import Consumer, KafkaError
@@ -14,6 +13,7 @@ from console.demo.client import QUIET, base_config
 from console.demo.health import Health
 from console.demo.pace import Pacer, is_on, slow_rate
 from console.demo.topics import FAST, ON_OFF, SLOW, Group
+from monitoring.clock import now_ms
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class Member:
         self._pace = pace
         self._is_wanted = is_wanted
         self._health = Health(f"reading ({self.name})")
-        self._started_ms = _now_ms()
+        self._started_ms = now_ms()
 
     def run(self) -> None:
         """Join, read and leave, as wanted, until told to stop."""
@@ -69,7 +69,7 @@ class Member:
             consumer.close()
 
     def _read_once(self, consumer: Consumer) -> None:
-        allowed = BATCH if self._pace is None else min(self._pace(_now_ms()), BATCH)
+        allowed = BATCH if self._pace is None else min(self._pace(now_ms()), BATCH)
         if allowed == 0:
             self._stop.wait(TURN_S)
             return
@@ -77,16 +77,16 @@ class Member:
             error = message.error()
             if error is not None:
                 self._complain(error)
-            elif line := self._health.back(_now_ms()):
+            elif line := self._health.back(now_ms()):
                 log.info(line)
 
     def _elapsed_ms(self) -> int:
-        return _now_ms() - self._started_ms
+        return now_ms() - self._started_ms
 
     def _complain(self, error: KafkaError) -> None:
         if error.code() in QUIET:
             return
-        if line := self._health.away(error.str(), _now_ms()):
+        if line := self._health.away(error.str(), now_ms()):
             log.warning(line)
 
 
@@ -108,10 +108,6 @@ def all_members(bootstrap_servers: str, rate: int, stop: threading.Event) -> lis
     members = [
         Member(bootstrap_servers, FAST, number, stop) for number in range(1, FAST.members + 1)
     ]
-    members.append(Member(bootstrap_servers, SLOW, 1, stop, pace=SlowPace(rate, _now_ms())))
+    members.append(Member(bootstrap_servers, SLOW, 1, stop, pace=SlowPace(rate, now_ms())))
     members.append(Member(bootstrap_servers, ON_OFF, 1, stop, is_wanted=is_on))
     return members
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -19,6 +19,7 @@ from console.demo.host import Cpus, Processes
 from console.demo.journal import Journal
 from console.demo.pace import Pacer
 from console.demo.shapes import Outgoing, load_record
+from monitoring.clock import now_ms
 
 log = logging.getLogger(__name__)
 
@@ -83,16 +84,16 @@ def _journals(config: DemoConfig) -> list[Journal]:
 def _send_real(config: DemoConfig, followed: list[Followed], stop: threading.Event) -> None:
     sender = Sender(config.bootstrap_servers, "demo-sender")
     processes, cpus = Processes(topics.HOST_PROCESSES), Cpus(topics.HOST_CPU)
-    pacer = Pacer(config.rate, _now_ms())
+    pacer = Pacer(config.rate, now_ms())
     reported_at, reported = time.monotonic(), 0
     log.info("sending %d real records a second", config.rate)
     while not stop.wait(TURN_S):
-        due = pacer.due(_now_ms())
+        due = pacer.due(now_ms())
         for source in followed:
             if records := source.take(due):
                 due -= sender.send(records, source.settle)
-        due -= sender.send(cpus.take(_now_ms()))
-        sender.send(processes.take(due, _now_ms()))
+        due -= sender.send(cpus.take(now_ms()))
+        sender.send(processes.take(due, now_ms()))
         sender.poll()
         if time.monotonic() - reported_at >= REPORT_EVERY_S:
             rate = (sender.delivered - reported) / (time.monotonic() - reported_at)
@@ -105,18 +106,14 @@ def run_load(config: DemoConfig, stop: threading.Event) -> None:
     """Send `load.sequence` at its rate until told to stop."""
     create_topics(config.bootstrap_servers, [topics.LOAD], stop)
     sender = Sender(config.bootstrap_servers, "demo-load")
-    pacer = Pacer(config.load_rate, _now_ms())
+    pacer = Pacer(config.load_rate, now_ms())
     sequence = 0
     log.info("sending %d records of load a second to %s", config.load_rate, topics.LOAD_SEQUENCE)
     while not stop.wait(LOAD_TURN_S):
-        now_ms = _now_ms()
-        numbers = range(sequence, sequence + pacer.due(now_ms))
+        at_ms = now_ms()
+        numbers = range(sequence, sequence + pacer.due(at_ms))
         sequence = numbers.stop
-        sender.send(load_record(topics.LOAD_SEQUENCE, number, now_ms) for number in numbers)
+        sender.send(load_record(topics.LOAD_SEQUENCE, number, at_ms) for number in numbers)
         sender.poll()
     sender.close(CLOSE_S)
     log.info("load: %d acknowledged, %d lost", sender.delivered, sender.lost)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -1,6 +1,5 @@
 """The consumer groups of a cluster: list and detail."""
 
-import time
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -12,6 +11,7 @@ from console.accounts.access import requires
 from console.groups import history, services
 from console.live import store
 from console.ui.table import Column, Table
+from monitoring.clock import now_ms
 
 
 def columns() -> list[Column]:
@@ -69,9 +69,8 @@ def lag(request: HttpRequest, cluster: str) -> HttpResponse:
 
 
 def _chart(request: HttpRequest, group: str, chosen: str) -> dict[str, Any]:
-    now_ms = time.time_ns() // 1_000_000
     range_ms = history.RANGES_MS[chosen]
     try:
-        return history.lag_chart(request.cluster.slug, group, request.rights, range_ms, now_ms)
+        return history.lag_chart(request.cluster.slug, group, request.rights, range_ms, now_ms())
     except OSError as error:
         return {"error": _("The stored history cannot be read (%s).") % type(error).__name__}

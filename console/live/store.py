@@ -16,6 +16,7 @@ from console.accounts import rights
 from console.live.columns import names
 from console.live.rows import Totals
 from console.live.snapshot import Snapshot, everything
+from monitoring.clock import now_ms
 from monitoring.sampling import live
 from monitoring.sampling.tick import Tick
 from monitoring.store import StoreDown
@@ -140,7 +141,7 @@ def snapshot(slug: str, held: rights.Rights) -> Snapshot | None:
     refresh(slug)
     known = _of(slug)
     with known.lock:
-        return _snapshot(known, _sees_all(held))
+        return _snapshot(known, not held.hidden_prefixes)
 
 
 def history(slug: str, held: rights.Rights) -> list[Totals | None]:
@@ -148,11 +149,7 @@ def history(slug: str, held: rights.Rights) -> list[Totals | None]:
     refresh(slug)
     known = _of(slug)
     with known.lock:
-        return list(known.points.get(_sees_all(held), ()))
-
-
-def _sees_all(held: rights.Rights) -> bool:
-    return all(held.may("topic.view", prefix) for prefix in rights.HIDDEN_PREFIXES)
+        return list(known.points.get(not held.hidden_prefixes, ()))
 
 
 def status(slug: str) -> Status:
@@ -178,4 +175,4 @@ def status(slug: str) -> Status:
 
 
 def _is_late(tick: Tick) -> bool:
-    return time.time_ns() // 1_000_000 - tick.at_ms > max(4 * tick.interval_ms, 20_000)
+    return now_ms() - tick.at_ms > max(4 * tick.interval_ms, 20_000)

@@ -61,7 +61,7 @@ def masking(request: HttpRequest, cluster: str) -> HttpResponse:
     form = MaskingRuleForm(request.POST or None, instance=rule)
     if request.method == "POST" and form.is_valid():
         form.save()
-        _audit(request, "masking.add", rule)
+        audit.record_request(request, "masking.add", rule.topic_pattern, after=_told(rule))
         notices.success(request, _("Records of %(topics)s are masked now.") % {
             "topics": rule.topic_pattern
         })  # fmt: skip
@@ -74,22 +74,12 @@ def masking(request: HttpRequest, cluster: str) -> HttpResponse:
 @requires("masking.edit")
 def remove_masking(request: HttpRequest, cluster: str, rule_id: int) -> HttpResponse:
     rule = get_object_or_404(MaskingRule, pk=rule_id, cluster=request.cluster)
-    _audit(request, "masking.remove", rule)
+    audit.record_request(request, "masking.remove", rule.topic_pattern, _told(rule))
     rule.delete()
     notices.success(request, _("The rule is gone: those records are shown in full again."))
     return redirect("masking", cluster=cluster)
 
 
-def _audit(request: HttpRequest, verb: str, rule: MaskingRule) -> None:
-    told = {"topics": rule.topic_pattern, "covered": rule.target}
-    is_added = verb == "masking.add"
-    audit.record(
-        actor=request.user,
-        verb=verb,
-        cluster=request.cluster.slug,
-        resource=rule.topic_pattern,
-        before=None if is_added else told,
-        after=told if is_added else None,
-        remote_addr=request.META.get("REMOTE_ADDR", ""),
-        outcome="ok",
-    )
+def _told(rule: MaskingRule) -> dict[str, Any]:
+    """A rule as the audit log keeps it."""
+    return {"topics": rule.topic_pattern, "covered": rule.target}

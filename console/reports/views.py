@@ -5,7 +5,6 @@ Who may see a report: everyone with `report.view` who sees all topics that it wa
 
 from __future__ import annotations
 
-import time
 import uuid
 from typing import Any
 
@@ -16,11 +15,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from console.accounts.access import requires
-from console.accounts.rights import HIDDEN_PREFIXES, Rights
 from console.audit import services as audit
 from console.reports import texts
 from console.reports.forms import RangeForm
 from console.ui.table import Column, Table
+from monitoring.clock import now_ms
 from monitoring.reports import services, storage
 from monitoring.reports.kinds import THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report, State
@@ -30,15 +29,10 @@ from monitoring.spark.session import is_answering
 TABLE_ROWS_SHOWN = 50
 
 
-def hidden_prefixes(rights: Rights) -> list[str]:
-    """The beginnings of topic names that these rights do not reach."""
-    return [prefix for prefix in HIDDEN_PREFIXES if not rights.may("topic.view", prefix)]
-
-
 @require_safe
 @requires("report.view")
 def index(request: HttpRequest, cluster: str) -> HttpResponse:
-    rows = services.of_cluster(request.cluster, hidden_prefixes(request.rights))
+    rows = services.of_cluster(request.cluster, request.rights.hidden_prefixes)
     columns = [
         Column("report", _("Report"), texts.kind_title),
         Column("period", _("Time"), lambda row: row.params["from_ms"]),
@@ -61,7 +55,7 @@ def index(request: HttpRequest, cluster: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("report.run")
 def new(request: HttpRequest, cluster: str) -> HttpResponse:
-    form = RangeForm(request.POST or None, now_ms=time.time_ns() // 1_000_000)
+    form = RangeForm(request.POST or None, now_ms=now_ms())
     status = 200
     if request.method == "POST" and form.is_valid():
         try:
@@ -82,9 +76,10 @@ def new(request: HttpRequest, cluster: str) -> HttpResponse:
 
 def _start(request: HttpRequest, asked: dict[str, Any]) -> Report:
     params = {"from_ms": asked["from_ms"], "to_ms": asked["to_ms"]}
-    hidden = hidden_prefixes(request.rights)
+    hidden = request.rights.hidden_prefixes
     report = services.start(THROUGHPUT_AND_LAG, request.cluster, params, request.user, hidden)
-    _audit(request, "report.run", report, after={"kind": report.kind, **params})
+    told = {"kind": report.kind, **params}
+    audit.record_request(request, "report.run", str(report.id), after=told)
     return report
 
 
@@ -108,7 +103,7 @@ def state(request: HttpRequest, cluster: str, report: uuid.UUID) -> HttpResponse
 def cancel(request: HttpRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
     found = _find(request, report)
     if services.cancel(found):
-        _audit(request, "report.cancel", found)
+        audit.record_request(request, "report.cancel", str(found.id))
         messages.success(request, _("The report was cancelled."))
     else:
         messages.info(request, _("The report had finished already."))
@@ -119,7 +114,7 @@ def cancel(request: HttpRequest, cluster: str, report: uuid.UUID) -> HttpRespons
 @requires("report.run")
 def delete(request: HttpRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
     found = _find(request, report)
-    _audit(request, "report.delete", found)
+    audit.record_request(request, "report.delete", str(found.id))
     services.delete(found)
     messages.success(request, _("The report and its result were deleted."))
     return redirect("reports", cluster)
@@ -144,7 +139,7 @@ def download(
 
 
 def _find(request: HttpRequest, report: uuid.UUID) -> Report:
-    found = services.get(request.cluster, report, hidden_prefixes(request.rights))
+    found = services.get(request.cluster, report, request.rights.hidden_prefixes)
     if found is None:
         raise Http404(_("There is no such report here."))
     return found
@@ -204,16 +199,3 @@ def _group_row(row: dict[str, Any]) -> dict[str, Any]:
         for name in ("over_zero", "known")
     }
     return row | lasting | {"worst_at": texts.minute(row["lag_max_at_ms"])}
-
-
-def _audit(
-    request: HttpRequest, verb: str, report: Report, after: dict[str, Any] | None = None
-) -> None:
-    audit.record(
-        actor=request.user,
-        verb=verb,
-        cluster=request.cluster.slug,
-        resource=str(report.id),
-        after=after,
-        remote_addr=request.META.get("REMOTE_ADDR", ""),
-    )

@@ -23,6 +23,7 @@ from console.stack.output import LineSplitter, LogFile, Terminal
 from console.stack.plan import Probe, ProbeKind, Role
 from console.stack.probes import Asker
 from console.stack.states import State
+from monitoring.clock import now_ms
 
 TURN_S = 0.1
 PROBE_EVERY_S = 0.15
@@ -126,7 +127,7 @@ class Supervisor:
     async def _live(self, name: str) -> None:
         """One life of a process, from its start to the end of all its children."""
         program = self._programs[name]
-        since_ms = time.time_ns() // 1_000_000
+        since_ms = now_ms()
         output, write_end = os.pipe()
         try:
             # A pipe of our own: asyncio's would hide the death while a grandchild holds it open.

@@ -4,7 +4,6 @@
 filters write a figure (console/ui/numbers.py). None of them writes an inline style or script.
 """
 
-import time
 from typing import Any
 
 from django import template
@@ -15,6 +14,7 @@ from django.utils.safestring import SafeString
 
 from console.ui import numbers, sparkline
 from console.ui.table import Table
+from monitoring.clock import now_ms
 
 register = template.Library()
 
@@ -71,7 +71,7 @@ def age(at_ms: int | None, source: str = "") -> SafeString:
         '<time class="age" data-at-ms="{}" title="{}">{}</time>',
         at_ms,
         told,
-        numbers.age(at_ms, time.time_ns() // 1_000_000),
+        numbers.age(at_ms, now_ms()),
     )
 
 

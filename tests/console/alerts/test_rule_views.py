@@ -3,6 +3,7 @@ import json
 import pytest
 from django.urls import reverse
 
+from console.accounts import throttle
 from console.alerts import services
 from console.audit.models import AuditEntry
 from monitoring.alerts.evaluate import RULE_OFF
@@ -141,9 +142,9 @@ def test_tests_are_limited_and_need_a_webhook(client, make_rule):
     client.post(reverse("alert-test", args=["local", silent.pk]))
     assert not AlertDelivery.objects.exists()
     rule = make_rule(url=URL)
-    for _ in range(services.TESTS_PER_MINUTE_MAX + 3):
+    for _ in range(throttle.PER_MINUTE_MAX + 3):
         client.post(reverse("alert-test", args=["local", rule.pk]))
-    assert AlertDelivery.objects.count() == services.TESTS_PER_MINUTE_MAX
+    assert AlertDelivery.objects.count() == throttle.PER_MINUTE_MAX
 
 
 def test_a_rule_of_another_cluster_is_not_there(client, make_rule, clusters):

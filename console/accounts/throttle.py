@@ -1,0 +1,24 @@
+"""How often one user may make the server call an address that a person typed."""
+
+import logging
+from typing import Any
+
+from django.core.cache import cache
+
+PER_MINUTE_MAX = 10
+_WINDOW_S = 60
+
+log = logging.getLogger(__name__)
+
+
+def allows(what: str, user: Any) -> bool:
+    """Counts one more `what`; False for the eleventh within a minute, or where nobody can count."""
+    key = f"throttle:{what}:{user.pk}"
+    try:
+        cache.add(key, 0, _WINDOW_S)
+        return bool(cache.incr(key) <= PER_MINUTE_MAX)
+    except ValueError:  # the minute ended between the two
+        return True
+    except Exception:
+        log.warning("%s is refused: the cache, which counts them, does not answer", what)
+        return False
