@@ -17,7 +17,15 @@ from uuid import UUID, uuid4
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import checkpoints, loader, names
 from brokerd.log.checkpoint_job import CheckpointJob
-from brokerd.log.context import DiskJob, EventSink, LogContext, RemoveJob, no_event, run_now
+from brokerd.log.context import (
+    DiskJob,
+    EventSink,
+    LogContext,
+    RemoveJob,
+    no_event,
+    run_now,
+    storage_error,
+)
 from brokerd.log.flush import FlushJob
 from brokerd.log.log_config import INT64_MAX, LogConfig
 from brokerd.log.log_dir import LogDir, LogDirError, read_topic_id, write_topic_id
@@ -192,9 +200,13 @@ class LogManager:
 
     def _adopt(self, log: PartitionLog, topic_id: UUID) -> None:
         """Give a log that does not say its topic id the one it must have."""
-        if log.topic_id != topic_id:
+        if log.topic_id == topic_id:
+            return
+        try:
             write_topic_id(log.directory, topic_id)
-            log.topic_id = topic_id
+        except OSError as error:
+            raise storage_error(error) from error
+        log.topic_id = topic_id
 
     def reconfigure(self, topic: str, partition: int, config: LogConfig) -> None:
         """Have a log obey other settings."""

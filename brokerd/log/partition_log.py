@@ -36,16 +36,25 @@ class PartitionLog(StoredLog):
     def append(
         self, batches: Sequence[Buffer], leader_epoch: int, now_ms: int
     ) -> list[AppendResult]:
-        """Write a producer's batches, each checked by `check_batch` before, in one write.
+        """Write a producer's batches, each checked by `check_batch` before.
 
         Offsets and epoch are stamped into the (writable) views. Refusals of single batches are in
-        their results; KafkaError(KAFKA_STORAGE_ERROR) means that nothing at all was written.
+        their results. KafkaError(KAFKA_STORAGE_ERROR): nothing was written, unless the group was
+        too large for one write; then whole batches at its beginning may have been.
         """
-        if not self._ready:
-            self._make_ready()
+        try:
+            if not self._ready:
+                self._make_ready()
+            return self._append(batches, leader_epoch, now_ms)
+        except OSError as error:
+            raise storage_error(error) from error
+
+    def _append(
+        self, batches: Sequence[Buffer], leader_epoch: int, now_ms: int
+    ) -> list[AppendResult]:
         if len(batches) > BUFFERS_MAX:
-            first = self.append(batches[:BUFFERS_MAX], leader_epoch, now_ms)
-            return first + self.append(batches[BUFFERS_MAX:], leader_epoch, now_ms)
+            first = self._append(batches[:BUFFERS_MAX], leader_epoch, now_ms)
+            return first + self._append(batches[BUFFERS_MAX:], leader_epoch, now_ms)
         staged = stage(
             batches, self.log_end_offset, leader_epoch, self._producers or self.producers,
             now_ms if self._append_time else -1,
@@ -62,11 +71,9 @@ class PartitionLog(StoredLog):
         return staged.results
 
     def _begin_epoch(self, epoch: int, start_offset: int) -> None:
-        """Note an epoch before its first batch is written; none may follow if that fails."""
-        try:
-            self.epochs.assign(epoch, start_offset)
-        except OSError as error:
-            raise storage_error(error) from error
+        """Note an epoch before its first batch is written; none may follow if that fails (OSError).
+        """
+        self.epochs.assign(epoch, start_offset)
         self._last_epoch = epoch
 
     def _append_oversized(
@@ -79,7 +86,7 @@ class PartitionLog(StoredLog):
         return [
             result
             for batch in batches
-            for result in self.append([batch], leader_epoch, now_ms)
+            for result in self._append([batch], leader_epoch, now_ms)
         ]
 
     def append_replicated(
@@ -90,8 +97,16 @@ class PartitionLog(StoredLog):
         The caller has checked their CRC. An offset below the log end is refused with
         OFFSET_OUT_OF_RANGE: the caller has to truncate first.
         """
-        if not self._ready:
-            self._make_ready()
+        try:
+            if not self._ready:
+                self._make_ready()
+            return self._append_replicated(batches, now_ms)
+        except OSError as error:
+            raise storage_error(error) from error
+
+    def _append_replicated(
+        self, batches: Sequence[tuple[BatchHeader, Buffer]], now_ms: int
+    ) -> list[AppendResult]:
         if batches[0][0].base_offset < self.log_end_offset:
             raise KafkaError(
                 ErrorCode.OFFSET_OUT_OF_RANGE,
@@ -142,32 +157,42 @@ class PartitionLog(StoredLog):
         """The batches from the one that holds `offset` on, all below the offset `up_to`.
 
         At most `max_bytes`, but with `min_one_batch` at least one batch. None: nothing there yet.
-        The range is pinned: release it. Raises KafkaError(OFFSET_OUT_OF_RANGE).
+        The range is pinned: release it. Raises KafkaError: OFFSET_OUT_OF_RANGE, or
+        KAFKA_STORAGE_ERROR.
         """
-        if not self._ready:
-            self._make_ready()
-        if not self.log_start_offset <= offset <= self.log_end_offset:
-            raise KafkaError(
-                ErrorCode.OFFSET_OUT_OF_RANGE,
-                f"offset {offset} is outside {self.log_start_offset} to {self.log_end_offset}",
+        try:
+            if not self._ready:
+                self._make_ready()
+            if not self.log_start_offset <= offset <= self.log_end_offset:
+                raise KafkaError(
+                    ErrorCode.OFFSET_OUT_OF_RANGE,
+                    f"offset {offset} is outside {self.log_start_offset} to {self.log_end_offset}",
+                )
+            if offset >= up_to:
+                return None
+            return self._segments.range_from(
+                offset, max_bytes, up_to, self.log_end_offset, min_one_batch
             )
-        if offset >= up_to:
-            return None
-        return self._segments.range_from(
-            offset, max_bytes, up_to, self.log_end_offset, min_one_batch
-        )
+        except OSError as error:
+            raise storage_error(error) from error
 
     def offset_for_timestamp(self, timestamp_ms: int) -> tuple[int, int, int] | None:
         """(offset, timestamp, leader epoch) of the first record at or after a timestamp."""
-        if not self._ready:
-            self._make_ready()
-        return search.first_at_or_after(self._segments, timestamp_ms, self.log_start_offset)
+        try:
+            if not self._ready:
+                self._make_ready()
+            return search.first_at_or_after(self._segments, timestamp_ms, self.log_start_offset)
+        except OSError as error:
+            raise storage_error(error) from error
 
     def max_timestamp_offset(self) -> tuple[int, int, int] | None:
         """(offset, timestamp, leader epoch) of the record with the largest timestamp."""
-        if not self._ready:
-            self._make_ready()
-        return search.largest(self._segments, self.log_start_offset)
+        try:
+            if not self._ready:
+                self._make_ready()
+            return search.largest(self._segments, self.log_start_offset)
+        except OSError as error:
+            raise storage_error(error) from error
 
     # -- for people --------------------------------------------------------------------------------
 

@@ -93,7 +93,8 @@ class Segment:
             self._cut_back(fd, f"only {written} of {size_bytes} bytes could be written")
 
     def _cut_back(self, fd: int, reason: str) -> None:
-        os.ftruncate(fd, self.size_bytes)
+        with suppress(OSError):  # what then stays behind the end is overwritten
+            os.ftruncate(fd, self.size_bytes)
         raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.file.path}: {reason}")
 
     def account(self, rows: Sequence[tuple[int, int, int]]) -> None:

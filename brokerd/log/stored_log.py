@@ -222,28 +222,32 @@ class StoredLog:
 
         Raises KafkaError(KAFKA_STORAGE_ERROR).
         """
-        reasons = retention.expired(
-            retention.ages(self._segments, self.log_end_offset), self.config, now_ms=now_ms,
-            log_size_bytes=self.size_bytes, log_start_offset=self.log_start_offset,
-            high_watermark=high_watermark,
-        )  # fmt: skip
-        if not reasons:
-            return []
-        if len(reasons) == len(self._segments):
-            self.roll(now_ms)
-        dropped = self._segments.drop_first(len(reasons))
-        self.delete_records_before(self._segments[0].base_offset)
-        due_ms = now_ms + self.config.file_delete_delay_ms
         try:
-            for segment in dropped:
-                for path in segment.mark_deleted():
-                    self._context.trash.add(path, due_ms)
+            reasons = retention.expired(
+                retention.ages(self._segments, self.log_end_offset), self.config, now_ms=now_ms,
+                log_size_bytes=self.size_bytes, log_start_offset=self.log_start_offset,
+                high_watermark=high_watermark,
+            )  # fmt: skip
+            if not reasons:
+                return []
+            dropped = self._let_go(len(reasons), now_ms)
         except OSError as error:
             raise storage_error(error) from error
         deleted = [segment.base_offset for segment in dropped]
         size_bytes = sum(segment.size_bytes for segment in dropped)
         self._event("retention", segments=deleted, reasons=reasons, size_bytes=size_bytes)
         return deleted
+
+    def _let_go(self, count: int, now_ms: int) -> list[Segment]:
+        if count == len(self._segments):
+            self.roll(now_ms)
+        dropped = self._segments.drop_first(count)
+        self.delete_records_before(self._segments[0].base_offset)
+        due_ms = now_ms + self.config.file_delete_delay_ms
+        for segment in dropped:
+            for path in segment.mark_deleted():
+                self._context.trash.add(path, due_ms)
+        return dropped
 
     def expire_producers(self, before_ms: int) -> None:
         """Forget idempotent producers that wrote nothing since `before_ms`."""

@@ -122,16 +122,18 @@ class Partition:
     def append(self, batches: Sequence[Buffer], now_ms: int) -> list[AppendResult]:
         """Append a producer's checked batches. Raises KafkaError.
 
-        NOT_LEADER_OR_FOLLOWER, or KAFKA_STORAGE_ERROR: nothing was written then.
+        NOT_LEADER_OR_FOLLOWER, or KAFKA_STORAGE_ERROR as `PartitionLog.append` has it.
         """
         if not self.is_leader:
             raise self._not_leader()
         log = self.log
         start = log.log_end_offset
-        results = log.append(batches, self.leader_epoch, now_ms)
-        self.messages_in += log.log_end_offset - start
+        try:
+            results = log.append(batches, self.leader_epoch, now_ms)
+        finally:  # a large group that failed may have been written in part
+            self.messages_in += log.log_end_offset - start
+            self.advance()
         self.bytes_in += sum(map(len, batches))
-        self.advance()
         return results
 
     def require_leader(self) -> None:

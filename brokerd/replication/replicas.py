@@ -76,6 +76,9 @@ class ReplicaManager:
             return None
         if known is not None and known.log.topic_id == state.topic_id:
             return known
+        if known is not None:  # a topic of the same name that is no more
+            known.resign()
+            del self._partitions[key]
         config = configs.get(state.topic) or LogConfig()
         try:
             log = self._logs.create(*key, state.topic_id, config, now_ms)
@@ -83,8 +86,6 @@ class ReplicaManager:
             self.offline[key] = str(error)
             return None
         self.offline.pop(key, None)
-        if known is not None:
-            known.resign()
         high_watermark = self._high_watermarks.pop(key, 0)
         partition = Partition(*key, self.local_id, log, high_watermark)
         self._partitions[key] = partition

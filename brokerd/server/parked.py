@@ -9,12 +9,15 @@ left.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
     from brokerd.server.connection import Connection
+
+logger = logging.getLogger(__name__)
 
 
 class Parked:
@@ -48,13 +51,29 @@ class Parked:
 
     def look(self) -> None:
         """Asks whether the wait is over; the check answers the client itself."""
-        if not self.done and self._check():
+        if self.done:
+            return
+        try:
+            is_over = self._check()
+        except Exception:
+            self._fail()
+            return
+        if is_over:
             self.cancel()
 
     def _time_out(self) -> None:
-        if not self.done:
-            self.cancel()
+        if self.done:
+            return
+        self.cancel()
+        try:
             self._expire()
+        except Exception:
+            self._fail()
+
+    def _fail(self) -> None:
+        """Its reply will never come, nor any behind it; other requests must not share its fate."""
+        logger.exception("a waiting request could not be answered")
+        self._connection.close("an unexpected error in the broker")
 
     def cancel(self) -> None:
         """Ends the wait without an answer."""

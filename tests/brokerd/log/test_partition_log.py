@@ -206,6 +206,15 @@ def test_a_write_that_does_not_fit_leaves_nothing_behind(tmp_path: Path, room_by
     assert [record.offset for record in records(log)] == list(range(201))
 
 
+def test_whatever_the_disk_refuses_is_a_storage_error(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    (tmp_path / "00000000000000000000.snapshot").mkdir()
+    with pytest.raises(KafkaError) as caught:
+        log.append([batch(producer=(1, 0, 0))], 0, NOW_MS)
+    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert log.log_end_offset == 0
+
+
 def test_more_batches_than_one_system_call_takes_are_appended(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     results = log.append([batch() for _ in range(2500)], 0, NOW_MS)

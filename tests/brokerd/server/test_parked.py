@@ -24,6 +24,12 @@ class Client:
 
     def __init__(self) -> None:
         self.parked: set[Parked] = set()
+        self.closed: list[str] = []
+
+    def close(self, reason: str) -> None:
+        self.closed.append(reason)
+        for parked in tuple(self.parked):
+            parked.cancel()
 
 
 def park(lot: ParkingLot, client: Client, partition: Listened, timeout_s: float) -> list[str]:
@@ -73,3 +79,17 @@ async def test_a_closed_connection_ends_it_without_an_answer() -> None:
     await asyncio.sleep(0)
     assert seen == []
     assert (partition.listeners, lot.count) == ([], 0)
+
+
+async def test_one_that_fails_ends_its_connection_and_no_other_request() -> None:
+    lot, client, other, partition = ParkingLot(), Client(), Client(), Listened()
+
+    def fail() -> bool:
+        raise ZeroDivisionError
+
+    lot.park(client, cast(list[Partition], [partition]), 60, fail, lambda: None)
+    seen = park(lot, other, partition, 60)
+    partition.move()
+    await asyncio.sleep(0)
+    assert (client.closed, client.parked) == (["an unexpected error in the broker"], set())
+    assert (seen, other.closed, lot.count) == (["looked"], [], 1)
