@@ -61,6 +61,17 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "schedule": 10.0,
             "options": {"expires": 9},
         },
+        "drop-old-alerts": {
+            "task": "monitoring.alerts.tasks.drop_old",
+            "schedule": 3600.0,
+            "options": {"expires": 3500},
+        },
+        # Of the console, and known here by its name alone.
+        "tidy-plans": {
+            "task": "console.actions.tidy",
+            "schedule": 60.0,
+            "options": {"expires": 55},
+        },
         "send-lost-reports-again": {
             "task": "monitoring.reports.reap",
             "schedule": 15.0,

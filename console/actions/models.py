@@ -8,6 +8,7 @@ import uuid
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
 DRAFT, QUEUED, APPLYING = "draft", "queued", "applying"
 DONE, FAILED, REFUSED = "done", "failed", "refused"
@@ -34,8 +35,7 @@ class Plan(models.Model):
     )
     remote_addr = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(db_index=True)
-    applied_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
+    moved_at = models.DateTimeField(null=True)  # into its state; null = it is a draft still
 
     class Meta:
         ordering = ["-created_at"]
@@ -54,7 +54,9 @@ class Plan(models.Model):
 
     def move(self, state_from: str, state_to: str, **fields: object) -> bool:
         """The one way from state to state; False when the plan was not in `state_from`."""
-        moved = Plan.objects.filter(pk=self.pk, state=state_from).update(state=state_to, **fields)
+        moved = Plan.objects.filter(pk=self.pk, state=state_from).update(
+            state=state_to, moved_at=timezone.now(), **fields
+        )
         if moved:
             self.refresh_from_db()
         return bool(moved)

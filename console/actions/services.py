@@ -1,11 +1,12 @@
 """plan → review → apply: `propose` makes a plan, `confirm` queues it, `run` carries it out.
 
-Views and tasks only call these. Every end of a plan (done, failed, refused) is one audit row.
+Views and tasks only call these. Every end of a plan (done, failed, refused) is one audit row, also
+of one whose worker or message was lost: `tidy` ends those.
 """
 
 import logging
-import time
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
@@ -19,9 +20,15 @@ from console.actions.models import Plan
 from console.actions.plan import PlanRefused, differences, fingerprint, is_expired
 from console.audit import services as audit
 from console.live import store
+from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
+
+# A worker is there within seconds, or a person had better look again before anything happens.
+QUEUED_MAX = timedelta(minutes=15)
+APPLYING_MAX = timedelta(minutes=3)  # nothing takes this long: its worker was killed
+KEPT = timedelta(days=90)  # what was done stays in the audit log
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +66,7 @@ def propose(
 
 
 def _check_allowed(user: Any, cluster: Cluster, kind: str, resource: str) -> None:
-    if not rights.may(user, KINDS[kind].verb, cluster, resource):
+    if user is None or not rights.may(user, KINDS[kind].verb, cluster, resource):
         raise PlanRefused(_("Your role does not include this change."))
     if cluster.read_only:
         raise PlanRefused(_("This cluster is set to read-only. An admin can lift that."))
@@ -72,14 +79,14 @@ def confirm(plan: Plan, user: Any, typed: str) -> None:
     _check_allowed(user, _cluster(plan), plan.kind, plan.resource)
     if plan.created_by_id != user.pk:
         raise PlanRefused(_("This plan was made by someone else. Make one of your own."))
-    if is_expired(plan.created_ms, time.time_ns() // 1_000_000):
+    if is_expired(plan.created_ms, now_ms()):
         raise PlanRefused(_("This plan is older than 15 minutes. Make a new one."))
     wanted = plan.draft["typed_name"]
     if wanted and typed.strip() != wanted:
         raise PlanRefused(_("Type “%(name)s” exactly, to confirm.") % {"name": wanted})
     with transaction.atomic():
         stage = _("Waiting for a worker")
-        if not plan.move(models.DRAFT, models.QUEUED, applied_at=timezone.now(), stage=stage):
+        if not plan.move(models.DRAFT, models.QUEUED, stage=stage):
             raise PlanRefused(_("This plan was applied already."))
         transaction.on_commit(lambda: _send(apply_plan, plan))
 
@@ -145,7 +152,7 @@ def _report(plan: Plan, percent: int, stage: str) -> None:
 
 def _finish(plan: Plan, state_from: str, state: str, outcome: str) -> None:
     percent = {"progress": 100} if state == models.DONE else {}
-    if not plan.move(state_from, state, outcome=outcome, finished_at=timezone.now(), **percent):
+    if not plan.move(state_from, state, outcome=outcome, **percent):
         return
     changes = plan.draft["changes"]
     audit.record(
@@ -157,5 +164,27 @@ def _finish(plan: Plan, state_from: str, state: str, outcome: str) -> None:
         after={change["name"]: change["after"] for change in changes if change["after"]},
         remote_addr=plan.remote_addr,
         outcome="ok" if state == models.DONE else state,
-        detail=outcome or plan.draft["undo"],
+        detail=outcome or _undo(plan),
     )
+
+
+def _undo(plan: Plan) -> str:
+    """How to take back what was done; empty when it cannot be."""
+    undo = plan.draft["undo"]
+    return _("To take it back: %(how)s") % {"how": undo} if undo else ""
+
+
+def tidy() -> None:
+    """Ends the plans that no worker will end any more, and forgets the old ones."""
+    now = timezone.now()
+    for plan in Plan.objects.filter(state=models.QUEUED, moved_at__lt=now - QUEUED_MAX):
+        text = _("No worker took it within 15 minutes. Nothing was changed; plan it anew.")
+        _finish(plan, models.QUEUED, models.FAILED, text)
+    for plan in Plan.objects.filter(state=models.APPLYING, moved_at__lt=now - APPLYING_MAX):
+        text = _(
+            "The worker fell silent. Whether the change was made is not known: look at the topic "
+            "before you plan it again."
+        )
+        _finish(plan, models.APPLYING, models.FAILED, text)
+    old = Plan.objects.filter(created_at__lt=now - KEPT)
+    old.exclude(state__in=[models.QUEUED, models.APPLYING]).delete()

@@ -1,4 +1,4 @@
-"""The task that carries out a confirmed plan (queue `default`)."""
+"""The tasks of plans (queue `default`): carry one out, and see to those that were lost."""
 
 from celery import shared_task
 
@@ -9,3 +9,8 @@ from console.actions import services
 @shared_task(name="console.actions.apply", ignore_result=True)
 def apply_plan(plan_id: str) -> None:
     services.run(plan_id)
+
+
+@shared_task(name="console.actions.tidy", ignore_result=True)
+def tidy_plans() -> None:
+    services.tidy()

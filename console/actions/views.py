@@ -1,6 +1,5 @@
 """The page of a plan: review before, progress during, result after."""
 
-import time
 import uuid
 from typing import Any
 
@@ -13,9 +12,7 @@ from console.accounts.access import requires
 from console.actions import models, services
 from console.actions.models import Plan
 from console.actions.plan import PlanRefused, is_expired
-
-# A worker that was killed leaves its plan in "applying"; nothing takes this long.
-SILENT_MS = 3 * 60 * 1000
+from monitoring.clock import now_ms
 
 
 @require_safe
@@ -41,13 +38,11 @@ def _own(request: HttpRequest, cluster: str, plan: uuid.UUID) -> Plan:
 
 
 def _page(request: HttpRequest, plan: Plan, error: str = "", status: int = 200) -> HttpResponse:
-    now_ms = time.time_ns() // 1_000_000
     context: dict[str, Any] = {
         "plan": plan,
         "draft": plan.draft,
         "error": error,
-        "expired": plan.state == models.DRAFT and is_expired(plan.created_ms, now_ms),
-        "silent": _is_silent(plan, now_ms),
+        "expired": plan.state == models.DRAFT and is_expired(plan.created_ms, now_ms()),
         "steps": [
             (_("Plan"), False),
             (_("Review"), plan.state == models.DRAFT),
@@ -58,8 +53,3 @@ def _page(request: HttpRequest, plan: Plan, error: str = "", status: int = 200) 
         "topic_gone": plan.kind == "topic.delete" and plan.state == models.DONE,
     }
     return render(request, "actions/plan.html", context, status=status)
-
-
-def _is_silent(plan: Plan, now_ms: int) -> bool:
-    started = plan.applied_at
-    return plan.is_open and started is not None and now_ms - started.timestamp() * 1000 > SILENT_MS

@@ -1,4 +1,7 @@
-"""Delivery of alert messages: an attempt claims its row first, so two workers never send twice."""
+"""Delivery of alert messages, and an end to old ones.
+
+An attempt claims its row first, so two workers never send twice.
+"""
 
 import time
 from datetime import timedelta
@@ -9,7 +12,7 @@ from django.utils import timezone
 
 from monitoring.alerts import webhook
 from monitoring.alerts.backoff import wait_s
-from monitoring.alerts.models import AlertDelivery
+from monitoring.alerts.models import Alert, AlertDelivery
 from monitoring.alerts.send import enqueue
 from monitoring.secrets import SecretUnreadable
 
@@ -17,6 +20,8 @@ from monitoring.secrets import SecretUnreadable
 _CLAIM_S = 60
 _SWEEP_MAX = 500
 _ERROR_LENGTH_MAX = 500
+_DELIVERIES_KEPT = timedelta(days=30)
+_ALERTS_KEPT = timedelta(days=90)
 
 
 @shared_task(ignore_result=True)
@@ -40,6 +45,15 @@ def send_due() -> None:
     )
     for delivery_id in due.values_list("pk", flat=True)[:_SWEEP_MAX]:
         enqueue(delivery_id)
+
+
+@shared_task(ignore_result=True)
+def drop_old() -> None:
+    """Delete finished messages after 30 days, and alerts 90 days after they resolved."""
+    now = timezone.now()
+    AlertDelivery.objects.filter(finished_at__lt=now - _DELIVERIES_KEPT).delete()
+    old_ms = int((now - _ALERTS_KEPT).timestamp() * 1000)
+    Alert.objects.filter(state=Alert.State.RESOLVED, resolved_at_ms__lt=old_ms).delete()
 
 
 def _attempt(delivery: AlertDelivery) -> webhook.Outcome:

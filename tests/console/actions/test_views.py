@@ -99,20 +99,6 @@ def test_a_wrong_form_says_what_is_wrong(cluster, client_of, operator, wrong):
     assert Plan.objects.count() == 0
 
 
-def test_a_plan_whose_worker_fell_silent_says_so(cluster, client_of, operator):
-    from datetime import timedelta
-
-    from django.utils import timezone
-
-    name = a_name()
-    plan = propose(operator, cluster, "topic.create", name, **creation(name))
-    plan.state, plan.applied_at = models.APPLYING, timezone.now() - timedelta(minutes=5)
-    plan.save()
-    page = client_of(operator).get(reverse("plan", args=["local", plan.pk])).content.decode()
-    assert "fallen silent" in page
-    assert "every 1s" not in page
-
-
 def test_a_cluster_that_is_down_is_said_in_the_form(cluster, client_of, operator):
     cluster.bootstrap_servers = "127.0.0.1:1"
     cluster.save()

@@ -1,4 +1,4 @@
-"""`manage.py prepare`: migrate the database and seed what the embedded stack needs.
+"""`manage.py prepare`: migrate the database, drop sessions that ended, seed what the stack needs.
 
 Run by the supervisor at each start; does nothing twice.
 """
@@ -19,5 +19,6 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=0, interactive=False)
+        call_command("clearsessions", verbosity=0)
         for line in seed(StackConfig.from_settings(settings), settings.AERIE_ADMIN_PASSWORD):
             self.stdout.write(line)

@@ -1,0 +1,69 @@
+"""Plans that were lost on their way, and plans that are history."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from console.actions import models, services
+from console.actions.models import Plan
+from console.audit.models import AuditEntry
+
+pytestmark = pytest.mark.django_db
+MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
+
+
+def a_plan(state: str, age: timedelta) -> Plan:
+    then = timezone.now() - age
+    return Plan.objects.create(
+        cluster="local",
+        kind="topic.create",
+        resource="orders",
+        params={},
+        facts={},
+        fingerprint="",
+        draft={"title": "", "changes": [], "undo": "Delete the topic.", "typed_name": ""},
+        state=state,
+        created_at=then,
+        moved_at=then,
+    )
+
+
+def tidied(plan: Plan) -> Plan:
+    services.tidy()
+    plan.refresh_from_db()
+    return plan
+
+
+def test_a_plan_that_no_worker_took_changes_nothing_any_more():
+    plan = tidied(a_plan(models.QUEUED, 16 * MINUTE))
+    assert plan.state == models.FAILED
+    assert "No worker" in plan.outcome
+    services.run(str(plan.pk))  # the message comes at last
+    plan.refresh_from_db()
+    assert plan.state == models.FAILED
+    assert AuditEntry.objects.get().outcome == "failed"
+
+
+def test_a_plan_whose_worker_was_killed_ends_with_a_warning():
+    plan = tidied(a_plan(models.APPLYING, 4 * MINUTE))
+    assert plan.state == models.FAILED
+    assert "not known" in plan.outcome
+    assert "not known" in AuditEntry.objects.get().detail
+
+
+@pytest.mark.parametrize("state", [models.QUEUED, models.APPLYING])
+def test_a_plan_on_its_way_is_left_alone(state):
+    assert tidied(a_plan(state, MINUTE)).state == state
+
+
+def test_an_old_plan_goes_and_what_it_did_stays_in_the_audit_log():
+    plan = a_plan(models.APPLYING, 91 * DAY)
+    services.tidy()
+    assert not Plan.objects.filter(pk=plan.pk).exists()
+    assert AuditEntry.objects.count() == 1
+
+
+def test_the_audit_log_says_of_a_change_how_to_take_it_back():
+    services._finish(a_plan(models.APPLYING, MINUTE), models.APPLYING, models.DONE, "")
+    assert AuditEntry.objects.get().detail == "To take it back: Delete the topic."
