@@ -28,6 +28,7 @@ from brokerd.cluster.requests import (
     NewTopic,
 )
 from brokerd.cluster.topic_admin import TopicAdmin
+from brokerd.cluster.watchdog import Watchdog
 from brokerd.cluster.zookeeper import DISCONNECTED, ZooKeeper
 from brokerd.errors import KafkaError
 
@@ -75,6 +76,11 @@ class ClusterClient:
         self._zookeeper = ZooKeeper(
             settings.zookeeper_connect, settings.session_timeout_ms, loop, *listeners
         )
+        self._watchdog = Watchdog(
+            loop,
+            lambda: self._zookeeper.session_timeout_ms / 2000,
+            self._zookeeper.give_session_up,
+        )
         self._feed = Feed(
             self._zookeeper, settings.broker_id, self.image, self._changed, self._flag
         )
@@ -110,6 +116,7 @@ class ClusterClient:
         settings = self._settings
         await self._end_earlier_session()
         self._zookeeper.start()
+        self._watchdog.start()
         try:
             async with asyncio.timeout(settings.connect_timeout_ms / 1000):
                 await self._connected.wait()
@@ -149,6 +156,7 @@ class ClusterClient:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        self._watchdog.stop()
         was_connected = self._connected.is_set()
         await self._zookeeper.stop()
         if was_connected:

@@ -81,6 +81,8 @@ class ZooKeeper:
         }
         self._on_connected = on_connected
         self._connected = threading.Event()
+        self._ending = threading.Lock()
+        self._ended = False
         self._client = Client(connect, session_timeout_ms)
         self._client.add_listener(self._state_changed)
 
@@ -108,12 +110,27 @@ class ZooKeeper:
         await asyncio.to_thread(self._stop)
 
     def _stop(self) -> None:
-        try:
-            self._client.stop()
-            self._client.close()
-        except (KazooException, OSError, AttributeError) as error:
-            # kazoo stumbles over its own socket where it never had a connection.
-            logger.debug("closing the ZooKeeper session: %r", error)
+        with self._ending:
+            self._ended = True
+            try:
+                self._client.stop()
+                self._client.close()
+            except (KazooException, OSError, AttributeError) as error:
+                # kazoo stumbles over its own socket where it never had a connection.
+                logger.debug("closing the ZooKeeper session: %r", error)
+
+    def give_session_up(self) -> None:
+        """Ends the session and begins another: `on_lost`, then `on_connected`. For a thread other
+        than the loop's; blocks. Without a connection nothing is done: the session ends by itself.
+        """
+        with self._ending:
+            if self._ended or not self._connected.is_set():
+                return
+            try:
+                self._client.stop()
+            except (KazooException, OSError) as error:
+                logger.warning("the ZooKeeper session could not be ended: %r", error)
+            self._client.start_async()
 
     def _state_changed(self, state: str) -> None:
         """Called by a thread of kazoo's."""

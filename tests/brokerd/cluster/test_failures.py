@@ -3,6 +3,7 @@
 import asyncio
 import json
 import stat
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -187,6 +188,20 @@ async def test_a_session_that_ended_is_replaced_and_nothing_is_missed(members: M
     await _topic(members.controller(), "later")
     await members.until(lambda: "later" in second.client.image.topics)
     await members.until(lambda: -1 not in [s[0] for s in _shown(second)])
+
+
+async def test_a_broker_whose_loop_stands_still_leaves_and_comes_back(members: Members) -> None:
+    (only,) = await members.start(1, session_timeout_ms=1_000)
+    session = only.client._zookeeper.session[0]
+    deadline_s = time.monotonic() + 20
+    while members.kazoo.exists("/brokers/ids/1") is not None:  # all the while the loop waits
+        assert time.monotonic() < deadline_s, "the session outlives the loop"
+        time.sleep(0.01)
+    await members.until(lambda: members.kazoo.exists("/brokers/ids/1") is not None)
+    assert only.client._zookeeper.session[0] != session
+    await members.until(lambda: only.client.is_controller)
+    await _topic(only)
+    assert only.fatal == []
 
 
 async def test_the_session_of_a_killed_predecessor_is_ended_at_once(
