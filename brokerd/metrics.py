@@ -30,16 +30,6 @@ class Histogram:
         if value > self.maximum:
             self.maximum = value
 
-    def quantile(self, part: float) -> float:
-        """An upper bound of the value below which `part` (0 to 1) of all values lie."""
-        wanted = part * self.count
-        seen = 0
-        for bound, count in zip(self.bounds, self.counts, strict=False):
-            seen += count
-            if seen >= wanted:
-                return bound
-        return self.maximum
-
 
 LAG_BOUNDS_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 
@@ -47,15 +37,11 @@ LAG_BOUNDS_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1
 class BrokerMetrics:
     """What one broker has done since it started."""
 
-    __slots__ = (
-        "connections_accepted", "loop_lag_s", "received_bytes", "request_errors", "requests",
-        "requests_by_api",
-    )  # fmt: skip
+    __slots__ = ("loop_lag_s", "received_bytes", "request_errors", "requests", "requests_by_api")
 
     def __init__(self) -> None:
         self.requests = 0
         self.requests_by_api = [0] * API_COUNT
         self.request_errors = 0
         self.received_bytes = 0
-        self.connections_accepted = 0
         self.loop_lag_s = Histogram(LAG_BOUNDS_S)

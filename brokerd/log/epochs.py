@@ -65,11 +65,6 @@ class EpochCache:
             return epoch, self._starts[0]
         return self._epochs[higher - 1], self._starts[higher]
 
-    def epoch_at(self, offset: int) -> int:
-        """The epoch under which `offset` was written; -1 if unknown."""
-        found = bisect_right(self._starts, offset)
-        return self._epochs[found - 1] if found else NO_EPOCH
-
     def truncate_end(self, offset: int) -> None:
         """Forget epochs that began at or after `offset`. Raises OSError."""
         kept = bisect_left(self._starts, offset)

@@ -46,7 +46,6 @@ CODEC_MASK: Final = 0x07
 LOG_APPEND_TIME: Final = 0x08
 TRANSACTIONAL: Final = 0x10
 CONTROL: Final = 0x20
-DELETE_HORIZON: Final = 0x40
 
 _unpack_header = HEADER.unpack_from
 _MAGIC_POSITION = 16

@@ -33,10 +33,10 @@ from brokerd.server.disk_worker import DiskWorker
 from brokerd.server.duties import Duties
 from brokerd.server.events import EventRing
 from brokerd.server.group_service import GroupService
-from brokerd.server.handlers.producers import ProducerIdSource
 from brokerd.server.metadata_cache import MetadataCache
 from brokerd.server.network import Network
 from brokerd.server.parked import ParkingLot
+from brokerd.server.producer_id_source import ProducerIdSource
 from brokerd.server.router import Router
 
 logger = logging.getLogger(__name__)

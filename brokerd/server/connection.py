@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from brokerd.protocol.framing import FRAME_SIZE
 from brokerd.server.output import OutputQueue, Parts, Slot
 from brokerd.server.receive_buffers import FIRST_BYTES_MAX, SHARED_BYTES
-from brokerd.server.router import FRAME_HEAD, SMALLEST_FRAME_BYTES, Router
+from brokerd.server.router import SMALLEST_FRAME_BYTES, Router
 
 if TYPE_CHECKING:
     from brokerd.server.network import Network
@@ -251,6 +251,3 @@ def _release(parts: Parts) -> None:
     for part in parts:
         if not isinstance(part, (bytes, bytearray, memoryview)):
             part.release()
-
-
-__all__ = ["FRAME_HEAD", "Connection"]

@@ -1,8 +1,4 @@
-"""From an API key to its handler, and from whatever happens to a reply of that API.
-
-Every handler module ends in `HANDLERS: dict[ApiKey, ColdHandler]`; they are joined here. Produce
-and Fetch are not in this table: the connection hands them their bytes directly.
-"""
+"""From a handler's answer, or whatever else became of it, to a reply of its API."""
 
 from __future__ import annotations
 
@@ -11,24 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import messages
-from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.error_responses import error_fields
 
 if TYPE_CHECKING:
-    from brokerd.server.context import ColdHandler, Reply, RequestContext
+    from brokerd.server.context import Reply, RequestContext
 
 logger = logging.getLogger(__name__)
-
-
-def join_tables(*tables: dict[ApiKey, ColdHandler]) -> dict[int, ColdHandler]:
-    """One table out of the modules' tables; two handlers for one API are a mistake."""
-    joined: dict[int, ColdHandler] = {}
-    for table in tables:
-        for api_key, handler in table.items():
-            if api_key in joined:
-                raise ValueError(f"two handlers for {api_key.name}")
-            joined[int(api_key)] = handler
-    return joined
 
 
 def as_kafka_error(error: BaseException, context: RequestContext) -> KafkaError:

@@ -73,11 +73,12 @@ class GroupService:
 
     async def stop(self) -> None:
         """Give up every partition; waiting members are told to look elsewhere."""
+        loads = list(self._loads.values())
         for index in list(self._watched):
             self._unwatch(index)
         for index in list(self._shards):
             self._resign(index)
-        await asyncio.gather(*self._loads.values(), return_exceptions=True)
+        await asyncio.gather(*loads, return_exceptions=True)
 
     def _follow(self, index: int) -> None:
         """Take up or give up a partition, as its leadership now is."""

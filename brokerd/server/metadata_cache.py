@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from brokerd.cluster.names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode
+from brokerd.protocol.acl_operations import NOT_ASKED, TOPIC_OPERATIONS
 from brokerd.protocol.metadata import encode_topic
 
 if TYPE_CHECKING:
     from brokerd.cluster.image import ImageDelta, MetadataImage, TopicInfo
     from brokerd.replication.state import PartitionState
-
-ALL_TOPIC_OPERATIONS = 0b1101_1111_1000
-"""Bits of the operations on a topic (read … alter configs) that a client may do without ACLs."""
-NOT_ASKED = -(2**31)
 
 
 class MetadataCache:
@@ -55,7 +52,7 @@ class MetadataCache:
             "topic_id": info.topic_id,
             "is_internal": info.name in INTERNAL_TOPICS,
             "partitions": [self._partition(partitions[index]) for index in sorted(partitions)],
-            "topic_authorized_operations": ALL_TOPIC_OPERATIONS if operations else NOT_ASKED,
+            "topic_authorized_operations": TOPIC_OPERATIONS if operations else NOT_ASKED,
         }
 
     def _partition(self, state: PartitionState) -> dict[str, Any]:

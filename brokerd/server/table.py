@@ -1,7 +1,10 @@
-"""Every API that is served by a handler, joined from the modules that hold them."""
+"""Every API that is served by a handler, joined from the modules that hold them.
 
+Produce and Fetch are not in this table: the router hands them their bytes directly.
+"""
+
+from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler
-from brokerd.server.dispatch import join_tables
 from brokerd.server.handlers import (
     cluster,
     configs,
@@ -12,6 +15,18 @@ from brokerd.server.handlers import (
     producers,
     topics,
 )
+
+
+def join_tables(*tables: dict[ApiKey, ColdHandler]) -> dict[int, ColdHandler]:
+    """One table out of the modules' tables; two handlers for one API are a mistake."""
+    joined: dict[int, ColdHandler] = {}
+    for table in tables:
+        for api_key, handler in table.items():
+            if api_key in joined:
+                raise ValueError(f"two handlers for {api_key.name}")
+            joined[int(api_key)] = handler
+    return joined
+
 
 HANDLERS: dict[int, ColdHandler] = join_tables(
     metadata.HANDLERS,

@@ -9,12 +9,3 @@ def test_values_are_counted_below_their_bound() -> None:
         histogram.add(value)
     assert histogram.counts == [2, 1, 1]
     assert (histogram.count, histogram.total, histogram.maximum) == (4, 53.5, 50)
-
-
-def test_a_quantile_is_the_bound_that_covers_it() -> None:
-    histogram = Histogram((1, 10, 100))
-    for value in [0.5] * 98 + [5] + [500]:
-        histogram.add(value)
-    assert histogram.quantile(0.5) == 1
-    assert histogram.quantile(0.99) == 10
-    assert histogram.quantile(1) == 500

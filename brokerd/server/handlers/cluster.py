@@ -8,6 +8,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
 
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
     from brokerd.server.broker import Broker
 
 BROKERS = 1
-_OPERATIONS_UNASKED = -(2**31)
-_CLUSTER_OPERATIONS = (5, 7, 8, 9, 10, 11, 12)
-"""Create, alter, describe, cluster action, describe configs, alter configs, idempotent write:
-without an authorizer everybody may do each of them."""
 
 
 def describe_cluster(broker: Broker, context: RequestContext, request: Any) -> Fields:
@@ -35,9 +32,7 @@ def describe_cluster(broker: Broker, context: RequestContext, request: Any) -> F
         brokers.append(
             {"broker_id": broker_id, "host": endpoint[0], "port": endpoint[1], "rack": info.rack}
         )
-    operations = _OPERATIONS_UNASKED
-    if request.include_cluster_authorized_operations:
-        operations = sum(1 << code for code in _CLUSTER_OPERATIONS)
+    asked = request.include_cluster_authorized_operations
     return {
         "error_code": 0,
         "error_message": None,
@@ -45,7 +40,7 @@ def describe_cluster(broker: Broker, context: RequestContext, request: Any) -> F
         "cluster_id": image.cluster_id,
         "controller_id": image.controller_id,
         "brokers": brokers,
-        "cluster_authorized_operations": operations,
+        "cluster_authorized_operations": CLUSTER_OPERATIONS if asked else NOT_ASKED,
     }
 
 

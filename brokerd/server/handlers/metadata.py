@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from brokerd.cluster.names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.metadata import encode_metadata, encode_topic
 from brokerd.protocol.versions import ADVERTISED
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from brokerd.cluster.image import TopicInfo
     from brokerd.server.broker import Broker
 
-ALL_CLUSTER_OPERATIONS = 0b1_1111_1010_0000
-NOT_ASKED = -(2**31)
+CREATED_AT_ONCE = 32
 UNCACHED_MAX = 100
 """More topics than this are not encoded in one turn of the loop (about 2 ms)."""
 
@@ -44,12 +44,14 @@ def metadata(broker: Broker, context: RequestContext, request: Any) -> Reply | A
 
 
 async def _metadata_later(broker: Broker, answer: _Answer, missing: list[str]) -> Reply:
-    created = await asyncio.gather(
-        *(broker.cluster.auto_create(name) for name in missing), return_exceptions=True
-    )
-    for name, outcome in zip(missing, created, strict=True):
-        if isinstance(outcome, BaseException):
-            answer.failed(name, outcome)
+    for start in range(0, len(missing), CREATED_AT_ONCE):
+        names = missing[start : start + CREATED_AT_ONCE]
+        created = await asyncio.gather(
+            *(broker.cluster.auto_create(name) for name in names), return_exceptions=True
+        )
+        for name, outcome in zip(names, created, strict=True):
+            if isinstance(outcome, BaseException):
+                answer.failed(name, outcome)
     await answer.warm_up()
     return answer.encode()
 
@@ -116,7 +118,7 @@ class _Answer:
             "brokers": self._brokers(),
             "cluster_id": image.cluster_id or None,
             "controller_id": image.controller_id,
-            "cluster_authorized_operations": ALL_CLUSTER_OPERATIONS if asked else NOT_ASKED,
+            "cluster_authorized_operations": CLUSTER_OPERATIONS if asked else NOT_ASKED,
         }
         if self._is_for_all:
             topics = [self._known(info) for info in image.topics.values()]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.records import TRANSACTIONAL, check_batch, iter_records
+from brokerd.protocol.records import check_batch, iter_records
 
 if TYPE_CHECKING:
     from brokerd.config import BrokerConfig
@@ -27,7 +27,7 @@ def opens_batches(broker: BrokerConfig, log: LogConfig) -> bool:
 def check(records: memoryview, broker: BrokerConfig, log: LogConfig) -> None:
     """KafkaError unless `records` is one batch that may be appended as it is."""
     header = check_batch(records, log.max_message_bytes)
-    if header.attributes & TRANSACTIONAL:
+    if header.is_transactional:
         raise KafkaError(ErrorCode.INVALID_TXN_STATE, "transactions are not served yet")
     if not opens_batches(broker, log):
         return

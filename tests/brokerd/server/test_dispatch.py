@@ -7,20 +7,10 @@ import pytest
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_request, decode_response, encode_request
-from brokerd.server.context import Fields, RequestContext
-from brokerd.server.dispatch import as_kafka_error, error_frame, join_tables, reply_frame
+from brokerd.server.context import RequestContext
+from brokerd.server.dispatch import as_kafka_error, error_frame, reply_frame
 
 HEARTBEAT = RequestContext(ApiKey.HEARTBEAT, 4, 77, "me", "PLAINTEXT", "127.0.0.1")
-
-
-def handler(broker: object, context: RequestContext, request: object) -> Fields:
-    return {}
-
-
-def test_two_handlers_for_one_api_are_a_mistake() -> None:
-    assert join_tables({ApiKey.HEARTBEAT: handler}, {ApiKey.METADATA: handler}).keys() == {12, 3}
-    with pytest.raises(ValueError, match="HEARTBEAT"):
-        join_tables({ApiKey.HEARTBEAT: handler}, {ApiKey.HEARTBEAT: handler})
 
 
 def test_a_refusal_is_said_as_it_is_and_a_bug_only_as_unknown(

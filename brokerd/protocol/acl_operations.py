@@ -1,0 +1,37 @@
+"""What a client may do with a resource, as the bits that Metadata and DescribeCluster answer with.
+
+There is no authorizer yet, so everybody may do everything that there is to do with the resource.
+"""
+
+from collections.abc import Iterable
+from enum import IntEnum
+
+NOT_ASKED = -(2**31)
+"""The answer to a client that did not ask."""
+
+
+class AclOperation(IntEnum):
+    """Kafka's codes."""
+
+    READ = 3
+    WRITE = 4
+    CREATE = 5
+    DELETE = 6
+    ALTER = 7
+    DESCRIBE = 8
+    CLUSTER_ACTION = 9
+    DESCRIBE_CONFIGS = 10
+    ALTER_CONFIGS = 11
+    IDEMPOTENT_WRITE = 12
+
+
+def bits(operations: Iterable[AclOperation]) -> int:
+    """One bit for each operation, at its code."""
+    return sum(1 << operation for operation in operations)
+
+
+_OF_CLUSTERS_ALONE = {AclOperation.CLUSTER_ACTION, AclOperation.IDEMPOTENT_WRITE}
+_OF_TOPICS_ALONE = {AclOperation.READ, AclOperation.WRITE, AclOperation.DELETE}
+
+TOPIC_OPERATIONS = bits(set(AclOperation) - _OF_CLUSTERS_ALONE)
+CLUSTER_OPERATIONS = bits(set(AclOperation) - _OF_TOPICS_ALONE)
