@@ -9,7 +9,7 @@ Losing the connection stops neither the broker nor the image: both tasks wait fo
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from brokerd.cluster import registration, session_file
 from brokerd.cluster.config_admin import ConfigAdmin
@@ -46,16 +46,16 @@ def _now_ms() -> int:
 class ClusterClient:
     """One broker's membership of the cluster. All methods run on the event loop.
 
-    `on_change` is called with each change of the image, after the image took it, before it is
-    acknowledged to the controller. `on_fatal` is called once when the membership cannot go on
-    (another live broker owns our id): the process must end.
+    `on_change` is awaited with each change of the image, one after another, after the image took it
+    and before it is acknowledged to the controller. `on_fatal` is called once when the membership
+    cannot go on (another live broker owns our id): the process must end.
     """
 
     def __init__(
         self,
         settings: ClusterSettings,
         loop: asyncio.AbstractEventLoop,
-        on_change: Callable[[ImageDelta], None],
+        on_change: Callable[[ImageDelta], Awaitable[None]],
         on_fatal: Callable[[Exception], None],
     ) -> None:
         self.image = MetadataImage()
@@ -190,9 +190,9 @@ class ClusterClient:
         self._due.add(what)
         self._wake.set()
 
-    def _changed(self, delta: ImageDelta) -> None:
+    async def _changed(self, delta: ImageDelta) -> None:
         try:
-            self._on_change(delta)
+            await self._on_change(delta)
         finally:
             self._progress.tell()
 
@@ -282,7 +282,7 @@ class ClusterClient:
             self._tasks["controller"] = asyncio.ensure_future(self._govern(self._service))
         delta = self.image.replace_controller(found.broker_id, found.epoch)
         if not delta.is_empty:
-            self._changed(delta)
+            await self._changed(delta)
 
     def _controller_watch(self) -> None:
         self._flag("controller")

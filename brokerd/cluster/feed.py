@@ -12,7 +12,7 @@ be read.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from uuid import UUID
 
@@ -31,15 +31,15 @@ NOTHING = -1
 
 
 class Feed:
-    """Keeps an image current. `on_change` gets every delta; `on_due(what)` is called when
-    "brokers", "changes" or "configs" are to be read, by calling the method of that name."""
+    """Keeps an image current. `on_change` is awaited with every delta; `on_due(what)` is called
+    when "brokers", "changes" or "configs" are to be read, by calling the method of that name."""
 
     def __init__(
         self,
         zookeeper: ZooKeeper,
         broker_id: int,
         image: MetadataImage,
-        on_change: Callable[[ImageDelta], None],
+        on_change: Callable[[ImageDelta], Awaitable[None]],
         on_due: Callable[[str], None],
     ) -> None:
         self._zookeeper = zookeeper
@@ -69,9 +69,9 @@ class Feed:
         wanted = [name for name in sorted(names) if name not in marked]
         async for run in reading.topics(self._zookeeper, wanted):
             infos = await self._read_infos(run)
-            self._tell(self._image.take_topics(infos))
+            await self._tell(self._image.take_topics(infos))
             found.update(info.name for info in infos)
-        self._tell(self._image.remove_topics(await self._gone(found, marked)))
+        await self._tell(self._image.remove_topics(await self._gone(found, marked)))
         await self._stop_what_is_marked(marked)
         for name in await self._zookeeper.children(paths.BROKER_CONFIGS):
             await self._read_broker_config(name)
@@ -95,7 +95,7 @@ class Feed:
         acknowledged the controller removes the topics."""
         async for run in reading.topics(self._zookeeper, sorted(marked)):
             deleted = [(topic.name, index) for topic in run for index in topic.node.replicas]
-            self._tell(ImageDelta(deleted=deleted))
+            await self._tell(ImageDelta(deleted=deleted))
 
     async def _read_infos(self, run: Sequence[ReadTopic]) -> list[TopicInfo]:
         configs = await reading.topic_configs(self._zookeeper, [topic.name for topic in run])
@@ -116,7 +116,7 @@ class Feed:
     async def brokers(self) -> None:
         """Reads the live brokers anew."""
         live = await reading.live_brokers(self._zookeeper, self._brokers_watch)
-        self._tell(self._image.replace_brokers(live))
+        await self._tell(self._image.replace_brokers(live))
 
     async def changes(self) -> None:
         """Applies the entries that are new; loads everything where one is missing."""
@@ -147,8 +147,8 @@ class Feed:
             }
         )
         configs = await reading.topic_configs(self._zookeeper, unknown)
-        self._tell(self._image.apply_states(entry.states, configs, zxid))
-        self._tell(self._image.remove_topics(entry.deleted))
+        await self._tell(self._image.apply_states(entry.states, configs, zxid))
+        await self._tell(self._image.remove_topics(entry.deleted))
 
     async def _reload(self, reason: str) -> None:
         logger.warning("loading the whole cluster again: %s", reason)
@@ -167,7 +167,7 @@ class Feed:
             kind, _, name = entity.partition("/")
             if kind == "topics":
                 configs = await reading.topic_configs(self._zookeeper, [name])
-                self._tell(self._image.replace_config(name, configs[name]))
+                await self._tell(self._image.replace_config(name, configs[name]))
             elif kind == "brokers":
                 await self._read_broker_config(name)
         self._config_number = max(new, default=self._config_number)
@@ -193,11 +193,11 @@ class Feed:
             except NodeExistsError:
                 await self._zookeeper.set(path, data)
 
-    def _tell(self, delta: ImageDelta) -> None:
+    async def _tell(self, delta: ImageDelta) -> None:
         if delta.is_empty:
             return
         try:
-            self._on_change(delta)
+            await self._on_change(delta)
         except Exception:
             # One partition's trouble must not keep this broker from hearing of all others.
             logger.exception("a change of the cluster could not be applied in full")

@@ -25,6 +25,7 @@ from brokerd.cluster.zookeeper import Watch, ZooKeeper
 logger = logging.getLogger(__name__)
 
 TOPICS_PER_RUN = 100
+STATES_PER_RUN = 250
 
 
 class ReadTopic(NamedTuple):
@@ -78,6 +79,15 @@ async def states(zookeeper: ZooKeeper, read: Iterable[ReadTopic]) -> list[Loaded
         if topic.node.topic_id is not None
         for index in topic.node.replicas
     ]
+    loaded: list[LoadedState] = []
+    for start in range(0, len(wanted), STATES_PER_RUN):
+        loaded += await _states(zookeeper, wanted[start : start + STATES_PER_RUN])
+    return loaded
+
+
+async def _states(
+    zookeeper: ZooKeeper, wanted: Sequence[tuple[ReadTopic, int]]
+) -> list[LoadedState]:
     found = await zookeeper.get_many(
         [paths.partition_state(topic.name, index) for topic, index in wanted]
     )

@@ -25,6 +25,7 @@ from brokerd.metrics import BrokerMetrics
 from brokerd.replication.epochs import check_current_epoch
 from brokerd.replication.partition import Partition
 from brokerd.replication.replicas import ReplicaManager
+from brokerd.replication.state import PartitionState
 from brokerd.security import admin_token
 from brokerd.server.admin.http import AdminServer
 from brokerd.server.admin.pages import pages
@@ -38,6 +39,7 @@ from brokerd.server.network import Network
 from brokerd.server.parked import ParkingLot
 from brokerd.server.producer_id_source import ProducerIdSource
 from brokerd.server.router import Router
+from brokerd.server.turns import in_turns
 
 logger = logging.getLogger(__name__)
 
@@ -173,18 +175,34 @@ class Broker:
 
     # ---- what the cluster tells
 
-    def _on_change(self, delta: ImageDelta) -> None:
+    async def _on_change(self, delta: ImageDelta) -> None:
+        """Making a log takes half a millisecond, so many are made in turns; until its own is, a
+        client of a new partition is told to look for the leader again."""
         self.generation += 1
         self.metadata.changed(delta)
-        if self.is_ready:
-            self._tell_of_leaders(delta)
         changed = {state.topic for state in delta.partitions}
         configs = self._log_configs(changed | delta.topics_configs)
-        self.replicas.apply_states(delta.partitions, delta.deleted, configs)
+        await in_turns(delta.deleted, self._delete)
+        await in_turns(delta.partitions, lambda state: self._apply(state, configs))
         for topic in delta.topics_configs - changed:
             if topic in configs:
                 self.replicas.reconfigure(topic, configs[topic])
+        self.generation += 1
         self.groups.on_delta(delta)
+
+    def _delete(self, key: tuple[str, int]) -> None:
+        self.generation += 1
+        self.replicas.apply_states((), [key])
+
+    def _apply(self, state: PartitionState, configs: dict[str, LogConfig]) -> None:
+        self.generation += 1
+        if self.is_ready:
+            self._tell_of_leader(state)
+        try:
+            self.replicas.apply_states([state], (), configs)
+        except Exception:
+            # One partition's trouble must not keep this broker from taking up the others.
+            logger.exception("%s-%d could not be taken up", state.topic, state.partition)
 
     def _log_configs(self, topics: set[str]) -> dict[str, LogConfig]:
         known = self.cluster.image.topics
@@ -194,22 +212,18 @@ class Broker:
             if topic in known
         }
 
-    def _tell_of_leaders(self, delta: ImageDelta) -> None:
-        """An event for each partition whose leadership this broker gains or loses."""
-        local_id = self.config.broker_id
-        for state in delta.partitions:
-            partition = self.replicas.get(state.topic, state.partition)
-            was_leader = partition is not None and partition.is_leader
-            if was_leader != (state.leader == local_id):
-                self.events.add(
-                    "leader",
-                    {
-                        "topic": state.topic,
-                        "partition": state.partition,
-                        "leader": state.leader,
-                        "leader_epoch": state.leader_epoch,
-                    },
-                )
+    def _tell_of_leader(self, state: PartitionState) -> None:
+        """An event if this broker gains or loses the partition's leadership."""
+        partition = self.replicas.get(state.topic, state.partition)
+        was_leader = partition is not None and partition.is_leader
+        if was_leader != (state.leader == self.config.broker_id):
+            detail = {
+                "topic": state.topic,
+                "partition": state.partition,
+                "leader": state.leader,
+                "leader_epoch": state.leader_epoch,
+            }
+            self.events.add("leader", detail)
 
 
 def _cluster_settings(config: BrokerConfig, cluster_id: str) -> ClusterSettings:

@@ -34,8 +34,11 @@ class Member:
         self.deltas: list[ImageDelta] = []
         self.fatal: list[Exception] = []
         self.client = ClusterClient(
-            settings, asyncio.get_running_loop(), self.deltas.append, self.fatal.append
+            settings, asyncio.get_running_loop(), self._changed, self.fatal.append
         )
+
+    async def _changed(self, delta: ImageDelta) -> None:
+        self.deltas.append(delta)
 
 
 class Members:

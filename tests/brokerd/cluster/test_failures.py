@@ -121,7 +121,11 @@ async def test_a_broker_that_missed_an_entry_loads_everything(members: Members) 
     (only,) = await members.start(1)
     await _topic(only, "a")
     image = MetadataImage()
-    feed = Feed(only.client._zookeeper, 99, image, lambda _: None, lambda _: None)
+
+    async def changed(delta: ImageDelta) -> None:
+        pass
+
+    feed = Feed(only.client._zookeeper, 99, image, changed, lambda _: None)
     await feed.load()
     assert set(image.topics) == {"a"}
     await _topic(only, "b")
@@ -140,7 +144,11 @@ async def test_a_topic_whose_node_cannot_be_read_is_not_taken_for_deleted(
     await _topic(only, "kept", partitions=1)
     await _topic(only, "removed", partitions=1)
     deltas: list[ImageDelta] = []
-    feed = Feed(only.client._zookeeper, 99, MetadataImage(), deltas.append, lambda _: None)
+
+    async def changed(delta: ImageDelta) -> None:
+        deltas.append(delta)
+
+    feed = Feed(only.client._zookeeper, 99, MetadataImage(), changed, lambda _: None)
     await feed.load()
     members.kazoo.set("/brokers/topics/kept", b"{no JSON")
     members.kazoo.delete("/brokers/topics/removed", recursive=True)
