@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
-from tests.console.actions.conftest import brokerd  # noqa: F401  (fixture)
 from tests.console.conftest import a_user
+from tests.support.live_cluster import LiveCluster
 from tests.support.web import sign_in
 from tests.support.worker import worker
 
@@ -17,8 +17,10 @@ APPLIED_MS = 30_000
 
 
 @pytest.fixture
-def local(transactional_db, brokerd) -> Cluster:  # noqa: F811
-    return Cluster.objects.create(slug="local", name="Local", bootstrap_servers=brokerd)
+def local(transactional_db, live_cluster: LiveCluster) -> Cluster:
+    row = live_cluster.row("local")
+    row.save()
+    return row
 
 
 def partitions_of(cluster: Cluster, topic: str) -> int | None:

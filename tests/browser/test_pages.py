@@ -10,19 +10,29 @@ from tests.console.conftest import GROUPS, sample, tick_now
 
 PAGES = [
     "/c/local/", "/c/local/brokers", "/c/local/topics", "/c/local/topics/orders",
-    "/c/local/topics/orders/consumers", "/c/local/groups", "/c/local/groups/billing", "/clusters",
-    "/ui",
+    "/c/local/topics/orders/consumers", "/c/local/topics/orders/partitions/0/segments",
+    "/c/local/groups", "/c/local/groups/billing", "/c/local/alerts",
+    "/c/local/reports", "/clusters", "/ui",
 ]  # fmt: skip
 FOR_OPERATORS = ["/c/local/create-topic", "/c/local/topics/orders/add-partitions"]
-FOR_ADMINS = ["/audit", "/clusters/add", "/clusters/local/edit", "/c/local/topics/orders/delete"]
+FOR_ADMINS = [
+    "/audit",
+    "/c/local/masking",
+    "/clusters/add",
+    "/clusters/local/edit",
+    "/c/local/topics/orders/delete",
+]
 
 
-_numbers = itertools.count(tick_now())
+_last = 0
 
 
 def put(slug: str = "local", **changes: object) -> int:
-    """One more tick; the numbers only rise, for the site knows those of the tests before."""
-    return sample(slug, next(_numbers), **changes)
+    """One more tick, of now or later: the site knows those of the tests before it, and one that
+    lags behind the clock would be stale whatever else is in it."""
+    global _last
+    _last = max(_last + 1, tick_now())
+    return sample(slug, _last, **changes)
 
 
 @pytest.fixture(autouse=True)
@@ -156,6 +166,18 @@ def test_the_theme_is_chosen_and_kept(page_as):
     assert page.evaluate(theme) == "dark"
     page.goto("/c/local/topics")
     assert page.evaluate(theme) == "dark"
+
+
+@pytest.mark.parametrize(("list_", "last"), [("groups", "Lag"), ("topics", "Health")])
+def test_a_phone_shows_what_matters_most_without_scrolling(page_as, list_, last):
+    page = page_as("viewer", width=390)
+    page.goto(f"/c/local/{list_}")
+    shown = [cell for cell in page.locator(f"#{list_} th").all() if cell.is_visible()]
+    assert last in shown[-1].inner_text().title()
+    box = shown[-1].bounding_box()
+    assert box["x"] + box["width"] <= 390
+    cells = page.locator(f"#{list_} tbody tr").first.locator("td")
+    assert sum(cell.is_visible() for cell in cells.all()) == len(shown)
 
 
 def test_a_slash_leads_to_the_search(page_as):

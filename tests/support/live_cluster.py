@@ -1,4 +1,7 @@
-"""A real cluster for the tests of the gateway and of sampling: two brokerds, started once."""
+"""A real cluster for the tests of monitoring and console: two brokerds, started once a run.
+
+Tests share it: each makes topics and groups of its own.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +29,7 @@ class LiveCluster:
             slug=slug,
             name=slug,
             bootstrap_servers=self.brokerd.bootstrap_servers,
-            zookeeper_connect=self.zookeeper.connect("/monitoring"),
+            zookeeper_connect=self.zookeeper.connect("/live"),
             admin_urls={str(broker.id): broker.admin_url for broker in self.brokerd.brokers},
         )
         cluster.set_admin_token(self.token)
@@ -34,8 +37,11 @@ class LiveCluster:
             setattr(cluster, name, value)
         return cluster
 
+    def gateway(self) -> Gateway:
+        return Gateway(self.row())
+
     def create_topic(self, name: str, partitions: int = 2) -> None:
-        with Gateway(self.row()) as gateway:
+        with self.gateway() as gateway:
             gateway.admin.create_topic(name, partitions, 1)
 
     def produce(self, topic: str, counts: dict[int, int]) -> None:
@@ -65,11 +71,11 @@ class LiveCluster:
 def _live_brokers(
     zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[LiveCluster]:
-    directory = tmp_path_factory.mktemp("monitoring-brokers")
+    directory = tmp_path_factory.mktemp("live-brokers")
     token = directory / "admin.token"
     with BrokerdCluster.started(
         directory,
-        zookeeper.connect("/monitoring"),
+        zookeeper.connect("/live"),
         brokers=2,
         settings={"brokerd.admin.token.file": str(token)},
     ) as brokers:
