@@ -1,3 +1,5 @@
+"""The forms of the messages pages: what to read, and what to cover."""
+
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
@@ -52,9 +54,18 @@ class BrowseForm(forms.Form):
 
 
 class MaskingRuleForm(forms.ModelForm):
+    """A rule for the cluster of its instance."""
+
     class Meta:
         model = MaskingRule
         fields = ("topic_pattern", "target")
+
+    def clean(self) -> None:
+        super().clean()
+        if self.errors:
+            return
+        if MaskingRule.objects.filter(cluster=self.instance.cluster, **self.cleaned_data).exists():
+            raise forms.ValidationError(_("There is this rule already."))
 
     def clean_target(self) -> str:
         target: str = self.cleaned_data["target"].strip()

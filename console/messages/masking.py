@@ -14,24 +14,14 @@ value is covered, since what is meant to be hidden might stand anywhere in it.
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from monitoring.gateway.browse import RecordRow
 
 COVER = "••••"
 _COVER_BYTES = COVER.encode()
 TARGET = re.compile(r"key|value(\.[^.\s]+)*|headers\.\S+")
-
-
-@dataclass(frozen=True, slots=True)
-class RawRecord:
-    """A record as it came from the broker, before masking; offset and partition name it."""
-
-    partition: int
-    offset: int
-    timestamp_ms: int
-    key: bytes | None
-    value: bytes | None
-    headers: tuple[tuple[str, bytes | None], ...] = ()
 
 
 def is_target(text: str) -> bool:
@@ -39,7 +29,7 @@ def is_target(text: str) -> bool:
     return TARGET.fullmatch(text) is not None
 
 
-def mask(record: RawRecord, targets: Iterable[str]) -> RawRecord:
+def mask(record: RecordRow, targets: Iterable[str]) -> RecordRow:
     """The record with each target covered; a null key or value stays null."""
     for target in targets:
         where, _, path = target.partition(".")

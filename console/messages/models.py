@@ -1,3 +1,5 @@
+"""The masking rules of each cluster."""
+
 from fnmatch import fnmatchcase
 
 from django.db import models

@@ -12,9 +12,10 @@ from django.utils.translation import gettext as _
 
 from console.accounts import rights
 from console.messages.decode import Decoded, decode
-from console.messages.masking import RawRecord, mask
+from console.messages.masking import mask
 from console.messages.models import MaskingRule
-from monitoring.gateway import gateway
+from monitoring.gateway.browse import RecordRow
+from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 
 LIMIT_MAX = 500
@@ -36,7 +37,7 @@ class ShownRecord:
 
     partition: int
     offset: int
-    timestamp_ms: int
+    timestamp_ms: int | None
     key: Decoded
     value: Decoded
     headers: tuple[tuple[str, Decoded], ...]
@@ -51,11 +52,12 @@ def read(principal: Any, cluster: Cluster, query: Query) -> list[ShownRecord]:
     held = rights.of(principal, cluster)
     if not held.may("record.read", query.topic):
         raise PermissionDenied(_("Your role does not include reading the records of this topic."))
-    rows = gateway.for_cluster(cluster).browse.read(
-        query.topic, query.partition, query.offset, min(query.limit, LIMIT_MAX)
-    )
+    with for_cluster(cluster) as gateway:
+        rows = gateway.browse.read(
+            query.topic, query.partition, query.offset, min(query.limit, LIMIT_MAX)
+        )
     targets = [] if held.may("record.unmask", query.topic) else _targets(cluster, query.topic)
-    return [_shown(mask(_raw(row), targets)) for row in rows]
+    return [_shown(mask(row, targets)) for row in rows]
 
 
 def _targets(cluster: Cluster, topic: str) -> list[str]:
@@ -63,13 +65,7 @@ def _targets(cluster: Cluster, topic: str) -> list[str]:
     return [rule.target for rule in rules if rule.covers(topic)]
 
 
-def _raw(row: Any) -> RawRecord:
-    return RawRecord(
-        row.partition, row.offset, row.timestamp_ms, row.key, row.value, tuple(row.headers or ())
-    )
-
-
-def _shown(record: RawRecord) -> ShownRecord:
+def _shown(record: RecordRow) -> ShownRecord:
     return ShownRecord(
         record.partition,
         record.offset,

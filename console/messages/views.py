@@ -1,10 +1,12 @@
+"""Reading records, and the rules that cover parts of them."""
+
 from typing import Any
 
 from django.contrib import messages as notices
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from console.accounts.access import requires
 from console.audit import services as audit
@@ -16,7 +18,7 @@ from console.topics.frame import frame
 from monitoring.gateway.errors import GatewayError
 
 
-@require_GET
+@require_safe
 @requires("record.read", resource="topic")
 def browse(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
     """The records of a topic, newest first."""
@@ -29,7 +31,7 @@ def browse(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
         try:
             page["records"] = services.read(request.user, request.cluster, query)
         except GatewayError as error:
-            page["error"] = str(error)
+            page["error"] = error.message
         else:
             page |= _neighbours(query, page["records"], rows)
     return render(request, "messages/browse.html", page)
@@ -53,13 +55,13 @@ def _neighbours(
     return links
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @requires("masking.edit")
 def masking(request: HttpRequest, cluster: str) -> HttpResponse:
     """The masking rules of a cluster: list and add."""
     rule = MaskingRule(cluster=request.cluster)
-    form = MaskingRuleForm(request.POST or None, instance=rule)
-    if request.method == "POST" and form.is_valid():
+    form = MaskingRuleForm(request.POST if request.method == "POST" else None, instance=rule)
+    if form.is_valid():
         form.save()
         audit.record_request(request, "masking.add", rule.topic_pattern, after=_told(rule))
         notices.success(request, _("Records of %(topics)s are masked now.") % {
@@ -67,7 +69,8 @@ def masking(request: HttpRequest, cluster: str) -> HttpResponse:
         })  # fmt: skip
         return redirect("masking", cluster=cluster)
     rules = MaskingRule.objects.filter(cluster=request.cluster)
-    return render(request, "messages/masking.html", {"form": form, "rules": rules})
+    context = {"form": form, "rules": rules}
+    return render(request, "messages/masking.html", context, status=422 if form.errors else 200)
 
 
 @require_POST

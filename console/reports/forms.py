@@ -1,4 +1,4 @@
-"""What a person asks for: a time, by name or from and to."""
+"""What a person asks for: a time, by name or from and to, and whether for admins only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ _INPUT = forms.DateTimeInput(format="%Y-%m-%dT%H:%M", attrs={"type": "datetime-l
 
 
 class RangeForm(forms.Form):
-    """`cleaned_data` gets `from_ms` and `to_ms`; the clock comes from outside as `now_ms`."""
+    """`cleaned_data` gets `from_ms` and `to_ms`; the clock comes from outside as `now_ms`.
+
+    Who may see all topics chooses whether the report is about those that others do not see.
+    """
 
     range = forms.ChoiceField(
         label=gettext_lazy("Time"),
@@ -35,12 +38,19 @@ class RangeForm(forms.Form):
     )
     start = forms.DateTimeField(label=gettext_lazy("From (UTC)"), required=False, widget=_INPUT)
     end = forms.DateTimeField(label=gettext_lazy("To (UTC)"), required=False, widget=_INPUT)
+    with_hidden = forms.BooleanField(
+        label=gettext_lazy("With the topics that only admins see"),
+        required=False,
+        help_text=gettext_lazy("The report can then be opened by admins only."),
+    )
 
-    def __init__(self, data: Any = None, *, now_ms: int) -> None:
+    def __init__(self, data: Any = None, *, now_ms: int, may_see_all: bool) -> None:
         self._now_ms = now_ms
         now = datetime.fromtimestamp(now_ms // _MINUTE_MS * 60, UTC)
         hour_ago = datetime.fromtimestamp(now.timestamp() - 3600, UTC)
         super().__init__(data, initial={"start": hour_ago, "end": now})
+        if not may_see_all:
+            del self.fields["with_hidden"]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

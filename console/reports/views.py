@@ -15,10 +15,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from console.accounts.access import requires
+from console.accounts.rights import HIDDEN_PREFIXES
 from console.audit import services as audit
 from console.reports import texts
 from console.reports.forms import RangeForm
-from console.ui.table import Column, Table
+from console.ui.table import WIDE, Column, Table
 from monitoring.clock import now_ms
 from monitoring.reports import services, storage
 from monitoring.reports.kinds import THROUGHPUT_AND_LAG
@@ -37,7 +38,7 @@ def index(request: HttpRequest, cluster: str) -> HttpResponse:
         Column("report", _("Report"), texts.kind_title),
         Column("period", _("Time"), lambda row: row.params["from_ms"]),
         Column("state", _("State"), lambda row: row.state),
-        Column("by", _("Ordered by"), _author, css="d-none d-md-table-cell"),
+        Column("by", _("Ordered by"), _author, css=WIDE),
         Column("created", _("Ordered"), lambda row: row.created_at, numeric=True),
     ]
     table = Table.of(request.GET, columns, "-created", id="reports")
@@ -55,7 +56,9 @@ def index(request: HttpRequest, cluster: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("report.run")
 def new(request: HttpRequest, cluster: str) -> HttpResponse:
-    form = RangeForm(request.POST or None, now_ms=now_ms())
+    may_see_all = not request.rights.hidden_prefixes
+    posted = request.POST if request.method == "POST" else None
+    form = RangeForm(posted, now_ms=now_ms(), may_see_all=may_see_all)
     status = 200
     if request.method == "POST" and form.is_valid():
         try:
@@ -76,7 +79,8 @@ def new(request: HttpRequest, cluster: str) -> HttpResponse:
 
 def _start(request: HttpRequest, asked: dict[str, Any]) -> Report:
     params = {"from_ms": asked["from_ms"], "to_ms": asked["to_ms"]}
-    hidden = request.rights.hidden_prefixes
+    # Without the topics that only admins see, unless one asks for them: so that all can read it.
+    hidden = request.rights.hidden_prefixes if asked.get("with_hidden") else HIDDEN_PREFIXES
     report = services.start(THROUGHPUT_AND_LAG, request.cluster, params, request.user, hidden)
     told = {"kind": report.kind, **params}
     audit.record_request(request, "report.run", str(report.id), after=told)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from console.live.rows import PartitionRow
-from monitoring.gateway import gateway
+from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 
 PAGE = 100
@@ -27,8 +27,9 @@ class Bar:
 
 def segments(cluster: Cluster, row: PartitionRow) -> list[dict[str, Any]]:
     """The segments of a partition, oldest first, as brokerd's admin port tells them."""
-    source = gateway.for_cluster(cluster).broker_admin
-    found: list[dict[str, Any]] = source.segments(row.leader, row.topic, row.partition)["segments"]
+    with for_cluster(cluster) as gateway:
+        told = gateway.broker_admin.segments(row.leader, row.topic, row.partition)
+    found: list[dict[str, Any]] = told["segments"]
     return found
 
 
@@ -36,13 +37,11 @@ def entries(
     cluster: Cluster, row: PartitionRow, base_offset: int, kind: str, start: int
 ) -> dict[str, Any]:
     """One page of a segment: index entries from number `start`, or batches from that position."""
-    source = gateway.for_cluster(cluster).broker_admin
     where = (row.leader, row.topic, row.partition, base_offset)
-    if kind == "batches":
-        found: dict[str, Any] = source.batches(*where, start, PAGE)
-    else:
-        found = source.index(*where, kind, start, PAGE)
-    return found
+    with for_cluster(cluster) as gateway:
+        if kind == "batches":
+            return gateway.broker_admin.batches(*where, start, PAGE)
+        return gateway.broker_admin.index(*where, kind, start, PAGE)
 
 
 def bars(found: list[dict[str, Any]]) -> list[Bar]:

@@ -1,19 +1,22 @@
+"""The segments of a partition: the files along its offsets, and what is inside one."""
+
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
+from console.accounts import rights
 from console.accounts.access import requires
 from console.segments import services
 from console.topics.frame import frame
-from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.errors import GatewayError, Unsupported
 
 START_MAX = 2**40
 
 
-@require_GET
+@require_safe
 @requires("segment.view", resource="topic")
 def partition_segments(
     request: HttpRequest, cluster: str, topic: str, partition: int
@@ -24,8 +27,10 @@ def partition_segments(
     if row is not None:
         try:
             found = services.segments(request.cluster, row)
+        except Unsupported:
+            page["unsupported"] = True
         except GatewayError as error:
-            page["error"] = str(error)
+            page["error"] = error.message
         else:
             page |= {
                 "segments": found,
@@ -35,7 +40,7 @@ def partition_segments(
     return render(request, "segments/partition.html", page)
 
 
-@require_GET
+@require_safe
 @requires("segment.view", resource="topic")
 def segment(
     request: HttpRequest, cluster: str, topic: str, partition: int, base_offset: int
@@ -53,8 +58,10 @@ def segment(
     if row is not None:
         try:
             found = services.entries(request.cluster, row, base_offset, kind, page["start"])
+        except Unsupported:
+            page["unsupported"] = True
         except GatewayError as error:
-            page["error"] = str(error)
+            page["error"] = error.message
         else:
             page |= {"found": found, "next_start": _next_start(kind, page["start"], found)}
     return render(request, "segments/segment.html", page)
@@ -64,6 +71,7 @@ def _page(request: HttpRequest, topic: str, partition: int) -> dict[str, Any]:
     page = frame(request, topic, "segments") | {"partition": partition}
     known = page["shown"].partitions(topic) if page["shown"] else []
     page["partitions"] = known
+    page["may_edit_cluster"] = rights.may(request.user, "cluster.edit")
     page["row"] = next((row for row in known if row.partition == partition), None)
     if known and page["row"] is None:
         raise Http404(_("This topic has no partition %(n)d.") % {"n": partition})

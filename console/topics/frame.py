@@ -11,12 +11,13 @@ from console.topics.tabs import topic_tabs
 def frame(request: HttpRequest, topic: str, active: str) -> dict[str, Any]:
     """Its name, its row and the whole snapshot (None before the first sample), tabs, rights."""
     shown = store.snapshot(request.cluster.slug, request.rights)
+    row = shown.topic(topic) if shown else None
     return {
         "topic": topic,
-        "row": shown.topic(topic) if shown else None,
+        "row": row,
         "shown": shown,
         "at_ms": shown.at_ms if shown else None,
-        "tabs": topic_tabs(request, topic, active),
+        "tabs": topic_tabs(request, topic, active, row),
         "may_alter": request.rights.may("topic.alter", topic),
         "may_delete": request.rights.may("topic.delete", topic),
     }

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from console.live import store
+from console.live.rows import TopicRow
 
 PLACES = (
     ("overview", "topic", "topic.view"),
@@ -17,7 +17,9 @@ PLACES = (
 )
 
 
-def topic_tabs(request: HttpRequest, topic: str, active: str) -> list[dict[str, Any]]:
+def topic_tabs(
+    request: HttpRequest, topic: str, active: str, row: TopicRow | None
+) -> list[dict[str, Any]]:
     """What `{% tabs %}` draws: the pages of this topic that the user may open."""
     titles = {
         "overview": _("Overview"),
@@ -26,8 +28,6 @@ def topic_tabs(request: HttpRequest, topic: str, active: str) -> list[dict[str, 
         "config": _("Configuration"),
         "consumers": _("Consumers"),
     }
-    shown = store.snapshot(request.cluster.slug, request.rights)
-    row = shown.topic(topic) if shown else None
     tabs = []
     for key, url_name, verb in PLACES:
         if request.rights.may(verb, topic):

@@ -12,7 +12,7 @@ from console.live import store
 from console.live.rows import TopicRow
 from console.topics import settings_table
 from console.topics.frame import frame
-from console.ui.table import Column, Table
+from console.ui.table import WIDE, Column, Table
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 
@@ -22,13 +22,15 @@ PARTITIONS_PAGE_SIZE = 200
 def columns() -> list[Column]:
     return [
         Column("name", _("Topic"), lambda row: row.name),
-        Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True),
-        Column("replication", _("Replication"), lambda row: row.replication, numeric=True),
-        Column("messages", _("Messages"), lambda row: row.messages, numeric=True),
-        Column("size", _("Size"), lambda row: row.size_bytes, numeric=True),
+        Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True, css=WIDE),
+        Column(
+            "replication", _("Replication"), lambda row: row.replication, numeric=True, css=WIDE
+        ),
+        Column("messages", _("Messages"), lambda row: row.messages, numeric=True, css=WIDE),
+        Column("size", _("Size"), lambda row: row.size_bytes, numeric=True, css=WIDE),
         Column("rate", _("Messages in"), lambda row: row.messages_rate, numeric=True),
-        Column("bytes", _("Bytes in"), lambda row: row.bytes_in_rate, numeric=True),
-        Column("groups", _("Groups"), lambda row: row.groups, numeric=True),
+        Column("bytes", _("Bytes in"), lambda row: row.bytes_in_rate, numeric=True, css=WIDE),
+        Column("groups", _("Groups"), lambda row: row.groups, numeric=True, css=WIDE),
         Column("health", _("Health"), lambda row: -row.offline * 1000 - row.under_replicated),
     ]
 
@@ -94,7 +96,8 @@ def config(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
     context = frame(request, topic, "config")
     _known_topic(context)
     try:
-        entries = for_cluster(request.cluster).admin.describe_configs(topic)
+        with for_cluster(request.cluster) as gateway:
+            entries = gateway.admin.describe_configs(topic)
         context |= settings_table.build(request.GET, entries)
     except GatewayError as error:
         context["error"] = error.message

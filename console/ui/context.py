@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.accounts import rights
 from console.live import store
 from monitoring.models import Cluster
+from monitoring.sampling import live
 
 VERSION = "0.1"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A place in the menu: shown where its URL exists and the user may do `verb`."""
+    """A place in the menu: shown to who may do `verb`."""
 
     url_name: str
     title: Callable[[], str]
@@ -39,6 +39,7 @@ CLUSTER_MENU = (
 MONITOR_MENU = (
     Entry("alerts", lambda: _("Alerts"), "bell", "alert.view"),
     Entry("reports", lambda: _("Reports"), "report-analytics", "report.view"),
+    Entry("masking", lambda: _("Masking"), "eye-off", "masking.edit"),
 )
 GLOBAL_MENU = (
     Entry("clusters", lambda: _("Clusters"), "topology-star-3", "cluster.view"),
@@ -85,7 +86,7 @@ class Page:
 
     @property
     def interval_ms(self) -> int:
-        return int(settings.AERIE_TICK_SECONDS) * 1000
+        return live.interval_ms()
 
     @cached_property
     def menu(self) -> list[dict[str, Any]]:
@@ -102,10 +103,7 @@ class Page:
     def _entries(self, entries: tuple[Entry, ...], cluster: Cluster | None) -> list[dict[str, Any]]:
         items = []
         for entry in entries:
-            try:
-                url = reverse(entry.url_name, args=[cluster.slug] if cluster else [])
-            except NoReverseMatch:  # a page that this installation does not have
-                continue
+            url = reverse(entry.url_name, args=[cluster.slug] if cluster else [])
             if rights.may(self._request.user, entry.verb, cluster):
                 items.append(
                     {

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 PAGE_SIZE = 50
 SEARCH_LENGTH_MAX = 200
+WIDE = "d-none d-md-table-cell"  # the css of a column, and of its cells, that a phone leaves out
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Column:
     title: str
     value: Callable[[Any], Any] | None = None
     numeric: bool = False
-    css: str = ""  # e.g. "d-none d-md-table-cell" for what a phone leaves out
+    css: str = ""  # e.g. WIDE
 
 
 @dataclass(slots=True)

@@ -4,11 +4,11 @@ import logging
 from concurrent.futures import ThreadPoolExecutor
 
 from celery import shared_task
-from django.conf import settings
 from django.db import connections
 
 from monitoring.gateway import loop
 from monitoring.models import Cluster
+from monitoring.sampling import live
 from monitoring.sampling.encode import note_skipped
 from monitoring.sampling.sampler import Target
 from monitoring.sampling.service import sample_cluster, samplers
@@ -23,7 +23,7 @@ _CLOSE_TIMEOUT_S = 2.0
 @shared_task(ignore_result=True)
 def sample(number: int) -> None:
     """Sample every cluster for tick `number`, each in a thread of its own."""
-    interval_ms = settings.AERIE_TICK_SECONDS * 1000
+    interval_ms = live.interval_ms()
     targets = [target for cluster in Cluster.objects.all() if (target := _target(cluster, number))]
     loop.run(samplers.keep_only(target.slug for target in targets), _CLOSE_TIMEOUT_S)
     with ThreadPoolExecutor(_CLUSTERS_AT_ONCE_MAX, thread_name_prefix="sample") as pool:

@@ -11,6 +11,7 @@ from django.forms import BoundField
 from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from console.ui import numbers, sparkline
 from console.ui.table import Table
@@ -126,6 +127,13 @@ def pager(table: Table) -> dict[str, Any]:
 def empty_state(title: str, text: str = "", **options: Any) -> dict[str, Any]:
     """What stands where there is nothing yet. Options: icon, href, action."""
     return {"icon": "info-circle", **options, "title": title, "text": text}
+
+
+@register.inclusion_tag("ui/empty.html")
+def no_match(table: Table, title: str, text: str) -> dict[str, Any]:
+    """What stands where a search found nothing: how it looks for things, and the way back."""
+    back = {"href": table.clear_url, "action": _("Clear the search")}
+    return {"icon": "search", "title": title, "text": text, **back}
 
 
 @register.inclusion_tag("ui/tabs.html")

@@ -2,12 +2,13 @@ import json
 
 import pytest
 
-from console.messages.masking import COVER, RawRecord, is_target, mask
+from console.messages.masking import COVER, is_target, mask
+from monitoring.gateway.browse import RecordRow
 
 
 def a_record(**parts):
     told = {"key": b"alice", "value": b'{"card":"4111","who":{"name":"a"}}', "headers": ()}
-    return RawRecord(partition=0, offset=7, timestamp_ms=1, **(told | parts))
+    return RecordRow(partition=0, offset=7, timestamp_ms=1, **(told | parts))
 
 
 def test_a_key_is_covered_whole_and_the_value_left_alone():

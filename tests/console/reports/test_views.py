@@ -87,14 +87,23 @@ def test_a_stranger_changes_nothing(cluster, name):
 
 
 @pytest.mark.parametrize("role", ["operator", "admin"])
-def test_who_may_run_orders_a_report_with_their_own_rights(cluster, role):
+def test_who_may_run_orders_a_report_that_everybody_can_read(cluster, role):
     response = client_of(role).post(reverse("report-new", args=["local"]), HOUR)
     report = Report.objects.get()
     assert response.url == reverse("report", args=["local", report.id])
-    assert report.hidden_prefixes == ([] if role == "admin" else ["console."])
+    assert report.hidden_prefixes == ["console."], "so that everybody can read it"
     assert report.params["to_ms"] - report.params["from_ms"] == 3_600_000
     entry = AuditEntry.objects.get()
     assert (entry.verb, entry.resource) == ("report.run", str(report.id))
+
+
+@pytest.mark.parametrize(("role", "hidden"), [("operator", ["console."]), ("admin", [])])
+def test_an_admin_may_order_one_with_the_topics_that_only_admins_see(cluster, role, hidden):
+    client = client_of(role)
+    form = client.get(reverse("report-new", args=["local"])).content.decode()
+    assert ("only admins see" in form) == (role == "admin")
+    client.post(reverse("report-new", args=["local"]), HOUR | {"with_hidden": "on"})
+    assert Report.objects.get().hidden_prefixes == hidden
 
 
 @pytest.mark.parametrize(

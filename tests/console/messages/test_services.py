@@ -1,0 +1,87 @@
+"""The one door through which records leave, on a real cluster."""
+
+import uuid
+
+import pytest
+from confluent_kafka import Producer
+from django.core.exceptions import PermissionDenied
+
+from console.messages.masking import COVER
+from console.messages.models import MaskingRule
+from console.messages.services import LIMIT_MAX, Query, read
+from monitoring.gateway.errors import NotFound, OffsetOutOfRange
+from monitoring.models import Cluster
+from tests.support.live_cluster import LiveCluster
+
+VALUE = b'{"card": "4111", "who": {"name": "Ada"}}'
+
+
+@pytest.fixture
+def local(db, redis_server, live_cluster: LiveCluster) -> Cluster:
+    row = live_cluster.row("local")
+    row.save()
+    return row
+
+
+@pytest.fixture
+def topic(live_cluster: LiveCluster) -> str:
+    """A topic with one record in partition 0 and three in partition 1."""
+    name = f"read-{uuid.uuid4().hex[:8]}"
+    live_cluster.create_topic(name)
+    producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
+    for partition in (0, 1, 1, 1):
+        producer.produce(name, VALUE, b"alice", partition=partition, headers={"token": b"t0p"})
+    assert producer.flush(20) == 0
+    return name
+
+
+def cover(cluster: Cluster, *targets: str, pattern: str = "read-*") -> None:
+    for target in targets:
+        MaskingRule.objects.create(cluster=cluster, topic_pattern=pattern, target=target)
+
+
+def test_records_come_newest_first_as_people_read_them(local, topic, viewer):
+    records = read(viewer, local, Query(topic, partition=1))
+    assert [record.offset for record in records] == [2, 1, 0]
+    assert records[0].key.text == "alice"
+    assert records[0].value.kind == "json"
+    assert len(read(viewer, local, Query(topic))) == 4
+    assert len(read(viewer, local, Query(topic, limit=10 * LIMIT_MAX))) == 4
+    assert [record.offset for record in read(viewer, local, Query(topic, 1, 1, 1))] == [1]
+
+
+@pytest.mark.parametrize("role", ["viewer", "operator"])
+def test_what_a_rule_names_is_covered_for_all_but_admins(local, topic, role, request, admin):
+    cover(local, "key", "value.who.name", "headers.TOKEN")
+    [shown, *_] = read(request.getfixturevalue(role), local, Query(topic, 0))
+    assert shown.key.text == COVER
+    assert "Ada" not in shown.value.text
+    assert "Ada" not in shown.value.preview
+    assert "4111" in shown.value.text
+    assert shown.headers[0][1].text == COVER
+    [whole] = read(admin, local, Query(topic, 0))
+    assert (whole.key.text, whole.headers[0][1].text) == ("alice", "t0p")
+
+
+def test_rules_of_other_topics_and_clusters_cover_nothing(local, topic, viewer):
+    cover(local, "key", pattern="other-*")
+    cover(Cluster.objects.create(slug="staging", bootstrap_servers="127.0.0.1:1"), "key")
+    [shown] = read(viewer, local, Query(topic, 0))
+    assert shown.key.text == "alice"
+
+
+def test_a_topic_that_is_not_for_the_role_is_refused_before_anything_is_read(local, viewer):
+    with pytest.raises(PermissionDenied):
+        read(viewer, local, Query("console.audit"))
+
+
+def test_someone_without_a_role_reads_nothing(local, topic, outsider):
+    with pytest.raises(PermissionDenied):
+        read(outsider, local, Query(topic))
+
+
+def test_what_is_not_there_is_said(local, topic, viewer):
+    with pytest.raises(NotFound):
+        read(viewer, local, Query("no-such-topic"))
+    with pytest.raises(OffsetOutOfRange, match="0 to 2"):
+        read(viewer, local, Query(topic, 1, 99))
