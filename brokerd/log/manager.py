@@ -11,6 +11,7 @@ asked for is set aside as `-stray`, never removed.
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 from uuid import UUID, uuid4
 
@@ -31,13 +32,22 @@ from brokerd.log.log_config import INT64_MAX, LogConfig
 from brokerd.log.log_dir import LogDir, LogDirError, read_topic_id, write_topic_id
 from brokerd.log.partition_log import PartitionLog
 
-CHECKPOINT_INTERVAL_MS: Final = 60_000
-RETENTION_INTERVAL_MS: Final = 300_000
 RETENTION_SLICE: Final = 200
-PRODUCER_EXPIRATION_MS: Final = 86_400_000
 NIL_TOPIC_ID: Final = UUID(int=0)
 
 Key = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DutyTimes:
+    """How often duties are due, how long an idle producer is remembered; Kafka's defaults."""
+
+    retention_interval_ms: int = 300_000
+    checkpoint_interval_ms: int = 60_000
+    producer_expiration_ms: int = 86_400_000
+
+
+DEFAULT_TIMES: Final = DutyTimes()
 
 
 class LogManager:
@@ -52,12 +62,12 @@ class LogManager:
         defaults: LogConfig | None = None,
         on_event: EventSink = no_event,
         submit: Callable[[DiskJob], None] = run_now,
-        retention_interval_ms: int = RETENTION_INTERVAL_MS,
+        times: DutyTimes = DEFAULT_TIMES,
     ) -> None:
         """Lock the directories; `load` then opens what is in them. Raises LogDirError."""
         self._context = LogContext(submit=submit, on_event=on_event)
         self._defaults = defaults or LogConfig()
-        self._retention_interval_ms = retention_interval_ms
+        self._times = times
         self._logs: dict[Key, PartitionLog] = {}
         self._dir_of: dict[Key, LogDir] = {}
         self._retention_round: Iterator[PartitionLog] = iter(())
@@ -82,12 +92,12 @@ class LogManager:
         defaults: LogConfig | None = None,
         on_event: EventSink = no_event,
         submit: Callable[[DiskJob], None] = run_now,
-        retention_interval_ms: int = RETENTION_INTERVAL_MS,
+        times: DutyTimes = DEFAULT_TIMES,
     ) -> "LogManager":
         """Lock, check and load the directories. Raises LogDirError saying what to do."""
         manager = cls(
             log_dirs, broker_id, cluster_id=cluster_id, defaults=defaults, on_event=on_event,
-            submit=submit, retention_interval_ms=retention_interval_ms,
+            submit=submit, times=times,
         )  # fmt: skip
         try:
             for log_dir in manager._dirs:
@@ -95,8 +105,8 @@ class LogManager:
         except (LogDirError, OSError, KafkaError) as error:
             manager._unlock()
             raise LogDirError(f"cannot load the logs: {error}") from error
-        manager._retention_due_ms = now_ms + retention_interval_ms
-        manager._checkpoint_due_ms = now_ms + CHECKPOINT_INTERVAL_MS
+        manager._retention_due_ms = now_ms + times.retention_interval_ms
+        manager._checkpoint_due_ms = now_ms + times.checkpoint_interval_ms
         return manager
 
     def _load(self, log_dir: LogDir, now_ms: int) -> None:
@@ -244,14 +254,14 @@ class LogManager:
     def tick_retention(self, now_ms: int) -> None:
         """Every log.retention.check.interval.ms: old segments and producers go, in slices."""
         if now_ms >= self._retention_due_ms:
-            self._retention_due_ms = now_ms + self._retention_interval_ms
+            self._retention_due_ms = now_ms + self._times.retention_interval_ms
             self._retention_round = iter(self.all())
         for _, log in zip(range(RETENTION_SLICE), self._retention_round, strict=False):
             if self.get(log.topic, log.partition) is log:
                 self._retain(log, now_ms)
 
     def _retain(self, log: PartitionLog, now_ms: int) -> None:
-        log.expire_producers(now_ms - PRODUCER_EXPIRATION_MS)
+        log.expire_producers(now_ms - self._times.producer_expiration_ms)
         try:
             log.apply_retention(now_ms, log.high_watermark)
         except KafkaError as error:
@@ -278,9 +288,9 @@ class LogManager:
                 self._context.submit(FlushJob(log, log.log_end_offset))
 
     def tick_checkpoints(self, now_ms: int) -> None:
-        """Every minute: the recovery points and log starts of all logs."""
+        """Every log.flush.offset.checkpoint.interval.ms: recovery points and log starts."""
         if now_ms >= self._checkpoint_due_ms:
-            self._checkpoint_due_ms = now_ms + CHECKPOINT_INTERVAL_MS
+            self._checkpoint_due_ms = now_ms + self._times.checkpoint_interval_ms
             for job in self._checkpoints():
                 self._context.submit(job)
 

@@ -24,18 +24,25 @@ class ReplicaManager:
     """See the module. Not thread-safe."""
 
     __slots__ = (
-        "_checkpoint_due_ms", "_clock", "_high_watermarks", "_logs", "_partitions", "local_id",
-        "offline",
+        "_checkpoint_due_ms", "_checkpoint_interval_ms", "_clock", "_high_watermarks", "_logs",
+        "_partitions", "local_id", "offline",
     )  # fmt: skip
 
-    def __init__(self, logs: LogManager, local_id: int, clock: Clock) -> None:
+    def __init__(
+        self,
+        logs: LogManager,
+        local_id: int,
+        clock: Clock,
+        checkpoint_interval_ms: int = HIGH_WATERMARK_INTERVAL_MS,
+    ) -> None:
         """Raises LogDirError where a high watermark checkpoint cannot be read."""
         self._logs = logs
         self._clock = clock
         self.local_id = local_id
         self._partitions: dict[Key, Partition] = {}
         self._high_watermarks = logs.read_high_watermarks()
-        self._checkpoint_due_ms = clock.now_ms() + HIGH_WATERMARK_INTERVAL_MS
+        self._checkpoint_due_ms = clock.now_ms() + checkpoint_interval_ms
+        self._checkpoint_interval_ms = checkpoint_interval_ms
         self.offline: dict[Key, str] = {}
 
     def get(self, topic: str, index: int) -> Partition | None:
@@ -110,9 +117,9 @@ class ReplicaManager:
                 partition.advance()
 
     def tick(self, now_ms: int) -> None:
-        """Every five seconds: the high watermark checkpoint."""
+        """Every replica.high.watermark.checkpoint.interval.ms: the high watermark checkpoint."""
         if now_ms >= self._checkpoint_due_ms:
-            self._checkpoint_due_ms = now_ms + HIGH_WATERMARK_INTERVAL_MS
+            self._checkpoint_due_ms = now_ms + self._checkpoint_interval_ms
             self.checkpoint()
 
     def checkpoint(self) -> None:

@@ -20,7 +20,7 @@ from brokerd.cluster.requests import ClusterSettings, Endpoint
 from brokerd.config import BrokerConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.log_config import LogConfig, effective_values
-from brokerd.log.manager import LogManager
+from brokerd.log.manager import DutyTimes, LogManager
 from brokerd.metrics import BrokerMetrics
 from brokerd.replication.epochs import check_current_epoch
 from brokerd.replication.partition import Partition
@@ -92,7 +92,12 @@ class Broker:
         await self._open_logs()
         config = self.config
         loop = asyncio.get_running_loop()
-        self.replicas = ReplicaManager(self.logs, config.broker_id, self.clock)
+        self.replicas = ReplicaManager(
+            self.logs,
+            config.broker_id,
+            self.clock,
+            config.replica_high_watermark_checkpoint_interval_ms,
+        )
         settings = _cluster_settings(config, self.logs.cluster_id)
         self.cluster = ClusterClient(settings, loop, self._on_change, self._on_fatal)
         self.groups = GroupService(config, self.clock, self.replicas, self.cluster)
@@ -117,7 +122,11 @@ class Broker:
             defaults=LogConfig.from_properties(config.raw),
             on_event=self.events.add,
             submit=self._disk.submit,
-            retention_interval_ms=config.log_retention_check_interval_ms,
+            times=DutyTimes(
+                retention_interval_ms=config.log_retention_check_interval_ms,
+                checkpoint_interval_ms=config.log_flush_offset_checkpoint_interval_ms,
+                producer_expiration_ms=config.producer_id_expiration_ms,
+            ),
         )
 
     async def _start_admin(self) -> None:

@@ -11,7 +11,7 @@ import pytest
 from brokerd.log.context import DiskJob
 from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDirError
-from brokerd.log.manager import CHECKPOINT_INTERVAL_MS, RETENTION_INTERVAL_MS, LogManager
+from brokerd.log.manager import DEFAULT_TIMES, LogManager
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, records
 
 CONFIG = LogConfig(segment_bytes=2000)
@@ -185,9 +185,9 @@ def test_retention_comes_at_its_interval(tmp_path: Path) -> None:
     assert log is not None
     manager.reconfigure("t", 0, LogConfig(segment_bytes=2000, retention_ms=1))
     log.high_watermark = 20
-    manager.tick_retention(NOW_MS + RETENTION_INTERVAL_MS - 1)
+    manager.tick_retention(NOW_MS + DEFAULT_TIMES.retention_interval_ms - 1)
     assert log.log_start_offset == 0
-    manager.tick_retention(NOW_MS + RETENTION_INTERVAL_MS)
+    manager.tick_retention(NOW_MS + DEFAULT_TIMES.retention_interval_ms)
     assert log.log_start_offset == 20
     manager.shutdown()
 
@@ -196,9 +196,9 @@ def test_checkpoints_come_at_their_interval(tmp_path: Path) -> None:
     jobs: list[DiskJob] = []
     manager = start(tmp_path, submit=jobs.append)
     fill(manager, count=3)
-    manager.tick_checkpoints(NOW_MS + CHECKPOINT_INTERVAL_MS - 1)
+    manager.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms - 1)
     assert jobs == []
-    manager.tick_checkpoints(NOW_MS + CHECKPOINT_INTERVAL_MS)
+    manager.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms)
     for job in jobs:
         job.run()
         job.finish()
