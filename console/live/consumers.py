@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from asgiref.sync import sync_to_async
+from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.contrib.auth import get_user
@@ -106,7 +107,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         return store.status(self.slug)
 
     async def _allowed(self) -> tuple[Cluster, rights.Rights] | None:
-        return await sync_to_async(self._check, thread_sensitive=True)()
+        return await database_sync_to_async(self._check)()
 
     def _check(self) -> tuple[Cluster, rights.Rights] | None:
         """The cluster and the rights that the session has now; None when it may not look."""

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from asgiref.sync import sync_to_async
+from channels.db import database_sync_to_async
 from django.template.loader import render_to_string
 from django.utils import translation
 
@@ -66,7 +66,8 @@ class Renderer:
             for old in [k for k in self._running if k[0] == cluster.slug and k[1] != mark]:
                 if self._running[old].done():
                     del self._running[old]
-            work = sync_to_async(render, thread_sensitive=False)
+            # sync_to_async would let a thread of the pool keep a dead database connection for good.
+            work = database_sync_to_async(render, thread_sensitive=False)
             self._running[key] = asyncio.ensure_future(work(cluster, held, show))
         return await asyncio.shield(self._running[key])
 

@@ -37,19 +37,24 @@ RULE_OFF = "the rule was disabled"
 
 def evaluate(tick: Tick) -> bool:
     """Judge `tick` by every enabled rule of its cluster; True if any alert changed its state."""
-    rules = list(AlertRule.objects.filter(cluster__slug=tick.cluster, enabled=True))
+    enabled = AlertRule.objects.filter(cluster__slug=tick.cluster, enabled=True)
+    rules = list(enabled.select_related("cluster"))
     if not tick.ok or not rules:
         return False
     try:
         waiting = pending.load(tick.cluster)
         view = view_of(tick, with_topics=any(rule.topic_pattern for rule in rules))
+        firing = _firing(rules)
         still: pending.Pending = {}
         changed = False
         for rule in rules:
             try:
-                kept, moved = _judge(rule, view, waiting.get(rule.pk, {}), tick)
+                kept, moved = _judge(
+                    rule, view, waiting.get(rule.pk, {}), firing.get(rule.pk, {}), tick
+                )
             except Exception:
                 log.exception("alert rule %d (%s) failed on tick %d", rule.pk, rule, tick.tick)
+                still[rule.pk] = waiting.get(rule.pk, {})
                 continue
             still[rule.pk] = kept
             changed = changed or moved
@@ -63,15 +68,24 @@ def evaluate(tick: Tick) -> bool:
     return changed
 
 
+def _firing(rules: list[AlertRule]) -> dict[int, dict[Subject, Alert]]:
+    """The open alerts of each rule, by rule id."""
+    found: dict[int, dict[Subject, Alert]] = {}
+    open_alerts = Alert.objects.filter(rule__in=rules, state=Alert.State.FIRING)
+    for alert in open_alerts.select_related("rule__cluster"):
+        found.setdefault(alert.rule_id, {})[Subject(alert.group, alert.topic)] = alert
+    return found
+
+
 def _judge(
-    row: AlertRule, view: View, waiting: dict[Subject, Standing], tick: Tick
+    row: AlertRule,
+    view: View,
+    waiting: dict[Subject, Standing],
+    open_alerts: dict[Subject, Alert],
+    tick: Tick,
 ) -> tuple[dict[Subject, Standing], bool]:
     """One rule: (what is pending now, whether an alert changed)."""
     rule = Rule(row.pk, row.group_pattern, row.topic_pattern, row.lag_max, row.for_seconds * 1000)
-    open_alerts = {
-        Subject(alert.group, alert.topic): alert
-        for alert in row.alerts.filter(state=Alert.State.FIRING)
-    }
     firing = {
         subject: Standing(Phase.FIRING, alert.since_ms, tick.at_ms)
         for subject, alert in open_alerts.items()

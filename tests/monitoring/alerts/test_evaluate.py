@@ -66,7 +66,7 @@ def test_two_workers_that_fire_at_once_make_one_alert(make_rule, redis_server):
     view = module.view_of(tick(1, 500), with_topics=False)
     stale = list(rule.alerts.all())
     assert stale == []
-    assert module._judge(rule, view, {}, tick(1, 500))[1]
+    assert module._judge(rule, view, {}, {}, tick(1, 500))[1]
     transition = module.Transition(module.Subject("g"), module.Event.FIRED, 0, 500)
     assert not module._fire(rule, transition, tick(1, 500))
     assert len(states()) == 1
@@ -155,3 +155,12 @@ def test_disabling_a_rule_closes_what_it_raised(make_rule, redis_server):
     assert resolve_all(rule.alerts.all(), 100, RULE_OFF) == 0
     alert = Alert.objects.get()
     assert (alert.state, alert.resolved_at_ms, alert.resolved_reason) == ("resolved", 99, RULE_OFF)
+
+
+def test_a_tick_asks_the_database_as_often_for_many_rules_as_for_one(
+    make_rule, redis_server, django_assert_num_queries
+):
+    for number in range(20):
+        make_rule(f"rule {number}", for_seconds=3600)
+    with django_assert_num_queries(2):  # the rules, and what fires of them
+        evaluate(tick(1, 0))
