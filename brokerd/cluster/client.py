@@ -252,7 +252,9 @@ class ClusterClient:
         await self._zookeeper.ensure("/")
 
     async def _serve(self, due: set[str]) -> None:
-        if "brokers" in due:
+        # A controller that went is most often a broker that went. Its successor must know that
+        # before it places a topic, or partitions would be given to who is no more.
+        if due & {"brokers", "controller"}:
             await self._feed.brokers()
             if self._settings.broker_id not in self.image.brokers:
                 logger.warning("the registration of this broker was removed: registering again")
