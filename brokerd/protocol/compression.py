@@ -30,6 +30,11 @@ class Codec(IntEnum):
     ZSTD = 4
 
 
+def codec_name(codec: int) -> str:
+    """As Kafka's dump tool writes it; the number itself where a batch names no known codec."""
+    return Codec(codec).name.lower() if codec in list(Codec) else str(codec)
+
+
 DECOMPRESSED_BYTES_MAX = 64 << 20
 
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.compression import codec_name
 from brokerd.server.admin.http import Answer, Page, Query, json_answer, problem
 from brokerd.server.admin.prometheus import render
 
@@ -181,7 +182,7 @@ def _batch(info: BatchInfo) -> dict[str, Any]:
         "position_bytes": info.position_bytes,
         "size_bytes": header.size_bytes,
         "count": header.count,
-        "codec": header.codec,
+        "codec": codec_name(header.codec),
         "max_timestamp_ms": header.max_timestamp,
         "producer_id": header.producer_id,
         "crc_ok": info.crc_ok,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.compression import Codec, compress, decompress
+from brokerd.protocol.compression import Codec, codec_name, compress, decompress
 
 COMPRESSING = [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD]
 
@@ -52,3 +52,7 @@ def test_an_unknown_codec_is_named() -> None:
     with pytest.raises(KafkaError, match="7 is not") as caught:
         decompress(7, memoryview(b""))
     assert caught.value.code is ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+
+
+def test_a_codec_is_named_as_kafka_names_it_and_an_unknown_one_by_its_number() -> None:
+    assert [codec_name(codec) for codec in (0, 4, 7)] == ["none", "zstd", "7"]
