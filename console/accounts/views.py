@@ -44,7 +44,12 @@ class Login(auth.LoginView):
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         username = str(form.data.get("username", ""))[:150]
-        lockout.record_failure(username, self.request.META.get("REMOTE_ADDR", ""))
+        address = self.request.META.get("REMOTE_ADDR", "")
+        lockout.record_failure(username, address)
+        shown = username.replace("\x00", "")  # PostgreSQL stores no NUL
+        audit.record(
+            None, "account.sign-in", resource=shown, remote_addr=address, outcome="refused"
+        )
         response = super().form_invalid(form)
         response.status_code = 422
         return response

@@ -17,6 +17,9 @@ from monitoring.gateway.errors import ClusterUnavailable, Refused
 from monitoring.gateway.wire.reads import ClusterReads
 
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
+# Longer than any tick, so that a tick finds its connections open, and shorter than the 30 s after
+# which brokerd closes an idle one.
+_KEPT_OPEN = httpx.Limits(keepalive_expiry=25.0)
 _PARTITION_COLUMNS = ("size_bytes", "bytes_in", "bytes_out", "messages_in")
 
 
@@ -25,7 +28,9 @@ class CounterSource:
 
     def __init__(self, urls: AdminUrls) -> None:
         self._urls = urls
-        self._client = httpx.AsyncClient(follow_redirects=False, trust_env=False, timeout=None)
+        self._client = httpx.AsyncClient(
+            follow_redirects=False, trust_env=False, timeout=None, limits=_KEPT_OPEN
+        )
 
     def serves(self, broker_id: int) -> bool:
         return str(broker_id) in self._urls.by_broker
@@ -50,7 +55,7 @@ class CounterSource:
         try:
             target = await asyncio.to_thread(check_url, url, self._urls.also_allowed)
             async with asyncio.timeout(timeout_s):
-                status, body = await self._fetch(target)
+                status, body = await self._fetch_again(target)
         except (EgressRefused, EgressUnresolved) as error:
             raise Refused(f"admin port: {error}") from error
         except (httpx.HTTPError, TimeoutError) as error:
@@ -62,6 +67,13 @@ class CounterSource:
             return json.loads(body)
         except ValueError as error:
             raise Refused("the admin port does not answer in JSON") from error
+
+    async def _fetch_again(self, target: Target) -> tuple[int, bytes]:
+        """A kept connection may be closed just as it is used again: a new one is tried, once."""
+        try:
+            return await self._fetch(target)
+        except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
+            return await self._fetch(target)
 
     async def _fetch(self, target: Target) -> tuple[int, bytes]:
         headers = {**target.headers, "Authorization": f"Bearer {self._urls.token}"}

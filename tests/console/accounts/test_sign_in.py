@@ -23,6 +23,17 @@ def test_a_wrong_password_says_nothing_of_which_part_was_wrong(client, viewer, r
     assert b"correct username and password" in known.content
 
 
+def test_a_refused_sign_in_is_written_down_with_the_name_that_was_tried(
+    client, viewer, redis_server
+):
+    sign_in(client, "wrong", username="no\x00body")
+    entry = AuditEntry.objects.get()
+    assert (entry.verb, entry.outcome, entry.resource) == (
+        "account.sign-in", "refused", "nobody",
+    )  # fmt: skip
+    assert entry.remote_addr == "127.0.0.1"
+
+
 def test_after_too_many_failures_even_the_right_password_must_wait(client, viewer, redis_server):
     for _ in range(lockout.MAX_PER_ACCOUNT):
         sign_in(client, "wrong")

@@ -1,0 +1,32 @@
+"""The admin port's connections, kept open from tick to tick, may close at any moment."""
+
+import asyncio
+
+from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.gateway.counters import CounterSource
+
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+
+
+async def test_a_kept_connection_that_closes_as_it_is_used_again_costs_no_figure():
+    served = 0
+
+    async def close_at_the_second_request(reader, writer):
+        nonlocal served
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(ANSWER)
+        await writer.drain()
+        served += 1
+        await reader.readuntil(b"\r\n\r\n")
+        writer.transport.abort()
+
+    server = await asyncio.start_server(close_at_the_second_request, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    source = CounterSource(AdminUrls({"1": f"http://127.0.0.1:{port}"}, "token", ("127.0.0.1",)))
+    try:
+        for _ in range(2):
+            assert await source._get(1, "/v1/broker", timeout_s=5) == {}
+        assert served == 2
+    finally:
+        await source.close()
+        server.close()
