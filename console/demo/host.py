@@ -13,6 +13,9 @@ from console.demo.shapes import Outgoing, cpu_sample, process_sample
 
 LIST_EVERY_S = 5.0
 CPU_EVERY_S = 1.0
+COMM_LENGTH = 15
+"""What the kernel keeps of a process's name. psutil completes a name of that length from the
+command line, where a program may have written anything, its arguments included."""
 
 
 class Processes:
@@ -46,7 +49,7 @@ class Processes:
         process = self._known[pid]
         try:
             with process.oneshot():
-                name = process.name()
+                name = process.name()[:COMM_LENGTH]
                 times = process.cpu_times()
                 rss_bytes = process.memory_info().rss
         except (psutil.Error, OSError):

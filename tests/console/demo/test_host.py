@@ -1,5 +1,8 @@
 import json
 import os
+import shutil
+import subprocess
+from pathlib import Path
 
 import psutil
 
@@ -34,3 +37,19 @@ def test_each_cpu_is_sampled_once_a_second() -> None:
     cpus = Cpus("host.cpu")
     assert len(cpus.take(1_000)) == psutil.cpu_count()
     assert cpus.take(1_001) == []
+
+
+def test_a_program_that_writes_its_arguments_into_its_title_is_named_without_them(
+    tmp_path: Path,
+) -> None:
+    program = tmp_path / "sleeping-very-long-name"
+    shutil.copy(shutil.which("sleep") or "/bin/sleep", program)
+    title = "sleeping-very-long-name --password=hunter2"
+    with subprocess.Popen([title, "60"], executable=program) as child:
+        try:
+            records = Processes("host.processes").take(len(psutil.pids()) + 50, 1_000)
+        finally:
+            child.kill()
+    named = {json.loads(each.value)["pid"]: each for each in records}
+    assert json.loads(named[child.pid].value)["name"] == "sleeping-very-l"
+    assert not any(b"hunter2" in (each.value + each.key) for each in records)
