@@ -12,6 +12,7 @@ Appending and reading are in `partition_log`. Not thread-safe: all calls come fr
 passes the time.
 """
 
+import logging
 from uuid import UUID
 from zlib import crc32
 
@@ -24,6 +25,7 @@ from brokerd.log.producer_state import ProducerState
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
 
+logger = logging.getLogger(__name__)
 
 class StoredLog:
     """See the module. `directory` holds nothing but this log."""
@@ -64,6 +66,12 @@ class StoredLog:
         self._ready = loaded.truncated_bytes is not None or self._segments.active.size_bytes == 0
         if loaded.truncated_bytes is not None:
             self._event("recovery", truncated_bytes=loaded.truncated_bytes)
+        if loaded.truncated_bytes:
+            logger.warning(
+                "recovery of %s-%d cut %d bytes that were no whole, intact batch; its log ends at "
+                "offset %d now",
+                self.topic, self.partition, loaded.truncated_bytes, self.log_end_offset,
+            )  # fmt: skip
 
     def _event(self, kind: str, **detail: object) -> None:
         place: dict[str, object] = {"topic": self.topic, "partition": self.partition}

@@ -55,7 +55,9 @@ def test_a_crash_loses_nothing_that_was_written(tmp_path: Path) -> None:
     assert log.epochs.entries == [(0, 0), (1, 10), (2, 20), (3, 30)]
 
 
-def test_a_torn_tail_is_cut_off_on_recovery(tmp_path: Path) -> None:
+def test_a_torn_tail_is_cut_off_on_recovery_and_the_log_of_the_broker_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     filled(tmp_path)
     last = data_files(tmp_path)[-1]
     intact_bytes = last.stat().st_size
@@ -65,6 +67,7 @@ def test_a_torn_tail_is_cut_off_on_recovery(tmp_path: Path) -> None:
     assert last.stat().st_size == intact_bytes
     assert log.log_end_offset == 40
     assert len(records(log)) == 40
+    assert "its log ends at offset 40 now" in caplog.text
 
 
 def test_recovery_ends_at_the_first_flipped_byte_and_removes_what_follows(tmp_path: Path) -> None:
