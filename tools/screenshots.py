@@ -18,7 +18,6 @@ SETTLED_MS = 2500  # charts are drawn after the page has loaded
 PICTURES = {
     "dashboard": ("/c/local/", "light"),
     "group": ("/c/local/groups/demo-slow?range=15m", "dark"),
-    "segments": ("/c/local/topics/host.processes/partitions/0/segments/0", "light"),
 }
 BROWSER_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
