@@ -7,7 +7,6 @@ sent again by `reap` (tasks.py), so a queue that is away delays a report and los
 
 from __future__ import annotations
 
-import logging
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,17 +15,15 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
 from monitoring.models import Cluster
 from monitoring.reports import storage
 from monitoring.reports.kinds import KINDS, checked_range
 from monitoring.reports.models import Report, State
+from monitoring.reports.send import send
 
 WAITING_MAX = 10  # reports of one cluster that are not finished
 KEPT_MAX = 200  # reports of one cluster; the oldest go
-
-_log = logging.getLogger(__name__)
 
 
 class TooManyReports(Exception):
@@ -63,18 +60,6 @@ def start(
         transaction.on_commit(lambda: send(report))
     _remove_oldest(cluster)
     return report
-
-
-def send(report: Report) -> None:
-    """Puts a queued report on the queue, now or (when the queue is away) by `reap`."""
-    from monitoring.reports.tasks import run  # tasks import this module
-
-    try:
-        run.delay(str(report.id))
-    except OperationalError as error:
-        _log.warning("report %s waits for the queue: %s", report.id, error)
-        return
-    Report.objects.filter(pk=report.pk).update(sent_at=timezone.now())
 
 
 def of_cluster(cluster: Cluster, hidden_prefixes: Sequence[str]) -> list[Report]:

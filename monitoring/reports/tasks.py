@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from monitoring.reports import services
 from monitoring.reports.models import Report, State
+from monitoring.reports.send import send
 
 SOFT_LIMIT_S = 15 * 60
 HARD_LIMIT_S = SOFT_LIMIT_S + 60
@@ -46,4 +47,4 @@ def reap() -> None:
     if not Report.objects.filter(state=State.RUNNING).exists():
         lost |= Q(sent_at__lt=now - RESEND)
     for report in waiting.filter(lost)[: services.WAITING_MAX]:
-        services.send(report)
+        send(report)

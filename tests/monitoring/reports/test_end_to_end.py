@@ -98,7 +98,7 @@ def check(report: Report, bad_day: tuple[list[dict], list[dict]]) -> None:
 
 
 def _start(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Report:
-    monkeypatch.setattr(tasks.run, "delay", lambda report_id: None)
+    monkeypatch.setattr(services, "send", lambda report: None)
     return services.start(
         kinds.THROUGHPUT_AND_LAG, cluster, {"from_ms": 0, "to_ms": 3_600_000}, None, []
     )

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from monitoring.models import Cluster
-from monitoring.reports import services, tasks
+from monitoring.reports import send, services, tasks
 from monitoring.reports.kinds import RANGE_MS_MAX, THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report, State
 from tests.support.redis import RedisServer
@@ -22,7 +22,12 @@ def cluster() -> Cluster:
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What would have gone to the queue."""
     messages: list[str] = []
-    monkeypatch.setattr(tasks.run, "delay", messages.append)
+
+    def send_task(name: str, arguments: tuple[str], **_options: object) -> None:
+        assert name == tasks.run.name
+        messages.append(*arguments)
+
+    monkeypatch.setattr(send.current_app, "send_task", send_task)
     return messages
 
 
