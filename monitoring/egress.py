@@ -110,7 +110,8 @@ def _judge(host: str, address: Address, allowed: Sequence[str]) -> None:
                 return
         except ValueError:
             continue  # a host name, compared before
+    what = host if host == str(address) else f"{host} ({address})"
     raise EgressRefused(
-        f"{host} is {address}, which is not a public address; "
-        "name it in AERIE_EGRESS_ALLOW to allow it"
+        f"{what} is not a public address. If it is meant, whoever runs Aerie names it in "
+        "AERIE_EGRESS_ALLOW"
     )

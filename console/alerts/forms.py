@@ -99,7 +99,8 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
             try:
                 check_url(url)
             except (EgressRefused, EgressUnresolved) as error:
-                raise ValidationError(str(error)) from error
+                told = {"reason": error}
+                raise ValidationError(_("It cannot be used: %(reason)s.") % told) from error
         return url
 
     def save(self, commit: bool = True) -> AlertRule:

@@ -108,7 +108,15 @@ def delete(request: HttpRequest, cluster: str, rule: int) -> HttpResponse:
     if request.POST.get("typed", "") != found.name:
         messages.error(request, _("Type the rule's name to delete it."))
         return redirect("alert-rule", cluster, found.pk)
-    services.delete(request, found)
+    if not services.delete(request, found):
+        messages.error(
+            request,
+            _(
+                "The rule fires now. Disable it first: that closes its alerts and tells the "
+                "webhook so. Then delete it."
+            ),
+        )
+        return redirect("alert-rule", cluster, found.pk)
     messages.success(request, _("The rule “%(name)s” was deleted.") % {"name": found.name})
     return redirect("alert-rules", cluster)
 

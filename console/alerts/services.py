@@ -10,6 +10,7 @@ from console.accounts import throttle
 from console.accounts.rights import Rights
 from console.alerts.forms import RuleForm
 from console.audit import services as audit
+from console.live.rows import GroupRow, ReaderRow
 from console.live.snapshot import Snapshot
 from monitoring.alerts import rules
 from monitoring.alerts.evaluate import RULE_OFF, resolve_all
@@ -23,11 +24,10 @@ RULES_MAX = 500
 
 @dataclass(frozen=True, slots=True)
 class OpenAlert:
-    """An alert with what is known of its subject now; None = not known."""
+    """An alert with the row of its subject in the latest sample; None = it is not in it."""
 
     alert: Alert
-    lag_now: int | None
-    at_ms: int | None
+    row: GroupRow | ReaderRow | None
 
 
 def is_visible(alert: Alert, held: Rights) -> bool:
@@ -47,21 +47,16 @@ def visible_rules(cluster: Cluster, held: Rights) -> list[AlertRule]:
 def open_alerts(cluster: Cluster, held: Rights, shown: Snapshot | None) -> list[OpenAlert]:
     """What fires now, newest first, with the lag of the latest sample."""
     found = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING).select_related("rule")
-    return [
-        OpenAlert(alert, _lag_now(alert, shown), shown.at_ms if shown else None)
-        for alert in found
-        if is_visible(alert, held)
-    ]
+    return [OpenAlert(alert, _row(alert, shown)) for alert in found if is_visible(alert, held)]
 
 
-def _lag_now(alert: Alert, shown: Snapshot | None) -> int | None:
+def _row(alert: Alert, shown: Snapshot | None) -> GroupRow | ReaderRow | None:
     if shown is None:
         return None
     if not alert.topic:
-        row = shown.group(alert.group)
-        return row.lag if row else None
+        return shown.group(alert.group)
     readers = shown.readers(alert.topic)
-    return next((reader.lag for reader in readers if reader.group == alert.group), None)
+    return next((reader for reader in readers if reader.group == alert.group), None)
 
 
 def matching_now(rule: AlertRule, shown: Snapshot | None) -> int | None:
@@ -103,11 +98,17 @@ def switch(request: HttpRequest, rule: AlertRule, *, enabled: bool) -> None:
     audit.record_request(request, verb, rule.name, before, told(rule))
 
 
-def delete(request: HttpRequest, rule: AlertRule) -> None:
-    """Delete a rule with its alerts and deliveries."""
+def delete(request: HttpRequest, rule: AlertRule) -> bool:
+    """Delete a rule with its alerts and deliveries; False while somebody waits for their end.
+
+    A webhook that was told of an alert is told of its end, too: disabling the rule does that.
+    """
+    if rule.webhook_url and rule.alerts.filter(state=Alert.State.FIRING).exists():
+        return False
     before = told(rule)
     rule.delete()
     audit.record_request(request, "alert.delete", rule.name, before)
+    return True
 
 
 def send_test(request: HttpRequest, rule: AlertRule) -> bool:

@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 _UNSEEN_INTERVALS = 3
 GONE = "the group or topic does not exist any more, or the rule does not match it"
 RULE_OFF = "the rule was disabled"
+CHANGED = "the rule was changed"
 
 
 def evaluate(tick: Tick) -> bool:
@@ -87,7 +88,7 @@ def _judge(
     """One rule: (what is pending now, whether an alert changed)."""
     rule = Rule(row.pk, row.group_pattern, row.topic_pattern, row.lag_max, row.for_seconds * 1000)
     firing = {
-        subject: Standing(Phase.FIRING, alert.since_ms, tick.at_ms)
+        subject: Standing(Phase.FIRING, alert.since_ms, tick.at_ms, alert.unknown_since_ms)
         for subject, alert in open_alerts.items()
     }
     unseen_ms_max = _UNSEEN_INTERVALS * tick.interval_ms
@@ -98,10 +99,27 @@ def _judge(
             changed |= _fire(row, transition, tick)
         else:
             alert = open_alerts[transition.subject]
-            reason = GONE if transition.gone else ""
-            changed |= resolve(alert, tick.at_ms, reason, lag_now=transition.lag)
+            changed |= resolve(alert, tick.at_ms, _why(transition, alert), transition.lag)
+    _mark_unknown(standing, open_alerts)
     kept = {subject: at for subject, at in standing.items() if at.phase is Phase.PENDING}
     return kept, changed
+
+
+def _why(transition: Transition, alert: Alert) -> str:
+    """Why an alert resolves; "" = its lag fell."""
+    if transition.gone:
+        return GONE
+    is_over_still = transition.lag is not None and transition.lag > alert.lag_max
+    return CHANGED if is_over_still else ""
+
+
+def _mark_unknown(standing: dict[Subject, Standing], open_alerts: dict[Subject, Alert]) -> None:
+    """Note since when the lag of an open alert is not known: at the change, not at every tick."""
+    for subject, alert in open_alerts.items():
+        at = standing.get(subject)
+        if at is not None and at.unknown_since_ms != alert.unknown_since_ms:
+            alert.unknown_since_ms = at.unknown_since_ms
+            alert.save(update_fields=["unknown_since_ms"])
 
 
 def _fire(rule: AlertRule, transition: Transition, tick: Tick) -> bool:

@@ -82,6 +82,7 @@ class Alert(models.Model):
     resolved_reason = models.CharField(max_length=200, blank=True, default="")
     lag = models.BigIntegerField()  # when it fired
     lag_max = models.BigIntegerField()  # the rule's limit when it fired
+    unknown_since_ms = models.BigIntegerField(null=True)  # nobody can tell its lag; null = known
 
     class Meta:
         ordering = ["-fired_at_ms", "-id"]

@@ -1,10 +1,12 @@
 """What a webhook receives. Pure.
 
-    {"version": 1, "event": "fired" | "resolved" | "test", "cluster",
+    {"version": 1, "event": "fired" | "resolved" | "test", "cluster", "alert_id",
      "rule": {"id", "name", "kind"}, "group", "topic", "lag", "lag_now", "lag_max",
      "for_seconds", "since_ms", "fired_at_ms", "resolved_at_ms", "reason"}
 
-`lag` is that at which the alert fired, `lag_now` that of this message; null = not known.
+`alert_id` is the same when it fires and when it resolves (null in a test). `lag` is that at which
+the alert fired, `lag_now` that of this message; null = not known. People read all of this in
+docs/operating.md.
 
 The body is signed: `X-Aerie-Signature: sha256=<hex>` is the HMAC-SHA256, under the rule's secret,
 of `<X-Aerie-Timestamp>.<body>`. `X-Aerie-Delivery` is the same for every attempt of one message.
@@ -23,6 +25,7 @@ _VERSION = 1
 def alert_payload(alert: Alert, event: str, lag_now: int | None) -> dict[str, Any]:
     """The message about `alert`."""
     return _common(alert.rule, event) | {
+        "alert_id": alert.pk,
         "group": alert.group,
         "topic": alert.topic,
         "lag": alert.lag,
@@ -38,6 +41,7 @@ def alert_payload(alert: Alert, event: str, lag_now: int | None) -> dict[str, An
 def sample_payload(rule: AlertRule, now_ms: int) -> dict[str, Any]:
     """A message as the rule would send it, for the test button."""
     return _common(rule, "test") | {
+        "alert_id": None,
         "group": rule.group_pattern,
         "topic": rule.topic_pattern,
         "lag": rule.lag_max + 1,

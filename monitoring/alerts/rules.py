@@ -88,6 +88,7 @@ class Standing:
     phase: Phase
     since_ms: int  # when the condition began to hold
     seen_ms: int  # when it was last seen to hold
+    unknown_since_ms: int | None = None  # since when nobody can tell; None = it is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +157,12 @@ def step(
         if reading is not Reading.OVER:
             return None  # not seen for too long, and still nobody can tell
         before = Standing(phase, now_ms, now_ms)
-    seen_ms = now_ms if reading is Reading.OVER else before.seen_ms
+    seen_ms, unknown_since_ms = now_ms, None
+    if reading is not Reading.OVER:
+        seen_ms, unknown_since_ms = before.seen_ms, before.unknown_since_ms or now_ms
     if phase is Phase.PENDING and seen_ms - before.since_ms >= for_ms:
         phase = Phase.FIRING
-    return Standing(phase, before.since_ms, seen_ms)
+    return Standing(phase, before.since_ms, seen_ms, unknown_since_ms)
 
 
 def read(rule: Rule, found: Sum | None, *, all_groups: bool) -> Reading:

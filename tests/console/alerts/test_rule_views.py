@@ -124,6 +124,27 @@ def test_deleting_asks_for_the_name(client, make_rule):
     assert AuditEntry.objects.get().verb == "alert.delete"
 
 
+def test_a_rule_that_fires_is_not_deleted_while_a_webhook_waits_for_the_end(
+    client, make_rule, make_alert
+):
+    rule = make_rule(url=URL)
+    make_alert(rule)
+    delete = reverse("alert-delete", args=["local", rule.pk])
+    answer = client.post(delete, {"typed": "late"}, follow=True)
+    assert "Disable it first" in answer.content.decode()
+    client.post(reverse("alert-switch", args=["local", rule.pk]), {"enabled": "0"})
+    assert AlertDelivery.objects.get().event == "resolved"
+    client.post(delete, {"typed": "late"})
+    assert not AlertRule.objects.exists()
+
+
+def test_a_rule_that_matches_nothing_says_so(client, make_rule):
+    make_rule(group_pattern="nobody-*")
+    html = client.get(reverse("alert-rules", args=["local"])).content.decode()
+    assert "nothing to watch" in html
+    assert "0 groups now" in html
+
+
 def test_a_test_message_is_logged_and_queued(
     client, make_rule, monkeypatch, django_capture_on_commit_callbacks
 ):

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from django.urls import reverse
 
@@ -25,6 +27,12 @@ def test_a_firing_alert_shows_with_its_lag_of_now_and_then(
     assert "billing is late" in html
     assert "Lag now" in html
     assert ">80<" in html
+
+
+def test_an_alert_without_data_says_since_when(client_of, viewer, make_rule, make_alert):
+    make_alert(make_rule(), "vanished", unknown_since_ms=1_760_000_000_000)
+    text = " ".join(re.sub("<[^>]+>", "", page(client_of(viewer))).split())
+    assert "— not known since 2025-10-09 08:53:20 UTC" in text
 
 
 def test_a_resolved_alert_moves_to_the_past_with_its_reason(

@@ -3,7 +3,7 @@
 import pytest
 
 from monitoring.alerts import evaluate as module
-from monitoring.alerts.evaluate import GONE, RULE_OFF, evaluate, resolve_all
+from monitoring.alerts.evaluate import CHANGED, GONE, RULE_OFF, evaluate, resolve_all
 from monitoring.models import Alert, AlertDelivery
 from tests.monitoring.ticks import make_tick
 
@@ -88,6 +88,33 @@ def test_gaps_and_unknown_lags_change_nothing(make_rule, redis_server):
     assert states() == [("g", "", "firing")]
 
 
+def test_an_alert_whose_lag_nobody_can_tell_says_since_when_until_it_is_known(
+    make_rule, redis_server, django_assert_num_queries
+):
+    make_rule(for_seconds=0)
+    evaluate(tick(1, 500))
+    evaluate(tick(2, None))
+    since = tick(2).at_ms
+    assert Alert.objects.get().unknown_since_ms == since
+    with django_assert_num_queries(2):  # nothing is written at each further tick
+        evaluate(tick(3, None))
+    assert Alert.objects.get().unknown_since_ms == since
+    evaluate(tick(4, 500))
+    assert Alert.objects.get().unknown_since_ms is None
+    assert states() == [("g", "", "firing")]
+
+
+def test_an_alert_that_a_changed_limit_closes_does_not_say_that_the_lag_fell(
+    make_rule, redis_server
+):
+    rule = make_rule(for_seconds=0)
+    evaluate(tick(1, 500))
+    rule.lag_max = 1000
+    rule.save()
+    assert evaluate(tick(2, 500))
+    assert Alert.objects.get().resolved_reason == CHANGED
+
+
 def test_a_group_that_is_gone_resolves_with_that_reason(make_rule, redis_server):
     make_rule(for_seconds=0)
     evaluate(tick(1, 500))
@@ -146,6 +173,7 @@ def test_each_transition_is_told_once(make_rule, redis_server, django_capture_on
         ("resolved", 500, 7),
     ]
     assert len(queued) == 2
+    assert {d.payload["alert_id"] for d in told} == {told[0].alert_id}
 
 
 def test_disabling_a_rule_closes_what_it_raised(make_rule, redis_server):
