@@ -12,12 +12,16 @@ from functools import cache
 from struct import Struct
 from typing import Any
 
-from kio.index import KioIndexError, load_request_schema, load_response_schema
-from kio.schema.index import api_key_map, schema_name_map
-from kio.serial import entity_reader
-from kio.serial.errors import DecodeError
-
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.kio_schemas import (
+    DecodeError,
+    KioIndexError,
+    api_key_map,
+    entity_reader,
+    load_request_schema,
+    load_response_schema,
+    schema_name_map,
+)
 from brokerd.protocol.schema_writer import entity_writer, shapes, write_uvarint
 
 _REQUEST_HEAD = Struct(">ihhi")

@@ -1,0 +1,40 @@
+"""What is used of kio, imported here and nowhere else.
+
+kio registers its types with hypothesis wherever that is installed, which is wherever brokerd is
+tested: half a second at each start, and a folder `.hypothesis` in the working directory. So
+hypothesis is not to be found while kio is imported, unless this process uses it already.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def _not_found(module: str) -> Iterator[None]:
+    """Lets an import of a module that is not loaded yet fail, as if it were not installed."""
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None  # type: ignore[assignment]  # the documented way to say so
+    try:
+        yield
+    finally:
+        del sys.modules[module]
+
+
+with _not_found("hypothesis"):
+    from kio.index import KioIndexError, load_request_schema, load_response_schema
+    from kio.schema.index import api_key_map, schema_name_map
+    from kio.serial import entity_reader
+    from kio.serial.errors import DecodeError
+
+__all__ = [
+    "DecodeError",
+    "KioIndexError",
+    "api_key_map",
+    "entity_reader",
+    "load_request_schema",
+    "load_response_schema",
+    "schema_name_map",
+]
