@@ -3,6 +3,9 @@
 Format: a line `0` (version), a line with the number of entries, then one entry a line. Per log
 directory an entry is `topic partition offset`, in three files; per partition
 `leader-epoch-checkpoint` has `epoch start_offset`. Written to `<name>.tmp`, synced, renamed.
+
+All that they say can be had from the logs again, only more slowly: whoever reads one that does not
+hold together says so and goes on as if it were not there.
 """
 
 import os
@@ -11,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.log_config import INT64_MAX
 
 RECOVERY_POINT: Final = "recovery-point-offset-checkpoint"
 LOG_START: Final = "log-start-offset-checkpoint"
@@ -18,6 +22,9 @@ HIGH_WATERMARK: Final = "replication-offset-checkpoint"
 
 TEMPORARY: Final = ".tmp"
 _VERSION = "0"
+FIRST_ENTRY_LINE: Final = 3
+SHOWN_MAX: Final = 40
+DIGITS_MAX: Final = 19
 
 Offsets = Mapping[tuple[str, int], int]
 
@@ -25,7 +32,7 @@ Offsets = Mapping[tuple[str, int], int]
 def read_entries(path: Path | str) -> list[list[str]]:
     """The entries of a checkpoint, split into words; none where the file is missing.
 
-    Raises KafkaError(KAFKA_STORAGE_ERROR) naming the file where it does not hold together.
+    Raises KafkaError(KAFKA_STORAGE_ERROR) naming the file and the line that does not hold together.
     """
     try:
         with open(path, encoding="utf-8") as file:
@@ -34,11 +41,14 @@ def read_entries(path: Path | str) -> list[list[str]]:
         return []
     except (OSError, UnicodeDecodeError) as error:
         raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"cannot read {path}: {error}") from error
-    if len(lines) < 2 or lines[0] != _VERSION or not lines[1].isdigit():
-        raise _malformed(path)
+    if lines[0] != _VERSION:
+        raise malformed(path, 1, f"it is {lines[0][:SHOWN_MAX]!r}, not the version {_VERSION}")
+    count = lines[1] if len(lines) > 1 else ""
+    if not (count.isascii() and count.isdigit()):
+        raise malformed(path, 2, f"it is {count[:SHOWN_MAX]!r}, not the number of entries")
     entries = [line.split() for line in lines[2:] if line]
-    if len(entries) != int(lines[1]):
-        raise _malformed(path)
+    if str(len(entries)) != count:
+        raise malformed(path, 2, f"it says {count[:SHOWN_MAX]} entries, {len(entries)} follow")
     return entries
 
 
@@ -62,18 +72,31 @@ def replace_file(path: Path | str, text: str, *, sync: bool = True) -> None:
 
 def read_offsets(path: Path | str) -> dict[tuple[str, int], int]:
     """(topic, partition) → offset. Raises as `read_entries`."""
-    try:
-        return {
-            (topic, int(partition)): int(offset)
-            for topic, partition, offset in read_entries(path)
-        }
-    except ValueError:
-        raise _malformed(path) from None
+    offsets: dict[tuple[str, int], int] = {}
+    for line, words in enumerate(read_entries(path), FIRST_ENTRY_LINE):
+        if len(words) != 3:
+            raise malformed(path, line, "it is not a topic, a partition and an offset")
+        partition, offset = whole_numbers(path, line, words[1:])
+        offsets[words[0], partition] = offset
+    return offsets
+
+
+def whole_numbers(path: Path | str, line: int, words: Iterable[str]) -> list[int]:
+    """The words of an entry as numbers from 0 to what an int64 holds. Raises as `read_entries`."""
+    numbers = []
+    for word in words:
+        is_number = word.isascii() and word.isdigit() and len(word) <= DIGITS_MAX
+        if not is_number or int(word) > INT64_MAX:
+            raise malformed(path, line, f"{word[:SHOWN_MAX]!r} is no offset or number")
+        numbers.append(int(word))
+    return numbers
 
 
 def offset_entries(offsets: Offsets) -> list[str]:
     return [f"{topic} {partition} {offset}" for (topic, partition), offset in offsets.items()]
 
 
-def _malformed(path: Path | str) -> KafkaError:
-    return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"{path} is not a checkpoint file")
+def malformed(path: Path | str, line: int, reason: str) -> KafkaError:
+    return KafkaError(
+        ErrorCode.KAFKA_STORAGE_ERROR, f"{path} is not a checkpoint file: line {line}: {reason}"
+    )

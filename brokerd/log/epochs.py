@@ -3,14 +3,25 @@
 File `leader-epoch-checkpoint`: entries `epoch start_offset`, both rising. The entry of an epoch is
 made by the first batch appended under it, so an epoch in which nothing was written has none. The
 file is read at first use and replaced when an epoch begins; it is not synced then, since recovery
-finds the epochs of unflushed batches in the batches.
+finds the epochs of unflushed batches in the batches. One that does not hold together is
+`is_damaged`: its owner makes the epochs anew from the batches.
 """
 
+import logging
 from bisect import bisect_left, bisect_right
 from typing import Final
 
+from brokerd.errors import KafkaError
 from brokerd.log import names
-from brokerd.log.checkpoints import read_entries, write_entries
+from brokerd.log.checkpoints import (
+    FIRST_ENTRY_LINE,
+    malformed,
+    read_entries,
+    whole_numbers,
+    write_entries,
+)
+
+logger = logging.getLogger(__name__)
 
 NO_EPOCH: Final = -1
 NO_OFFSET: Final = -1
@@ -19,13 +30,21 @@ NO_OFFSET: Final = -1
 class EpochCache:
     """Epochs and their start offsets, in parallel."""
 
-    __slots__ = ("_epochs", "_path", "_starts")
+    __slots__ = ("_epochs", "_path", "_starts", "is_damaged")
 
     def __init__(self, directory: str) -> None:
         self._path = f"{directory}/{names.EPOCH_CHECKPOINT}"
-        entries = read_entries(self._path)
-        self._epochs = [int(epoch) for epoch, _ in entries]
-        self._starts = [int(start) for _, start in entries]
+        self._epochs: list[int] = []
+        self._starts: list[int] = []
+        self.is_damaged = False
+        try:
+            entries = _read(self._path)
+        except KafkaError as error:
+            self.is_damaged = True
+            logger.warning("%s; the leader epochs are read from the batches instead", error.message)
+        else:
+            self._epochs = [epoch for epoch, _ in entries]
+            self._starts = [start for _, start in entries]
 
     @property
     def latest(self) -> int:
@@ -88,3 +107,16 @@ class EpochCache:
     def save(self, *, sync: bool = False) -> None:
         entries = (f"{epoch} {start}" for epoch, start in self.entries)
         write_entries(self._path, entries, sync=sync)
+
+
+def _read(path: str) -> list[tuple[int, int]]:
+    """(epoch, start offset) of each entry, both rising. Raises KafkaError."""
+    entries: list[tuple[int, int]] = []
+    for line, words in enumerate(read_entries(path), FIRST_ENTRY_LINE):
+        if len(words) != 2:
+            raise malformed(path, line, "it is not an epoch and an offset")
+        epoch, start = whole_numbers(path, line, words)
+        if entries and not (epoch > entries[-1][0] and start > entries[-1][1]):
+            raise malformed(path, line, "epochs and offsets must rise from line to line")
+        entries.append((epoch, start))
+    return entries

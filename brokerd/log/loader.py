@@ -3,9 +3,10 @@
 After a clean stop nothing but the names and sizes of files is read. Otherwise, in this order:
 
 1. half-done deletions and compactions are finished or undone (`tidy`), orphaned indexes removed;
-2. from the segment that holds the recovery point on, every batch is checked with its CRC, the
-   indexes and leader epochs are made anew, the log is cut at the first byte that is not part of an
-   intact batch, and every later segment is removed;
+2. from the segment that holds the recovery point on (from the first one, where the epochs on file
+   are damaged), every batch is checked with its CRC, the indexes and leader epochs are made anew,
+   the log is cut at the first byte that is not part of an intact batch, and every later segment is
+   removed;
 3. if the log now ends before its start, everything goes and it starts, empty, at its start;
 4. leader epochs outside the log are forgotten. (Producer state follows at its first use, from the
    last intact snapshot and the batches behind it.)
@@ -80,6 +81,8 @@ def recover(
     directory = segments[0].directory
     epochs = EpochCache(directory)
     known_epochs = epochs.entries
+    if epochs.is_damaged:
+        recovery_point = segments[0].base_offset
     kept: list[Segment] = []
     truncated_bytes = 0
     log_end = segments[0].base_offset
@@ -99,7 +102,7 @@ def recover(
         log_end = log_start_offset
     epochs.truncate_end(log_end)
     epochs.truncate_start(log_start_offset)
-    if epochs.entries != known_epochs:
+    if epochs.is_damaged or epochs.entries != known_epochs:
         epochs.save()
     return LoadedLog(
         kept, log_start_offset, log_end, min(recovery_point, log_end), truncated_bytes

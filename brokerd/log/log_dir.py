@@ -6,10 +6,14 @@ Files beside the partitions' directories, as Kafka has them:
 - `.kafka_cleanshutdown`: `{"version":0,"brokerEpoch":N}`, written last at a clean stop and removed
   before anything is loaded, so that a crash while loading counts as unclean;
 - the three checkpoints of `checkpoints`, each for all partitions of the directory.
+
+`meta.properties` must be sound, or records might be taken for another broker's. The others are
+taken as missing where they are not, with a warning.
 """
 
 import fcntl
 import json
+import logging
 import os
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from pathlib import Path
@@ -18,6 +22,8 @@ from uuid import UUID
 
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoints, names
+
+logger = logging.getLogger(__name__)
 
 LOCK: Final = ".lock"
 META_PROPERTIES: Final = "meta.properties"
@@ -45,7 +51,7 @@ class LogDir:
         try:
             self._check_meta(broker_id, cluster_id)
             marker = Path(self.path, CLEAN_SHUTDOWN)
-            self.was_clean = marker.exists()
+            self.was_clean = _is_clean(marker)
             marker.unlink(missing_ok=True)
         except BaseException:
             self.unlock()
@@ -56,7 +62,13 @@ class LogDir:
         if not path.exists():
             checkpoints.replace_file(path, f"version=0\nbroker.id={broker_id}\n")
         found = _read_properties(path)
-        if found.get("broker.id", str(broker_id)) != str(broker_id):
+        if found.get("version") != "0" or not found.get("broker.id", "").isdigit():
+            raise LogDirError(
+                f"{path} is not a meta.properties file (version=0 and broker.id are wanted): "
+                f"whose directory it is cannot be told; write version=0 and broker.id={broker_id} "
+                "into it if it is this broker's, or correct log.dirs"
+            )
+        if found["broker.id"] != str(broker_id):
             raise LogDirError(
                 f"{path} says broker.id={found['broker.id']}, this broker is {broker_id}: the "
                 "directory belongs to another broker; correct log.dirs or broker.id"
@@ -90,13 +102,12 @@ class LogDir:
         return sorted(entry.name for entry in os.scandir(self.path) if entry.is_dir())
 
     def read_checkpoint(self, name: str) -> dict[tuple[str, int], int]:
-        """A checkpoint's offsets. Raises LogDirError where the file does not hold together."""
+        """A checkpoint's offsets; none, with a warning, where the file does not hold together."""
         try:
             return checkpoints.read_offsets(f"{self.path}/{name}")
         except KafkaError as error:
-            raise LogDirError(
-                f"{error.message}; remove it to have the logs checked from their start"
-            ) from error
+            logger.warning("%s; going on without what it said", error.message)
+            return {}
 
     def mark_clean(self, broker_epoch: int) -> None:
         """Write the mark of a clean stop. Raises OSError."""
@@ -120,8 +131,23 @@ def _lock(path: str) -> int:
     return fd
 
 
+def _is_clean(marker: Path) -> bool:
+    """Whether the mark of a clean stop is there; an empty one is that of a Kafka before 3.6."""
+    try:
+        text = marker.read_text(encoding="utf-8")
+        if not text or isinstance(json.loads(text), dict):
+            return True
+    except FileNotFoundError:
+        return False
+    except ValueError:
+        pass
+    logger.warning("%s: line 1 is no mark of a clean stop; the logs are recovered", marker)
+    return False
+
+
 def _read_properties(path: Path) -> dict[str, str]:
-    pairs = (line.partition("=") for line in path.read_text(encoding="utf-8").splitlines())
+    text = path.read_text(encoding="utf-8", errors="replace")
+    pairs = (line.partition("=") for line in text.splitlines())
     return {name.strip(): value.strip() for name, _, value in pairs if not name.startswith("#")}
 
 
@@ -134,17 +160,25 @@ def write_topic_id(directory: str, topic_id: UUID) -> None:
 
 
 def read_topic_id(directory: str) -> UUID | None:
-    """The topic id that a partition's directory was made for; None if it does not say."""
+    """The topic id that a partition's directory was made for; None where it has no such file.
+
+    Raises LogDirError where the file does not say it: then nobody knows whose records these are.
+    """
+    path = f"{directory}/{names.PARTITION_METADATA}"
     try:
-        with open(f"{directory}/{names.PARTITION_METADATA}", encoding="utf-8") as file:
-            text = file.read()
-    except (OSError, UnicodeDecodeError):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+    except FileNotFoundError:
         return None
-    for line in text.splitlines():
+    for line in lines:
         name, _, value = line.partition(":")
         if name == "topic_id":
             try:
                 return UUID(bytes=urlsafe_b64decode(value.strip() + "=="))
             except ValueError:
-                return None
-    return None
+                break
+    raise LogDirError(
+        f"{path} does not say a topic id (line 2 should be 'topic_id: …'), so it is not known "
+        "whose records these are; remove the file to have them taken for those of the topic that "
+        "has this name now"
+    )

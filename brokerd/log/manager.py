@@ -9,6 +9,7 @@ A deleted partition is renamed at once and removed later; a directory whose topi
 asked for is set aside as `-stray`, never removed.
 """
 
+import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ from brokerd.log.flush import FlushJob
 from brokerd.log.log_config import INT64_MAX, LogConfig
 from brokerd.log.log_dir import LogDir, LogDirError, read_topic_id, write_topic_id
 from brokerd.log.partition_log import PartitionLog
+
+logger = logging.getLogger(__name__)
 
 RETENTION_SLICE: Final = 200
 NIL_TOPIC_ID: Final = UUID(int=0)
@@ -73,6 +76,7 @@ class LogManager:
         self._retention_round: Iterator[PartitionLog] = iter(())
         self._retention_due_ms = self._checkpoint_due_ms = 0
         self._flushed_ms: dict[Key, int] = {}
+        self._nameless: dict[Key, str] = {}
         self._dirs: list[LogDir] = []
         try:
             for path in log_dirs:
@@ -131,8 +135,16 @@ class LogManager:
                 clean=log_dir.was_clean,
                 now_ms=now_ms,
             )
-            topic_id = read_topic_id(path) or NIL_TOPIC_ID
+            topic_id = self._topic_id(key, path)
             self._add(log_dir, key, topic_id, self._defaults, loaded)
+
+    def _topic_id(self, key: Key, path: str) -> UUID:
+        try:
+            return read_topic_id(path) or NIL_TOPIC_ID
+        except LogDirError as error:
+            logger.warning("%s", error)
+            self._nameless[key] = str(error)
+            return NIL_TOPIC_ID
 
     def _add(
         self, log_dir: LogDir, key: Key, topic_id: UUID, config: LogConfig, loaded: loader.LoadedLog
@@ -184,15 +196,19 @@ class LogManager:
         """The log of a partition: the one that is there, else a new, empty one.
 
         One that was made for another topic id is set aside first. Raises
-        KafkaError(KAFKA_STORAGE_ERROR).
+        KafkaError(KAFKA_STORAGE_ERROR), also for one whose topic id cannot be read.
         """
+        if (topic, partition) in self._nameless:
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, self._nameless[topic, partition])
         log = self._logs.get((topic, partition))
         if log is not None:
             if log.topic_id in (topic_id, NIL_TOPIC_ID):
                 self._adopt(log, topic_id)
                 self.reconfigure(topic, partition, config)
                 return log
-            self._set_aside(log, f"{log.directory}.{uuid4().hex}-stray")
+            stray = f"{log.directory}.{uuid4().hex}-stray"
+            logger.warning("%s is of another topic id: set aside as %s", log.directory, stray)
+            self._set_aside(log, stray)
         log_dir = min(self._dirs, key=lambda log_dir: log_dir.partitions)
         path = log_dir.partition_path(topic, partition)
         try:
@@ -248,6 +264,7 @@ class LogManager:
         self._dir_of[key].partitions -= 1
         del self._logs[key], self._dir_of[key]
         self._flushed_ms.pop(key, None)
+        self._nameless.pop(key, None)
 
     # -- duties ------------------------------------------------------------------------------------
 
@@ -306,7 +323,7 @@ class LogManager:
             self._context.submit(job)
 
     def read_high_watermarks(self) -> dict[Key, int]:
-        """What the checkpoints of all directories said. Raises LogDirError."""
+        """What the checkpoints of all directories said."""
         found: dict[Key, int] = {}
         for log_dir in self._dirs:
             found.update(log_dir.read_checkpoint(checkpoints.HIGH_WATERMARK))

@@ -7,6 +7,7 @@ offset delta, int64 timestamp, int32 coordinator epoch, int64 first offset of an
 segment's base offset) and at a clean stop (for the log end).
 """
 
+import logging
 import os
 import struct
 from collections.abc import Collection
@@ -16,6 +17,8 @@ from crc32c import crc32c
 
 from brokerd.log import names
 from brokerd.log.producer_state import SEQUENCE_MAX, ProducerBatch, ProducerEntry
+
+logger = logging.getLogger(__name__)
 
 _VERSION: Final = 1
 _HEAD: Final = struct.Struct(">hI")
@@ -104,8 +107,8 @@ def load_latest(
             try:
                 with open(path, "rb") as file:
                     return offset, decode(file.read())
-            except CorruptSnapshotError:
-                pass
+            except CorruptSnapshotError as error:
+                logger.warning("%s is no snapshot of producers (%s): removed", path, error)
         os.unlink(path)
     return log_start, {}
 

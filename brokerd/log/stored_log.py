@@ -99,6 +99,10 @@ class StoredLog:
     def epochs(self) -> EpochCache:
         if self._epochs is None:
             self._epochs = EpochCache(self.directory)
+            if self._epochs.is_damaged:
+                for _, _, header in self._segments.headers_from(self.log_start_offset):
+                    self._epochs.note(header.leader_epoch, header.base_offset)
+                self._epochs.save()
         return self._epochs
 
     @property

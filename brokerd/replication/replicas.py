@@ -5,6 +5,7 @@ partition whose log cannot be made is remembered in `offline` with the reason an
 the others are not held up by it.
 """
 
+import logging
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -14,6 +15,8 @@ from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from brokerd.replication.partition import Partition
 from brokerd.replication.state import PartitionState
+
+logger = logging.getLogger(__name__)
 
 HIGH_WATERMARK_INTERVAL_MS: Final = 5_000
 
@@ -35,7 +38,6 @@ class ReplicaManager:
         clock: Clock,
         checkpoint_interval_ms: int = HIGH_WATERMARK_INTERVAL_MS,
     ) -> None:
-        """Raises LogDirError where a high watermark checkpoint cannot be read."""
         self._logs = logs
         self._clock = clock
         self.local_id = local_id
@@ -90,6 +92,8 @@ class ReplicaManager:
         try:
             log = self._logs.create(*key, state.topic_id, config, now_ms)
         except KafkaError as error:
+            if self.offline.get(key) != str(error):
+                logger.warning("%s-%d is offline: %s", *key, error)
             self.offline[key] = str(error)
             return None
         self.offline.pop(key, None)

@@ -34,10 +34,15 @@ def test_a_missing_file_has_no_entries(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "0\n", "1\n0\n", "0\n2\na 0 1\n", "0\n1\na 0\n", "0\n1\na b c\n"]
-)
-def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
+    ("text", "line"),
+    [
+        ("", 1), ("0\n", 2), ("1\n0\n", 1), ("0\n²\n", 2), ("0\n2\na 0 1\n", 2),
+        ("0\n1\na 0\n", 3), ("0\n2\na 0 1\na b c\n", 4), ("0\n1\na 0 -1\n", 3),
+        ("0\n1\na 0 9223372036854775808\n", 3),
+    ],
+)  # fmt: skip
+def test_a_damaged_file_and_its_line_are_named(tmp_path: Path, text: str, line: int) -> None:
     (tmp_path / "c").write_text(text)
-    with pytest.raises(KafkaError, match="is not a checkpoint file") as caught:
+    with pytest.raises(KafkaError, match=f"is not a checkpoint file: line {line}: ") as caught:
         read_offsets(tmp_path / "c")
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.errors import KafkaError
 from brokerd.log.epochs import EpochCache
 
 
@@ -52,7 +51,12 @@ def test_cutting_forgets_what_lies_outside(tmp_path: Path) -> None:
     assert EpochCache(str(tmp_path)).entries == [(4, 12)]
 
 
-def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
-    (tmp_path / "leader-epoch-checkpoint").write_text("hello")
-    with pytest.raises(KafkaError, match="leader-epoch-checkpoint"):
-        EpochCache(str(tmp_path))
+@pytest.mark.parametrize("junk", ["?", "0\n1\n1\n", "0\n1\n1 x\n", "0\n2\n1 5\n1 9\n"])
+def test_a_file_that_is_none_is_named_and_has_no_epochs(
+    tmp_path: Path, junk: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "leader-epoch-checkpoint"
+    path.write_text(junk)
+    epochs = EpochCache(str(tmp_path))
+    assert (epochs.is_damaged, epochs.entries) == (True, [])
+    assert f"{path} is not a checkpoint file: line " in caplog.text

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from brokerd.errors import KafkaError
 from brokerd.log.context import DiskJob
 from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDirError
@@ -75,7 +76,7 @@ def test_a_directory_in_use_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("field", ["broker.id=2", "cluster.id=other"])
 def test_another_brokers_directory_is_refused(tmp_path: Path, field: str) -> None:
-    (tmp_path / "meta.properties").write_text(f"#\nversion=0\n{field}\n")
+    (tmp_path / "meta.properties").write_text(f"#\nversion=0\nbroker.id=1\n{field}\n")
     with pytest.raises(LogDirError, match=field):
         start(tmp_path, cluster_id="mine")
     start(tmp_path / "new", cluster_id="mine").shutdown()
@@ -95,10 +96,74 @@ def test_a_cluster_learnt_later_is_noted_in_every_directory(tmp_path: Path) -> N
     manager.shutdown()
 
 
-def test_a_damaged_checkpoint_is_named_and_nothing_starts(tmp_path: Path) -> None:
-    (tmp_path / "recovery-point-offset-checkpoint").write_text("?")
-    with pytest.raises(LogDirError, match=r"recovery-point-offset-checkpoint.*remove it"):
+JUNK = [b"", b"junk\n", bytes(64), b"\xff\xfe\x00", b"0\n1\nt 0 many\n", b"0\nmany\n"]
+
+
+@pytest.mark.parametrize("junk", [b"", b"junk", bytes(64), b"\xff\xfe", b"version=1\nnode.id=1\n"])
+def test_a_directory_whose_owner_cannot_be_told_is_refused(tmp_path: Path, junk: bytes) -> None:
+    (tmp_path / "meta.properties").write_bytes(junk)
+    with pytest.raises(LogDirError, match=r"meta\.properties is not .*correct log\.dirs"):
         start(tmp_path)
+
+
+@pytest.mark.parametrize("junk", JUNK)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "recovery-point-offset-checkpoint", "log-start-offset-checkpoint",
+        "replication-offset-checkpoint", "t-0/leader-epoch-checkpoint",
+    ],
+)  # fmt: skip
+def test_a_damaged_checkpoint_is_named_and_everything_is_there(
+    tmp_path: Path, name: str, junk: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    manager = start(tmp_path)
+    fill(manager)
+    manager.shutdown()
+    (tmp_path / name).write_bytes(junk)
+    manager = start(tmp_path)
+    manager.read_high_watermarks()
+    log = manager.get("t", 0)
+    assert log is not None
+    assert [record.offset for record in records(log)] == list(range(20))
+    assert log.end_offset_for_epoch(0) == (0, 20)
+    assert str(tmp_path / name) in caplog.text
+    manager.shutdown()
+
+
+def test_a_damaged_mark_of_a_clean_stop_counts_as_none(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for text, kinds in (("", []), ('{"version":0}', []), ("junk", ["recovery"])):
+        manager = start(tmp_path)
+        fill(manager)
+        manager.shutdown()
+        (tmp_path / ".kafka_cleanshutdown").write_text(text)
+        events = Events()
+        start(tmp_path, on_event=events).shutdown()
+        assert events.kinds() == kinds
+    assert ".kafka_cleanshutdown" in caplog.text
+
+
+def test_a_log_whose_topic_id_cannot_be_read_is_not_served_but_the_others_are(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    manager = start(tmp_path)
+    fill(manager)
+    fill(manager, "other")
+    manager.shutdown()
+    metadata = tmp_path / "t-0" / "partition.metadata"
+    metadata.write_bytes(b"\xffjunk")
+    manager = start(tmp_path)
+    assert str(metadata) in caplog.text
+    with pytest.raises(KafkaError, match=r"partition\.metadata does not say a topic id"):
+        manager.create("t", 0, TOPIC_ID, CONFIG, NOW_MS)
+    assert manager.create("other", 0, TOPIC_ID, CONFIG, NOW_MS).log_end_offset == 20
+    manager.shutdown()
+    metadata.unlink()
+    manager = start(tmp_path)
+    assert manager.create("t", 0, TOPIC_ID, CONFIG, NOW_MS).log_end_offset == 20
+    manager.shutdown()
 
 
 def test_partitions_are_spread_over_the_directories(tmp_path: Path) -> None:

@@ -97,6 +97,19 @@ def test_a_topic_made_anew_while_this_broker_was_away_starts_empty(tmp_path: Pat
     logs.shutdown()
 
 
+def test_a_partition_of_unknown_topic_id_is_offline_until_it_is_deleted(tmp_path: Path) -> None:
+    logs, replicas = start(tmp_path)
+    replicas.apply_states([state(1, leader=1, **ALONE)])
+    logs.shutdown()
+    (tmp_path / "t-0" / "partition.metadata").write_text("junk")
+    logs, replicas = start(tmp_path)
+    assert replicas.apply_states([state(2, leader=1, **ALONE)]) == []
+    assert "partition.metadata" in replicas.offline["t", 0]
+    replicas.apply_states([state(0, leader=1, topic_id=UUID(int=3), **ALONE)], [("t", 0)])
+    assert (replicas.offline, len(replicas.all())) == ({}, 1)
+    logs.shutdown()
+
+
 def test_a_partition_that_cannot_be_made_does_not_hold_up_the_others(tmp_path: Path) -> None:
     logs, replicas = start(tmp_path)
     (tmp_path / "t-0").write_text("in the way")
