@@ -1,7 +1,8 @@
 """The loads: each drives one server for some seconds and says how fast it was and what it cost."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 
@@ -44,15 +45,32 @@ def create_topic(server: Server, prefix: str) -> str:
     return name
 
 
+@contextmanager
+def passing_topic(server: Server, prefix: str) -> Iterator[str]:
+    """A topic that goes with its files, so that no load pays for what another one wrote."""
+    name = create_topic(server, prefix)
+    yield name
+    admin = AdminClient({"bootstrap.servers": server.address})
+    admin.delete_topics([name])[name].result(TIMEOUT_S)
+    deadline = time.monotonic() + TIMEOUT_S
+    while any(server.logs.glob(f"{name}-*")):
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"{server.name} did not remove the files of {name}")
+        time.sleep(0.1)
+
+
 def _per_gib(server: Server, cpu_before: float, size: int) -> float:
     return (server.cpu_seconds() - cpu_before) / (size / (1 << 30))
 
 
-def produce(
-    server: Server, seconds: float, topic: str | None = None, **settings: object
-) -> Measured:
+def produce(server: Server, seconds: float) -> Measured:
     """librdkafka, 1 KiB records, acks=1, its own batching."""
-    topic = topic or create_topic(server, "produce")
+    with passing_topic(server, "produce") as topic:
+        return produce_to(server, seconds, topic)
+
+
+def produce_to(server: Server, seconds: float, topic: str, **settings: object) -> Measured:
+    """The same to a topic that is there; `settings` are librdkafka's."""
     errors: list[object] = []
     producer = Producer(
         {
@@ -85,8 +103,14 @@ def produce(
 def consume(server: Server, seconds: float) -> Measured:
     """librdkafka, 1 KiB records, from the start of a topic that was filled before."""
     topic = _filled(server)
+    # librdkafka's default sleeps for a second when its queue is full: measured, it hid the brokers.
     consumer = Consumer(
-        {"bootstrap.servers": server.address, "group.id": "bench", "enable.auto.commit": False}
+        {
+            "bootstrap.servers": server.address,
+            "group.id": "bench",
+            "enable.auto.commit": False,
+            "fetch.queue.backoff.ms": 1,
+        }
     )
     try:
         consumer.assign([TopicPartition(topic, 0, 0)])
@@ -125,16 +149,15 @@ def _filled(server: Server) -> str:
 
 def small_requests(server: Server, seconds: float) -> Measured:
     """Raw: one 100 B record a request, one connection, 64 in flight."""
-    topic = create_topic(server, "small")
-    frame = raw.produce_frame(topic, 1, 100)
-    return _pipeline(server, frame, seconds, 64, check=True)
+    with passing_topic(server, "small") as topic:
+        return _pipeline(server, raw.produce_frame(topic, 1, 100), seconds, 64, check=True)
 
 
 def raw_produce(server: Server, seconds: float) -> Measured:
     """Raw: batches of about 1 MB of 1 KiB records, four in flight."""
-    topic = create_topic(server, "bulk")
-    frame = raw.produce_frame(topic, 950, RECORD_BYTES)
-    measured = _pipeline(server, frame, seconds, 4, check=True)
+    with passing_topic(server, "bulk") as topic:
+        frame = raw.produce_frame(topic, 950, RECORD_BYTES)
+        measured = _pipeline(server, frame, seconds, 4, check=True)
     return Measured(measured.rate * len(frame) / MB, measured.cpu / 1e6 * (1 << 30) / len(frame))
 
 

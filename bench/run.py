@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.loads import LOADS, Load, Measured, create_topic, produce, small_requests
+from bench.loads import LOADS, Load, Measured, passing_topic, produce_to, small_requests
 from bench.servers import ROOT, Server, free_space_bytes, kafka_problem, running
 
 RESULTS = ROOT / "bench" / "results"
@@ -54,8 +54,8 @@ def _warm_up(servers: list[Server], seconds: float) -> None:
         for_server = seconds if server.name != "brokerd" else min(seconds, 5)
         print(f"warming up {server.name}, {for_server:.0f} s …", flush=True)
         if for_server:
-            topic = create_topic(server, "warm")
-            produce(server, for_server * 0.7, topic, **{"batch.size": 65_536})
+            with passing_topic(server, "warm") as topic:
+                produce_to(server, for_server * 0.7, topic, **{"batch.size": 65_536})
             small_requests(server, for_server * 0.3)
 
 

@@ -18,6 +18,8 @@ KAFKA = ROOT / "bench" / "kafka.sh"
 NO_KAFKA = 3
 READY_TIMEOUT_S = 120
 STOP_TIMEOUT_S = 30
+# Both brokers; the default of a minute would keep the files of many loads on the disk at once.
+DELETE_DELAY = "log.segment.delete.delay.ms=1000"
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
@@ -25,9 +27,12 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 class Server:
     """A broker process: where it listens and what it uses."""
 
-    def __init__(self, name: str, port: int, process: subprocess.Popen[bytes]) -> None:
+    def __init__(
+        self, name: str, port: int, logs: Path, process: subprocess.Popen[bytes]
+    ) -> None:
         self.name = name
         self.port = port
+        self.logs = logs
         self._process = process
 
     @property
@@ -68,28 +73,31 @@ def _brokerd(directory: Path, zookeeper: str) -> Iterator[Server]:
     properties.write_text(
         f"broker.id=1\nlisteners=PLAINTEXT://127.0.0.1:{port}\nlog.dirs={logs}\n"
         f"zookeeper.connect={zookeeper}\nbrokerd.admin.port={free_port()}\n"
+        f"{DELETE_DELAY}\n"
     )
     command = [sys.executable, "-m", "brokerd", "start", str(properties)]
-    with _process("brokerd", command, port, directory) as server:
+    with _process("brokerd", command, port, logs) as server:
         yield server
 
 
 @contextmanager
 def _kafka(directory: Path, zookeeper: str) -> Iterator[Server]:
     port = free_port()
-    command = [str(KAFKA), "broker", str(directory / "kafka"), str(port), "1", zookeeper]
-    with _process("Apache Kafka 3.9", command, port, directory) as server:
+    home = directory / "kafka"
+    command = [str(KAFKA), "broker", str(home), str(port), "1", zookeeper, DELETE_DELAY]
+    with _process("Apache Kafka 3.9", command, port, home / "logs") as server:
         yield server
 
 
 @contextmanager
-def _process(name: str, command: list[str], port: int, directory: Path) -> Iterator[Server]:
-    output = directory / f"{name.split()[0].lower()}.log"
+def _process(name: str, command: list[str], port: int, logs: Path) -> Iterator[Server]:
+    output = logs.parent / f"{name.split()[0].lower()}.log"
+    output.parent.mkdir(exist_ok=True)
     with output.open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=ROOT)
     try:
         _wait_until_it_answers(name, port, process, output)
-        yield Server(name, port, process)
+        yield Server(name, port, logs, process)
     finally:
         process.terminate()
         try:
