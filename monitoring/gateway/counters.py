@@ -43,7 +43,7 @@ class CounterSource:
         )
         try:
             reads.broker_stats[broker_id] = _stats(stats)
-            _put_partitions(reads, partitions)
+            _put_partitions(reads, broker_id, partitions)
         except (KeyError, TypeError, ValueError) as error:
             raise Refused(f"the admin port answers in a shape that is not known: {error}") from None
 
@@ -103,8 +103,8 @@ def _stats(told: dict[str, Any]) -> dict[str, Any]:
     return stats
 
 
-def _put_partitions(reads: ClusterReads, told: dict[str, Any]) -> None:
-    """Columns of `/v1/partitions` to the rows that this broker leads."""
+def _put_partitions(reads: ClusterReads, broker_id: int, told: dict[str, Any]) -> None:
+    """Columns of `/v1/partitions` to the rows that this broker leads; sizes of all it holds."""
     spans = reads.metadata.spans
     nowhere = range(0)
     row_of = [
@@ -123,3 +123,6 @@ def _put_partitions(reads: ClusterReads, told: dict[str, Any]) -> None:
     )
     for name, array in zip(_PARTITION_COLUMNS, arrays, strict=True):
         array[rows[kept]] = np.array(told[name], dtype=np.int64)[kept]
+    # Last: what failed before this is asked again by the protocol, and nothing counts twice.
+    held = rows >= 0
+    reads.add_replicas(broker_id, rows[held], np.array(told["size_bytes"], np.int64)[held])

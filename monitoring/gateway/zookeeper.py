@@ -1,6 +1,7 @@
 """Whether ZooKeeper answers, and which server leads: the four-letter word `srvr` to each.
 
-A server whose whitelist lacks `srvr` still counts as up; its mode is then not known.
+A server whose whitelist lacks `srvr` still counts as up; its mode is then not known. One that has
+lost its quorum answers, but serves nobody: it counts as down.
 """
 
 import socket
@@ -8,7 +9,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-_TIMEOUT_S = 2.0
+_TIMEOUT_S = 1.0
+_NO_QUORUM = "not currently serving"
 _ANSWER_BYTES_MAX = 64 * 1024
 
 
@@ -30,7 +32,7 @@ class ZooKeeper:
         self._addresses = addresses
 
     def presence(self) -> list[Server]:
-        """Every server, asked side by side, within two seconds or so. Never raises for faults."""
+        """Every server, asked side by side, within a second or two. Never raises for faults."""
         if not self._addresses:
             return []
         with ThreadPoolExecutor(len(self._addresses)) as pool:
@@ -49,7 +51,7 @@ def _ask(address: tuple[str, int]) -> Server:
     return Server(
         host,
         port,
-        up=bool(answer),
+        up=bool(answer) and _NO_QUORUM not in answer,
         mode=_after("Mode: ", answer),
         version=_after("Zookeeper version: ", answer),
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from monitoring import store
@@ -104,6 +105,11 @@ def _tables(ticks: list[Tick]) -> dict[str, pa.Table]:
     rows = [{name: getattr(tick, name) for name in TICKS.names} for tick in ticks]
     return {
         "partitions": pa.concat_tables([tick.partitions for tick in ticks]).unify_dictionaries(),
-        "groups": pa.concat_tables([tick.groups for tick in ticks]).unify_dictionaries(),
+        "groups": pa.concat_tables([_told(tick.groups) for tick in ticks]).unify_dictionaries(),
         "ticks": pa.Table.from_pylist(rows, schema=TICKS),
     }
+
+
+def _told(groups: pa.Table) -> pa.Table:
+    """Without what a silent coordinator told earlier: in the history that is a gap, no repeat."""
+    return groups.filter(pc.is_null(groups["told_at_ms"]))

@@ -32,9 +32,10 @@ def group_totals(groups: pa.Table) -> pa.Table:
     """One row per group, sorted by name.
 
     Columns: group, state, protocol_type, coordinator, members, topics (how many), partitions,
-    lag (sum, null = nothing known), lag_max, negative, not_committed, end_unknown (partitions).
+    lag (sum, null = nothing known), lag_max, negative, not_committed, end_unknown (partitions),
+    told_at_ms (null = in this tick; else the coordinator is silent since about then).
     """
-    facts = ["state", "protocol_type", "coordinator", "members"]
+    facts = ["state", "protocol_type", "coordinator", "members", "told_at_ms"]
     return _totals(groups, ["group"], facts, count_topics=True)
 
 
@@ -42,10 +43,11 @@ def topic_totals(groups: pa.Table) -> pa.Table:
     """One row per group and topic, sorted by both; rows of groups without topic are left out.
 
     Columns: group, topic, state, members, partitions, lag, lag_max, negative, not_committed,
-    end_unknown as in `group_totals`.
+    end_unknown, told_at_ms as in `group_totals`.
     """
     with_topic = groups.filter(pc.is_valid(_plain(groups["topic"])))
-    return _totals(with_topic, ["group", "topic"], ["state", "members"], count_topics=False)
+    facts = ["state", "members", "told_at_ms"]
+    return _totals(with_topic, ["group", "topic"], facts, count_topics=False)
 
 
 def _totals(groups: pa.Table, keys: list[str], facts: list[str], *, count_topics: bool) -> pa.Table:

@@ -52,12 +52,14 @@ def _brokers(reads: ClusterReads) -> list[dict[str, Any]]:
             "rack": broker.rack,
             "up": broker.id in reads.answered,
             "source": "none" if stats is None else "brokerd",
+            "size_bytes": reads.broker_size_bytes.get(broker.id),
         }
         rows.append(row | {name: (stats or {}).get(name) for name in _STATS})
     registered = {broker.id for broker in reads.metadata.brokers}
     assigned = set(np.unique(reads.metadata.replicas.values).tolist())
     for missing in sorted(assigned - registered):
         row = {"id": missing, "host": None, "port": None, "rack": None, "up": False}
+        row["size_bytes"] = None
         rows.append(row | {"source": "none"} | dict.fromkeys(_STATS))
     return sorted(rows, key=lambda row: row["id"])
 
@@ -74,6 +76,8 @@ def _partitions(cluster: str, tick: int, reads: ClusterReads) -> pa.Table:
         "log_start_offset": nullable(reads.log_start),
         "log_end_offset": nullable(reads.log_end),
         "size_bytes": nullable(reads.size_bytes),
+        "replicas_size_bytes": nullable(reads.replicas_size_bytes),
+        "replicas_told": reads.replicas_told.astype(np.int32),
         "bytes_in": nullable(reads.counters.bytes_in),
         "bytes_out": nullable(reads.counters.bytes_out),
         "messages_in": nullable(reads.counters.messages_in),
@@ -102,6 +106,7 @@ def _groups(cluster: str, tick: int, reads: ClusterReads) -> pa.Table:
         "member_id": _strings(rows.member_index, [member.member_id for member in members]),
         "client_id": _strings(rows.member_index, [member.client_id for member in members]),
         "member_host": _strings(rows.member_index, [member.host for member in members]),
+        "told_at_ms": pa.nulls(len(rows.group_index), pa.int64()),
     }
     return pa.table(columns, schema=GROUPS)
 

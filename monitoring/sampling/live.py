@@ -1,7 +1,8 @@
 """Readers of the live window: the ticks of the last 15 minutes, from Redis.
 
 Each returns whole ticks (`Tick.partitions` and `.groups` are Arrow tables, see schema.py).
-Each raises StoreDown when Redis does not answer; a caller shows that, and tries again.
+Each raises StoreDown when Redis does not answer, within half a second; a caller shows that, and
+tries again.
 """
 
 from django.conf import settings
@@ -18,14 +19,17 @@ def interval_ms() -> int:
 
 def latest_tick(slug: str) -> Tick | None:
     """The newest tick of the cluster, be it a gap; None when nothing was sampled lately."""
-    with store.guarded() as client:
+    with store.quick() as client:
         entries = client.xrevrange(stream_key(slug), count=1)
     return decode(entries[0][1]) if entries else None
 
 
-def last_ok_tick(slug: str) -> Tick | None:
-    """The newest tick that is not a gap: what a page shows, with its age, while sampling fails."""
-    with store.guarded() as client:
+def last_ok_tick(slug: str, *, patient: bool = False) -> Tick | None:
+    """The newest tick that is not a gap: what a page shows, with its age, while sampling fails.
+
+    A worker is `patient`: better late than without it.
+    """
+    with store.guarded() if patient else store.quick() as client:
         entry_id = client.get(last_ok_key(slug))
         if entry_id is None:
             return None
@@ -36,13 +40,13 @@ def last_ok_tick(slug: str) -> Tick | None:
 def read_tick(slug: str, tick_id: int) -> Tick | None:
     """One tick by its number; None when it was never written or has left the window."""
     entry_id = f"{tick_id * interval_ms()}-0"
-    with store.guarded() as client:
+    with store.quick() as client:
         entries = client.xrange(stream_key(slug), min=entry_id, max=entry_id)
     return decode(entries[0][1]) if entries else None
 
 
 def recent_ticks(slug: str, since_ms: int) -> list[Tick]:
     """Ticks that began at or after `since_ms`, oldest first, gaps included."""
-    with store.guarded() as client:
+    with store.quick() as client:
         entries = client.xrange(stream_key(slug), min=max(since_ms, 0))
     return [decode(fields) for _, fields in entries]

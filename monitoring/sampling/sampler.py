@@ -14,7 +14,9 @@ from monitoring.gateway.counters import CounterSource
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.gateway.wire.reads import ClusterReads
+from monitoring.gateway.zookeeper import ZooKeeper
 from monitoring.models import Cluster, parse_addresses
+from monitoring.sampling.tick import Tick
 
 _STEP_SHARE, _STEP_S_MIN, _STEP_S_MAX = 0.25, 0.5, 3.0
 _WHOLE_SHARE = 0.8
@@ -27,12 +29,14 @@ class Target:
     slug: str
     bootstrap: tuple[tuple[str, int], ...]
     admin: AdminUrls
+    zookeeper: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def of(cls, cluster: Cluster) -> "Target":
         """Raises ValueError or SecretUnreadable if the cluster's row cannot be used."""
         bootstrap = tuple(parse_addresses(cluster.bootstrap_servers))
-        return cls(cluster.slug, bootstrap, AdminUrls.of(cluster))
+        zookeeper = parse_addresses(cluster.zookeeper_connect.partition("/")[0])
+        return cls(cluster.slug, bootstrap, AdminUrls.of(cluster), tuple(zookeeper))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,7 @@ class Outcome:
     reads: ClusterReads | None
     reason: str
     took_ms: int
+    zookeeper_up: bool | None = None  # None = there is none to ask
 
 
 class Samplers:
@@ -50,11 +55,13 @@ class Samplers:
 
     def __init__(self) -> None:
         self._readers: dict[str, tuple[Target, ClusterReader]] = {}
+        self.last: dict[str, Tick] = {}  # the newest good tick of each, as far as made here
 
     async def read(self, target: Target, interval_ms: int) -> Outcome:
         """One pass over a cluster, in less than one interval. Never raises for its faults."""
         step_s = min(max(interval_ms / 1000 * _STEP_SHARE, _STEP_S_MIN), _STEP_S_MAX)
         started_ms, reads, reason = now_ms(), None, ""
+        asked = asyncio.ensure_future(_zookeeper_up(target, interval_ms / 1000 * _WHOLE_SHARE))
         try:
             async with asyncio.timeout(interval_ms / 1000 * _WHOLE_SHARE):
                 reads = await self._reader(target).read(step_s)
@@ -62,12 +69,14 @@ class Samplers:
             reason = "reading the cluster took longer than a tick allows"
         except GatewayError as error:
             reason = f"the cluster does not answer: {error}"
-        return Outcome(target.slug, reads, reason, now_ms() - started_ms)
+        took_ms = now_ms() - started_ms
+        return Outcome(target.slug, reads, reason, took_ms, await asked)
 
     async def keep_only(self, slugs: Iterable[str]) -> None:
         """Close the readers of clusters that are gone."""
         for slug in self._readers.keys() - set(slugs):
             self._readers.pop(slug)[1].close()
+            self.last.pop(slug, None)
 
     def _reader(self, target: Target) -> ClusterReader:
         kept = self._readers.get(target.slug)
@@ -78,3 +87,14 @@ class Samplers:
         reader = ClusterReader(target.bootstrap, CounterSource(target.admin), now_ms)
         self._readers[target.slug] = (target, reader)
         return reader
+
+
+async def _zookeeper_up(target: Target, timeout_s: float) -> bool | None:
+    """Whether any server of the ensemble serves."""
+    if not target.zookeeper:
+        return None
+    asking = asyncio.to_thread(ZooKeeper(target.zookeeper).presence)
+    try:
+        return any(server.up for server in await asyncio.wait_for(asking, timeout_s))
+    except TimeoutError:
+        return False

@@ -6,12 +6,17 @@ cluster, and a small JSON header (`meta`):
     {"version": 1, "cluster": slug, "tick": int, "at_ms": int, "interval_ms": int,
      "status": "ok" | "gap", "reason": str,           # a gap says why nothing was sampled
      "took_ms": int, "controller_id": int | null, "cluster_id": str,
+     "groups_complete": bool, "zookeeper_up": bool | null,
+     "since": {"leaderless"?: ms, "zookeeper"?: ms},  # when a trouble that still lasts began
      "brokers": [{"id", "host", "port", "rack", "up": bool, "source": "brokerd" | "none",
+                  "down_since_ms", "size_bytes",
                   "bytes_in", "bytes_out", "messages_in", "requests", "connections",
                   "rss_bytes", "cpu_seconds", "disk_total_bytes", "disk_free_bytes"}]}
 
 A figure that is not known is null, never 0. Counters (`bytes_in` …) count since the broker
 started; a smaller value than the tick before means the broker was restarted.
+
+A column that is younger than a file or a Redis entry is null in what is read from it.
 """
 
 import pyarrow as pa
@@ -30,7 +35,9 @@ PARTITIONS = pa.schema(
         ("isr", pa.list_(pa.int32())),
         ("log_start_offset", pa.int64()),
         ("log_end_offset", pa.int64()),  # what ListOffsets "latest" says: the high watermark
-        ("size_bytes", pa.int64()),
+        ("size_bytes", pa.int64()),  # the leader's replica
+        ("replicas_size_bytes", pa.int64()),  # every replica whose broker told, in one sum
+        ("replicas_told", pa.int32()),  # how many those are
         ("bytes_in", pa.int64()),
         ("bytes_out", pa.int64()),
         ("messages_in", pa.int64()),
@@ -56,5 +63,7 @@ GROUPS = pa.schema(
         ("member_id", pa.string()),
         ("client_id", pa.string()),
         ("member_host", pa.string()),
+        # null = told in this tick; else the coordinator is silent and this is what it told last.
+        ("told_at_ms", pa.int64()),
     ]
 )

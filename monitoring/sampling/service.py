@@ -5,6 +5,7 @@ that fails, or a notice that does not get through, never costs the sample.
 """
 
 import logging
+from dataclasses import replace
 
 from channels.layers import get_channel_layer
 from redis import RedisError
@@ -14,7 +15,9 @@ from monitoring.alerts.evaluate import evaluate
 from monitoring.clock import now_ms
 from monitoring.gateway import loop
 from monitoring.lock import held
+from monitoring.sampling import live
 from monitoring.sampling.assemble import assemble
+from monitoring.sampling.carry import carried
 from monitoring.sampling.encode import note_skipped, put_tick
 from monitoring.sampling.sampler import Outcome, Samplers, Target
 from monitoring.sampling.tick import Tick
@@ -36,6 +39,8 @@ def sample_cluster(target: Target, number: int, interval_ms: int) -> Tick | None
             tick = _tick(outcome, number, interval_ms)
             if not put_tick(tick):
                 return None
+            if tick.ok:
+                samplers.last[target.slug] = tick
     except store.StoreDown as error:
         log.warning("tick %d of %s is lost: %s", number, target.slug, error)
         return None
@@ -47,7 +52,10 @@ def sample_cluster(target: Target, number: int, interval_ms: int) -> Tick | None
 
 def _tick(outcome: Outcome, number: int, interval_ms: int) -> Tick:
     if outcome.reads is not None:
-        return assemble(outcome.slug, number, interval_ms, outcome.took_ms, outcome.reads)
+        tick = assemble(outcome.slug, number, interval_ms, outcome.took_ms, outcome.reads)
+        coordinators = {read.broker_id for read in outcome.reads.coordinators}
+        tick = replace(tick, zookeeper_up=outcome.zookeeper_up)
+        return carried(tick, _before(tick), coordinators)
     return Tick(
         cluster=outcome.slug,
         tick=number,
@@ -56,7 +64,16 @@ def _tick(outcome: Outcome, number: int, interval_ms: int) -> Tick:
         status="gap",
         reason=outcome.reason,
         took_ms=outcome.took_ms,
+        zookeeper_up=outcome.zookeeper_up,
     )
+
+
+def _before(tick: Tick) -> Tick | None:
+    """The good tick before: of this process, or of Redis where another made it."""
+    last = samplers.last.get(tick.cluster)
+    if last is not None and last.tick == tick.tick - 1:
+        return last
+    return live.last_ok_tick(tick.cluster, patient=True)
 
 
 def notify(group: str, kind: str, tick: Tick) -> None:

@@ -31,6 +31,8 @@ class Tick:
     cluster_id: str = ""
     # False = a coordinator did not answer: a group that is absent may exist all the same.
     groups_complete: bool = True
+    zookeeper_up: bool | None = None  # None = the cluster names no ZooKeeper
+    since: dict[str, int] = field(default_factory=dict)  # a trouble that lasts → when it began
     brokers: list[dict[str, Any]] = field(default_factory=list)
     partitions: pa.Table = field(default_factory=PARTITIONS.empty_table)
     groups: pa.Table = field(default_factory=GROUPS.empty_table)
@@ -47,7 +49,7 @@ class Tick:
 
 _META = (
     "cluster", "tick", "at_ms", "interval_ms", "status", "reason", "took_ms", "controller_id",
-    "cluster_id", "groups_complete", "brokers",
+    "cluster_id", "groups_complete", "zookeeper_up", "since", "brokers",
 )  # fmt: skip
 
 
@@ -75,7 +77,17 @@ def decode(fields: Mapping[bytes, bytes]) -> Tick:
     if meta.pop("version") != _VERSION:
         raise ValueError("a sample in Redis was written by another version of Aerie")
     return Tick(
-        partitions=pa.ipc.open_stream(fields[b"partitions"]).read_all(),
-        groups=pa.ipc.open_stream(fields[b"groups"]).read_all(),
-        **{name: meta[name] for name in _META},
+        partitions=_table(fields[b"partitions"], PARTITIONS),
+        groups=_table(fields[b"groups"], GROUPS),
+        **{name: meta[name] for name in _META if name in meta},
     )
+
+
+def _table(data: bytes, schema: pa.Schema) -> pa.Table:
+    """The table in `data`; a column that it is too old to have is null."""
+    table = pa.ipc.open_stream(data).read_all()
+    for name in schema.names:
+        if name not in table.column_names:
+            missing = pa.nulls(len(table), schema.field(name).type)
+            table = table.append_column(name, missing)
+    return table.select(schema.names)

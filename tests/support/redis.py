@@ -17,6 +17,8 @@ import pytest
 import redis
 from django.conf import settings
 
+from monitoring import store
+
 _DEADLINE_S = 10
 
 
@@ -45,6 +47,7 @@ class RedisServer:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
+        store.ask_again()
         client = self.client()
         deadline = time.monotonic() + _DEADLINE_S
         while True:
@@ -94,4 +97,5 @@ def redis_server(_redis_process: RedisServer) -> RedisServer:
     if not _redis_process.is_running():
         _redis_process.start()
     _redis_process.client().flushall()
+    store.ask_again()
     return _redis_process

@@ -1,4 +1,4 @@
-"""DescribeLogDirs v1: bytes on disk of every partition a broker holds, into an array.
+"""DescribeLogDirs v1: bytes on disk of every replica a broker holds, into arrays.
 
 request v1  = topics null (all)
 response v1 = throttle i32, results[error i16, dir s,
@@ -9,7 +9,7 @@ from struct import Struct
 
 import numpy as np
 
-from monitoring.gateway.wire.metadata import Longs, Metadata
+from monitoring.gateway.wire.reads import ClusterReads
 
 API_KEY, VERSION = 35, 1
 REQUEST_BODY = b"\xff\xff\xff\xff"
@@ -18,11 +18,12 @@ _TOLD = np.dtype([("index", ">i4"), ("size", ">i8"), ("lag", ">i8"), ("future", 
 _I16, _I32 = Struct(">h"), Struct(">i")
 
 
-def decode_into(sizes: Longs, metadata: Metadata, broker: int, answer: bytes) -> None:
-    """Put the sizes of the partitions that `broker` leads into `sizes` (bytes, by row).
+def decode_into(reads: ClusterReads, broker: int, answer: bytes) -> None:
+    """Put the sizes of what `broker` holds into `reads`.
 
-    A leader's replica stands for the partition; a copy on its way to another directory
-    (`future`) is not counted. Raises struct.error or ValueError if the answer is torn.
+    A leader's replica is the size of the partition; every replica counts as data on disk. A copy
+    on its way to another directory (`future`) does not. Raises struct.error or ValueError if the
+    answer is torn.
     """
     at = 12
     for _ in range(_I32.unpack_from(answer, 8)[0]):
@@ -36,13 +37,14 @@ def decode_into(sizes: Longs, metadata: Metadata, broker: int, answer: bytes) ->
             (count,) = _I32.unpack_from(answer, at)
             told = np.frombuffer(answer, dtype=_TOLD, count=count, offset=at + 4)
             at += 4 + count * _TOLD.itemsize
-            rows = metadata.spans.get(name)
+            rows = reads.metadata.spans.get(name)
             if rows is not None:
-                _put(sizes, metadata, broker, rows, told)
+                _put(reads, broker, rows, told)
 
 
-def _put(sizes: Longs, metadata: Metadata, broker: int, rows: range, told: np.ndarray) -> None:
+def _put(reads: ClusterReads, broker: int, rows: range, told: np.ndarray) -> None:
     told = told[(told["index"] < len(rows)) & (told["future"] == 0)]
     where = rows.start + told["index"]
-    led = metadata.leaders[where] == broker
-    sizes[where[led]] = told["size"][led]
+    led = reads.metadata.leaders[where] == broker
+    reads.size_bytes[where[led]] = told["size"][led]
+    reads.add_replicas(broker, where, told["size"])

@@ -185,7 +185,7 @@ class ClusterReader:
             lambda number: frame(log_dirs.API_KEY, log_dirs.VERSION, number, log_dirs.REQUEST_BODY),
             timeout_s,
         )
-        log_dirs.decode_into(reads.size_bytes, reads.metadata, broker.id, answer)
+        log_dirs.decode_into(reads, broker.id, answer)
 
     async def _read_offsets(
         self,

@@ -42,9 +42,12 @@ class ClusterReads:
     at_ms: int  # just before the end offsets were asked for
     log_start: Longs
     log_end: Longs
-    size_bytes: Longs
+    size_bytes: Longs  # of the leader's replica
+    replicas_size_bytes: Longs  # of every replica whose broker told …
+    replicas_told: Longs  # … and how many those are (0 = none)
     counters: Counters
     coordinators: list[CoordinatorRead] = field(default_factory=list)
+    broker_size_bytes: dict[int, int] = field(default_factory=dict)  # all that a broker holds
     broker_stats: dict[int, dict[str, Any]] = field(default_factory=dict)
     answered: set[int] = field(default_factory=set)
     failures: list[str] = field(default_factory=list)
@@ -58,4 +61,13 @@ class ClusterReads:
             return np.full(metadata.row_count, UNKNOWN, dtype=np.int64)
 
         counters = Counters(unknown(), unknown(), unknown())
-        return cls(metadata, 0, unknown(), unknown(), unknown(), counters)
+        told = np.zeros(metadata.row_count, dtype=np.int64)
+        return cls(metadata, 0, unknown(), unknown(), unknown(), unknown(), told, counters)
+
+    def add_replicas(self, broker_id: int, rows: np.ndarray, sizes: np.ndarray) -> None:
+        """Count in the replicas that `broker_id` holds: a row and a size (bytes) for each."""
+        np.maximum.at(self.replicas_size_bytes, rows, 0)
+        np.add.at(self.replicas_size_bytes, rows, sizes)
+        np.add.at(self.replicas_told, rows, 1)
+        held = self.broker_size_bytes.get(broker_id, 0)
+        self.broker_size_bytes[broker_id] = held + int(sizes.sum())

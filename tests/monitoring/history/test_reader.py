@@ -56,3 +56,21 @@ def test_local_files_are_plain_paths(history):
     for path in reader.files("local", "groups", 0, 10**14):
         assert path.startswith("/")
         assert "/his tory/cluster=local/hour=" in path
+
+
+def test_a_file_that_is_older_than_a_column_has_nulls_in_it(history, monkeypatch):
+    old = make_tick(FIRST + 3, partitions=[{"topic": "a", "partition": 9, "size_bytes": 5}])
+    younger = ["replicas_size_bytes", "replicas_told"]
+    with monkeypatch.context() as patched:
+        written = writer.write_file
+        patched.setattr(
+            writer,
+            "write_file",
+            lambda root, slug, hour, name, table: written(
+                root, slug, hour, name, table.drop_columns(younger if name == "partitions" else [])
+            ),
+        )
+        writer.append(history, "local", [old])
+    read = reader.read("local", "partitions", 0, 10**14, ["partition", "size_bytes", *younger])
+    (row,) = [row for row in read.to_pylist() if row["partition"] == 9]
+    assert (row["size_bytes"], row["replicas_size_bytes"]) == (5, None)

@@ -101,3 +101,20 @@ def test_clusters_have_folders_of_their_own(root, redis_server):
         writer.flush(root, slug)
     assert manifest.clusters(root) == ["local", "other"]
     assert reader.read("other", "partitions", *ALWAYS, ["topic"]).to_pylist() == [{"topic": "x"}]
+
+
+def test_what_a_silent_coordinator_told_earlier_is_written_once_and_not_again(root):
+    told = {"group": "g", "topic": "a", "partition": 0, "committed_offset": 4}
+    writer.append(
+        root,
+        "local",
+        [
+            make_tick(FIRST, groups=[told]),
+            make_tick(FIRST + 1, groups=[told | {"told_at_ms": 40}, told | {"group": "h"}]),
+        ],
+    )
+    read = reader.read("local", "groups", *ALWAYS, ["tick", "group"])
+    assert sorted((row["tick"], row["group"]) for row in read.to_pylist()) == [
+        (FIRST, "g"),
+        (FIRST + 1, "h"),
+    ]

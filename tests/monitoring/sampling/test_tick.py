@@ -1,3 +1,4 @@
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,3 +49,18 @@ def test_any_name_and_offset_survives(name, offset):
     tick = make_tick(1, partitions=[{"topic": name, "partition": 0, "log_end_offset": offset}])
     row = decode(as_redis(encode(tick))).partitions.to_pylist()[0]
     assert (row["topic"], row["log_end_offset"]) == (name, offset)
+
+
+def test_a_sample_that_is_older_than_a_column_has_nulls_in_it():
+    tick = make_tick(7, partitions=[{"topic": "a", "partition": 0, "size_bytes": 5}])
+    fields = as_redis(encode(tick))
+    sink = pa.BufferOutputStream()
+    old = tick.partitions.drop_columns(["replicas_size_bytes", "replicas_told"])
+    with pa.ipc.new_stream(sink, old.schema) as writer:
+        writer.write_table(old)
+    fields[b"partitions"] = sink.getvalue().to_pybytes()
+    fields[b"meta"] = fields[b"meta"].replace(b'"since":{},', b"")
+    read = decode(fields)
+    assert read.partitions.schema == tick.partitions.schema
+    row = read.partitions.to_pylist()[0]
+    assert (row["size_bytes"], row["replicas_size_bytes"]) == (5, None)

@@ -1,6 +1,5 @@
-import numpy as np
-
 from monitoring.gateway.wire import log_dirs, metadata
+from monitoring.gateway.wire.reads import ClusterReads
 from tests.monitoring.gateway.wire.answers import log_dirs_answer, metadata_answer
 
 KNOWN = metadata.decode(
@@ -10,16 +9,36 @@ KNOWN = metadata.decode(
 )
 
 
+def told_by(*answers):
+    """What (broker, its directories) pairs amount to."""
+    reads = ClusterReads.empty(KNOWN)
+    for broker, directories in answers:
+        log_dirs.decode_into(reads, broker, log_dirs_answer(directories))
+    return reads
+
+
 def sizes(broker, *directories):
-    array = np.full(KNOWN.row_count, -1, dtype=np.int64)
-    log_dirs.decode_into(array, KNOWN, broker, log_dirs_answer(list(directories)))
-    return array.tolist()
+    return told_by((broker, list(directories))).size_bytes.tolist()
 
 
-def test_a_leaders_replica_stands_for_the_partition():
+def test_a_leaders_replica_is_the_size_of_the_partition():
     held = {"a": {0: (100, False), 1: (200, False)}}
     assert sizes(1, held) == [100, -1, -1]
     assert sizes(2, held) == [-1, 200, -1]
+
+
+def test_every_replica_counts_as_data_on_disk():
+    held = {"a": {0: (100, False), 1: (200, False)}}
+    reads = told_by((1, [held | {"b": {0: (7, False)}}]), (2, [held]))
+    assert reads.replicas_size_bytes.tolist() == [200, 400, 7]
+    assert reads.replicas_told.tolist() == [2, 2, 1]
+    assert reads.broker_size_bytes == {1: 307, 2: 300}
+
+
+def test_a_broker_that_does_not_tell_leaves_its_replicas_uncounted():
+    reads = told_by((1, [{"a": {0: (100, False)}}]))
+    assert reads.replicas_size_bytes.tolist() == [100, -1, -1]
+    assert reads.replicas_told.tolist() == [1, 0, 0]
 
 
 def test_every_directory_counts_but_not_a_copy_on_its_way():
