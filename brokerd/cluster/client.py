@@ -19,6 +19,7 @@ from brokerd.cluster.feed import Feed
 from brokerd.cluster.image import NO_CONTROLLER, ImageDelta, MetadataImage
 from brokerd.cluster.producer_ids import claim_block
 from brokerd.cluster.progress import Progress
+from brokerd.cluster.readiness import LeaderReadiness
 from brokerd.cluster.registration import ClusterError
 from brokerd.cluster.requests import (
     ClusterSettings,
@@ -87,6 +88,7 @@ class ClusterClient:
         self._topics = TopicAdmin(
             self._zookeeper, settings, self.image, self._progress, lambda: self._service
         )
+        self.readiness = LeaderReadiness(self._zookeeper, self.image)
         self._configs = ConfigAdmin(
             self._zookeeper,
             settings,

@@ -147,7 +147,7 @@ class Feed:
             }
         )
         configs = await reading.topic_configs(self._zookeeper, unknown)
-        await self._tell(self._image.apply_states(entry.states, configs, zxid))
+        await self._tell(self._image.apply_states(entry.states, configs, zxid, entry.number))
         await self._tell(self._image.remove_topics(entry.deleted))
 
     async def _reload(self, reason: str) -> None:

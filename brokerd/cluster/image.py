@@ -13,6 +13,7 @@ from uuid import UUID
 from brokerd.replication.state import PartitionState
 
 NO_CONTROLLER = -1
+SETTLED = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,13 +29,15 @@ class BrokerInfo:
 @dataclass(slots=True, kw_only=True)
 class TopicInfo:
     """A topic with the states of its partitions and its own (dynamic) config. `zxid` is that of its
-    making: what was told before it cannot be about it."""
+    making: what was told before it cannot be about it. `announced` is the entry of the feed that
+    told of its newest partitions, SETTLED once their leaders need not be waited for."""
 
     name: str
     topic_id: UUID
     partitions: dict[int, PartitionState] = field(default_factory=dict)
     config: dict[str, str] = field(default_factory=dict)
     zxid: int = -1
+    announced: int = SETTLED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,9 +104,13 @@ class MetadataImage:
         return self._told(ImageDelta(brokers_changed=changed))
 
     def apply_states(
-        self, states: Sequence[PartitionState], configs: Mapping[str, dict[str, str]], zxid: int
+        self,
+        states: Sequence[PartitionState],
+        configs: Mapping[str, dict[str, str]],
+        zxid: int,
+        number: int = SETTLED,
     ) -> ImageDelta:
-        """Applies the states that a change entry of this zxid tells.
+        """Applies the states that a change entry of this zxid and number tells.
 
         A state counts if its topic id is the known one and its version is higher. An unknown topic
         id counts only with a new partition, told later than the known topic of that name was made:
@@ -129,6 +136,8 @@ class MetadataImage:
                 touched.add(state.topic)
             if _take(info, state):
                 applied.append(state)
+                if state.is_new:
+                    info.announced = number
         return self._told(ImageDelta(partitions=applied, deleted=deleted, topics_configs=touched))
 
     def take_topics(self, topics: Iterable[TopicInfo]) -> ImageDelta:

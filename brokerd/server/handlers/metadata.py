@@ -38,7 +38,7 @@ def metadata(broker: Broker, context: RequestContext, request: Any) -> Reply | A
     """Brokers of the client's listener, and the topics asked for; creates them where allowed."""
     answer = _Answer(broker, context, request)
     missing = answer.topics_to_create()
-    if missing or answer.is_slow():
+    if missing or answer.is_slow() or answer.new_topics():
         return _metadata_later(broker, answer, missing)
     return answer.encode()
 
@@ -52,6 +52,7 @@ async def _metadata_later(broker: Broker, answer: _Answer, missing: list[str]) -
         for name, outcome in zip(names, created, strict=True):
             if isinstance(outcome, BaseException):
                 answer.failed(name, outcome)
+    await broker.cluster.readiness.wait(answer.new_topics())
     await answer.warm_up()
     return answer.encode()
 
@@ -89,6 +90,17 @@ class _Answer:
                 else:
                     missing.append(topic.name)
         return list(dict.fromkeys(missing))
+
+    def new_topics(self) -> list[str]:
+        """Names asked for whose leaders may not have taken all partitions up yet."""
+        if self._is_for_all:
+            return []
+        readiness = self._broker.cluster.readiness
+        return [
+            topic.name
+            for topic in self._request.topics
+            if topic.name is not None and readiness.is_awaited(topic.name)
+        ]
 
     def failed(self, name: str, error: BaseException) -> None:
         """A topic could not be created (or has no leaders yet)."""

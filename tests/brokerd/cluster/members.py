@@ -27,17 +27,21 @@ DEADLINE_S = 20.0
 
 
 class Member:
-    """One broker's ClusterClient with what it told."""
+    """One broker's ClusterClient with what it told. While `may_apply` is not set, the member is
+    one that is slow to make its logs."""
 
     def __init__(self, settings: ClusterSettings) -> None:
         self.settings = settings
         self.deltas: list[ImageDelta] = []
         self.fatal: list[Exception] = []
+        self.may_apply = asyncio.Event()
+        self.may_apply.set()
         self.client = ClusterClient(
             settings, asyncio.get_running_loop(), self._changed, self.fatal.append
         )
 
     async def _changed(self, delta: ImageDelta) -> None:
+        await self.may_apply.wait()
         self.deltas.append(delta)
 
 
