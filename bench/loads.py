@@ -6,11 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 
-from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from bench import raw
+from bench import raw, rdkafka
 from bench.servers import Server
 
 TIMEOUT_S = 60
@@ -71,61 +70,46 @@ def produce(server: Server, seconds: float) -> Measured:
 
 def produce_to(server: Server, seconds: float, topic: str, **settings: object) -> Measured:
     """The same to a topic that is there; `settings` are librdkafka's."""
-    errors: list[object] = []
-    producer = Producer(
-        {
-            "bootstrap.servers": server.address,
-            "acks": 1,
-            "queue.buffering.max.messages": 200_000,
-            "queue.buffering.max.kbytes": 1 << 20,
-            "delivery.report.only.error": True,
-            "error_cb": errors.append,
-            **settings,
-        }
-    )
-    messages = [{"value": b"x" * RECORD_BYTES}] * 2000
-    producer.list_topics(topic, TIMEOUT_S)
-    cpu_before = server.cpu_seconds()
-    start = time.perf_counter()
-    sent = 0
-    while time.perf_counter() - start < seconds:
-        while len(producer) > 150_000:
-            producer.poll(0.001)
-        producer.produce_batch(topic, messages, partition=0)
-        sent += len(messages)
-    if producer.flush(TIMEOUT_S) or errors:
-        raise RuntimeError(f"{server.name}: produce failed: {errors}")
-    took = time.perf_counter() - start
+    settings = {
+        "bootstrap.servers": server.address,
+        "acks": 1,
+        "queue.buffering.max.messages": 200_000,
+        "queue.buffering.max.kbytes": 1 << 20,
+        **settings,
+    }
+    with rdkafka.producer(settings, topic, b"x" * RECORD_BYTES) as producer:
+        producer.send()
+        producer.flush(TIMEOUT_S)
+        cpu_before = server.cpu_seconds()
+        start = time.perf_counter()
+        sent = 0
+        while time.perf_counter() - start < seconds:
+            sent += producer.send()
+        producer.flush(TIMEOUT_S)
     size = sent * RECORD_BYTES
-    return Measured(size / took / MB, _per_gib(server, cpu_before, size))
+    rate = size / (time.perf_counter() - start) / MB
+    return Measured(rate, _per_gib(server, cpu_before, size))
 
 
 def consume(server: Server, seconds: float) -> Measured:
-    """librdkafka, 1 KiB records, from the start of a topic that was filled before."""
-    topic = _filled(server)
+    """librdkafka, 1 KiB records of a topic that was filled before, from its start, over and over."""
     # librdkafka's default sleeps for a second when its queue is full: measured, it hid the brokers.
-    consumer = Consumer(
-        {
-            "bootstrap.servers": server.address,
-            "group.id": "bench",
-            "enable.auto.commit": False,
-            "fetch.queue.backoff.ms": 1,
-        }
-    )
-    try:
-        consumer.assign([TopicPartition(topic, 0, 0)])
-        assert consumer.consume(1, TIMEOUT_S)
+    settings = {"bootstrap.servers": server.address, "fetch.queue.backoff.ms": 1}
+    with rdkafka.consumer(settings, _filled(server)) as consumer:
+        consumer.start()
+        in_pass = consumer.read(TIMEOUT_S)
         cpu_before = server.cpu_seconds()
         start = time.perf_counter()
         size = 0
         while (took := time.perf_counter() - start) < seconds:
-            found = consumer.consume(10_000, 1.0)
-            size += len(found) * RECORD_BYTES
-            if found and (found[-1].offset() or 0) >= _FILLED_RECORDS - 10_000:
-                consumer.seek(TopicPartition(topic, 0, 0))
-        return Measured(size / took / MB, _per_gib(server, cpu_before, size))
-    finally:
-        consumer.close()
+            found = consumer.read(1.0)
+            size += found * RECORD_BYTES
+            in_pass += found
+            if in_pass >= _FILLED_RECORDS:
+                consumer.stop()
+                consumer.start()
+                in_pass = 0
+    return Measured(size / took / MB, _per_gib(server, cpu_before, size))
 
 
 _FILLED_RECORDS = 1_000_000

@@ -27,9 +27,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 class Server:
     """A broker process: where it listens and what it uses."""
 
-    def __init__(
-        self, name: str, port: int, logs: Path, process: subprocess.Popen[bytes]
-    ) -> None:
+    def __init__(self, name: str, port: int, logs: Path, process: subprocess.Popen[bytes]) -> None:
         self.name = name
         self.port = port
         self.logs = logs
