@@ -92,7 +92,7 @@ def produce_to(server: Server, seconds: float, topic: str, **settings: object) -
 
 
 def consume(server: Server, seconds: float) -> Measured:
-    """librdkafka, 1 KiB records of a topic that was filled before, from its start, over and over."""
+    """librdkafka, 1 KiB records of a topic filled before, from its start, again and again."""
     # librdkafka's default sleeps for a second when its queue is full: measured, it hid the brokers.
     settings = {"bootstrap.servers": server.address, "fetch.queue.backoff.ms": 1}
     with rdkafka.consumer(settings, _filled(server)) as consumer:
