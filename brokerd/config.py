@@ -43,7 +43,7 @@ class BrokerConfig:
 
     broker_id: int = _setting(v.integer(0, v.INT_MAX))
     broker_rack: str = _setting(v.string, "")
-    zookeeper_connect: str = _setting(v.required)
+    zookeeper_connect: str = _setting(v.zookeeper_connect)
     zookeeper_session_timeout_ms: int = _setting(_count, 18_000)
     zookeeper_connection_timeout_ms: int = _setting(_count, 18_000)
     log_dirs: tuple[str, ...] = _setting(v.words)

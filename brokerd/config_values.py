@@ -49,11 +49,24 @@ def string(text: str) -> str:
     return text
 
 
-def required(text: str) -> str:
-    """Any text but none."""
+_ZOOKEEPER_HOST = re.compile(r"(?:\[[0-9a-fA-F:.%]+\]|[A-Za-z0-9_.-]+)(?::(\d{1,5}))?")
+_CHROOT = re.compile(r"(?:/[^/\s]+)+/?|/?")
+
+
+def zookeeper_connect(text: str) -> str:
+    """`host:port,host:port/chroot`; ports are 2181 and the chroot is none where not given."""
     if not text:
         raise ValueError("it must not be empty")
-    return text
+    before, slash, chroot = text.partition("/")
+    hosts = [host.strip() for host in before.split(",")]
+    for host in hosts:
+        match = _ZOOKEEPER_HOST.fullmatch(host)
+        if match is None or not 1 <= int(match.group(1) or 2181) <= 65535:
+            raise ValueError(f"{host!r} is not host:port, as in zk1:2181,zk2:2181/chroot")
+    steps = chroot.split("/")
+    if not _CHROOT.fullmatch(slash + chroot) or "." in steps or ".." in steps:
+        raise ValueError(f"{slash + chroot!r} is not a path, as in zk1:2181,zk2:2181/chroot")
+    return (",".join(hosts) + slash + chroot).rstrip("/")
 
 
 def one_of(*choices: str) -> Parser:

@@ -17,6 +17,7 @@ from brokerd.cluster.controller_service import ControllerService
 from brokerd.cluster.election import Mandate, find_or_stand
 from brokerd.cluster.feed import Feed
 from brokerd.cluster.image import NO_CONTROLLER, ImageDelta, MetadataImage
+from brokerd.cluster.kazoo_client import why_unreachable
 from brokerd.cluster.producer_ids import claim_block
 from brokerd.cluster.progress import Progress
 from brokerd.cluster.readiness import LeaderReadiness
@@ -116,6 +117,11 @@ class ClusterClient:
         `session_file` must be locked by this process.
         """
         settings = self._settings
+        logger.info(
+            "connecting to ZooKeeper at %s, for up to %d ms",
+            settings.zookeeper_connect,
+            settings.connect_timeout_ms,
+        )
         await self._end_earlier_session()
         self._zookeeper.start()
         self._watchdog.start()
@@ -125,9 +131,10 @@ class ClusterClient:
             await self._join()
         except TimeoutError:
             await self.stop()
+            reason = await asyncio.to_thread(why_unreachable, settings.zookeeper_connect)
             raise ClusterError(
                 f"no ZooKeeper answers at {settings.zookeeper_connect} within "
-                f"{settings.connect_timeout_ms} ms: start it, or mend zookeeper.connect"
+                f"{settings.connect_timeout_ms} ms{reason}: start it, or mend zookeeper.connect"
             ) from None
         except DISCONNECTED as error:
             await self.stop()

@@ -8,9 +8,11 @@ parts.
 """
 
 import logging
+import socket
 from typing import Any
 
 from kazoo.client import KazooClient
+from kazoo.hosts import collect_hosts
 
 RETRY = {"max_tries": -1, "delay": 0.1, "backoff": 1.5, "max_delay": 1.0}
 ANSWER_TIMEOUT_S = 2.0
@@ -46,3 +48,14 @@ class Client(KazooClient):  # type: ignore[misc]
     def _invoke_soon(self, timeout_s: float, request: Any, xid: int | None = None) -> Any:
         """kazoo calls this for the opening of a session only, where it waits for the answer."""
         return self._invoke_of_kazoo(min(timeout_s, ANSWER_TIMEOUT_S), request, xid)
+
+
+def why_unreachable(connect: str) -> str:
+    """What the system says of the names in `zookeeper.connect`, for an error message. Blocks."""
+    reasons = []
+    for host, port in collect_hosts(connect)[0]:
+        try:
+            socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            reasons.append(f"the name {host} is not known: {error}")
+    return "".join(f" ({reason})" for reason in reasons)

@@ -138,3 +138,23 @@ def test_properties_are_read_as_java_reads_them() -> None:
     assert read_properties(text) == {
         "a": "1", "b": "two", "c": "three", "d": "xy", "e": "é\t!", "f": "", "": "v", "g": "2",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("zk", "zk"), ("zk1:2181, zk2:2182/a/b/", "zk1:2181,zk2:2182/a/b"), ("[::1]:1/", "[::1]:1"),
+    ],
+)  # fmt: skip
+def test_zookeeper_is_named_by_hosts_and_a_path(text: str, read: str) -> None:
+    assert parse(BASE, {"zookeeper.connect": text}).zookeeper_connect == read
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "foo:bar", "host:99999", "host:0", "/chroot", "a,,b", "a:1:2", "a b", "a//b", "a/../b"],
+)
+def test_a_zookeeper_that_cannot_be_is_reported_with_the_other_mistakes(text: str) -> None:
+    said = problems(BASE, **{"zookeeper.connect": text, "num.partitions": "0"})
+    assert "zookeeper.connect: " in said
+    assert "num.partitions: " in said

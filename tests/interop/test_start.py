@@ -58,6 +58,23 @@ def test_a_port_in_use_and_locked_directories_are_named(broker: Brokerd, tmp_pat
     assert "Traceback" not in taken.stderr + locked.stderr
 
 
+@pytest.mark.parametrize("host", ["no-such-host.invalid:2181", "127.0.0.1:1"])
+def test_a_zookeeper_that_does_not_answer_ends_the_start_with_one_line(
+    tmp_path: Path, host: str
+) -> None:
+    properties = tmp_path / "server.properties"
+    properties.write_text(
+        f"broker.id=1\nlisteners=PLAINTEXT://127.0.0.1:0\nlog.dirs={tmp_path}/logs\n"
+        f"zookeeper.connect={host}\nbrokerd.admin.port=0\nzookeeper.connection.timeout.ms=500\n"
+    )
+    done = run("start", str(properties))
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    (last,) = [line for line in done.stderr.splitlines() if line.startswith("brokerd: ")]
+    assert f"no ZooKeeper answers at {host} within 500 ms" in last
+    assert ("the name no-such-host.invalid is not known" in last) == ("invalid" in host)
+
+
 def test_unknown_settings_warn_and_the_broker_starts(zookeeper: ZooKeeper, tmp_path: Path) -> None:
     settings = {"num.network.threads": "3"}
     with BrokerdCluster.started(tmp_path, zookeeper.connect("/warn"), settings=settings) as cluster:
