@@ -2,22 +2,24 @@
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 VENV := .venv/bin
-MANAGE := $(VENV)/python manage.py
+# Holds Ctrl-C back until Python has a handler for it, where this machine's `env` can.
+HOLD := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
+MANAGE := $(HOLD) $(VENV)/python manage.py
 
 help:
 	@echo "make up      start everything (installs it first); Ctrl-C stops it"
 	@echo "make down    stop a stack that runs elsewhere or was left behind"
 	@echo "make reset   empty data/"
-	@echo "make demo    the demo traffic alone; RATE=5000 adds load to a running stack"
+	@echo "make demo    the demo traffic alone; RATE=5000 adds as much load to a running stack"
 	@echo "make test    the whole test suite, beside a running stack"
 	@echo "make check   style, types, import contracts, vendored files"
 	@echo "make bench   brokerd beside Apache Kafka"
 
 base:
-	@$(PYTHON) tools/bootstrap.py base
+	@exec $(HOLD) $(PYTHON) tools/bootstrap.py base
 
 dev:
-	@$(PYTHON) tools/bootstrap.py dev
+	@exec $(HOLD) $(PYTHON) tools/bootstrap.py dev
 
 # `exec`: one process less between Ctrl-C and the supervisor.
 up: base
@@ -30,7 +32,7 @@ reset: base
 	@$(MANAGE) reset
 
 demo: base
-	@exec $(MANAGE) demo $(if $(RATE),--rate $(RATE))
+	@exec $(MANAGE) demo $(if $(RATE),--rate='$(RATE)')
 
 test: dev
 	@sh tools/test_programs.sh

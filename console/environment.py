@@ -1,11 +1,13 @@
 """Reads settings from environment variables: typed, bounded, all mistakes reported together.
 
-Pure: takes a mapping, reads no file. `console/settings.py` is its only caller, so that every
-setting is read once and in one place.
+Takes a mapping, and reads no file but those whose content is a setting. `console/settings.py` is
+its only caller, so that every setting is read once and in one place.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+
+from console.setting_rules import without_secrets
 
 
 class Environment:
@@ -19,9 +21,21 @@ class Environment:
         """The variable as it is; an empty variable counts as not set."""
         return self._variables.get(name, "").strip() or default
 
-    def words(self, name: str, default: str = "") -> list[str]:
-        """A comma-separated list without empty entries."""
-        return [word.strip() for word in self.text(name, default).split(",") if word.strip()]
+    def ruled(self, name: str, rule: Callable[[str], str], default: str = "") -> str:
+        """The variable if `rule` (console/setting_rules.py) finds nothing wrong with it."""
+        value = self.text(name, default)
+        problem = rule(value) if value else ""
+        if problem:
+            self.problems.append(f"{name}={without_secrets(value)} {problem}")
+        return default if problem else value
+
+    def words(self, name: str, rule: Callable[[str], str]) -> list[str]:
+        """A comma-separated list without empty entries, each as `rule` wants it."""
+        words = [word.strip() for word in self.text(name).split(",") if word.strip()]
+        for word in words:
+            if problem := rule(word):
+                self.problems.append(f"{name}: {word!r} {problem}")
+        return words
 
     def flag(self, name: str) -> bool:
         """True for 1, true, yes, on; False for 0, false, no, off and for nothing."""
@@ -29,19 +43,20 @@ class Environment:
         if value in ("1", "true", "yes", "on"):
             return True
         if value not in ("0", "false", "no", "off"):
-            self.problems.append(f"{name}={value!r} is neither true nor false: use 1 or 0")
+            self.problems.append(f"{name}={value} is neither true nor false: write 1 or 0")
         return False
 
     def integer(self, name: str, default: int, lowest: int, highest: int) -> int:
         """A whole number from `lowest` to `highest`; the default stands in for a wrong one."""
         value = self.text(name, str(default))
+        form = f"write a whole number from {lowest} to {highest} (unset, it is {default})"
         try:
             number = int(value)
         except ValueError:
-            self.problems.append(f"{name}={value!r} is not a whole number")
+            self.problems.append(f"{name}={value} is not a whole number: {form}")
             return default
         if not lowest <= number <= highest:
-            self.problems.append(f"{name}={number} is not between {lowest} and {highest}")
+            self.problems.append(f"{name}={number} is out of range: {form}")
             return default
         return number
 
@@ -49,6 +64,29 @@ class Environment:
         """The first of `count` TCP ports in a row."""
         return self.integer(name, default, 1, 65536 - count)
 
-    def path(self, name: str, default: Path) -> Path:
+    def path(self, name: str, default: Path, rule: Callable[[str], str] | None = None) -> Path:
         """An absolute path; `~` is the home folder."""
-        return Path(self.text(name, str(default))).expanduser().resolve()
+        value = self.text(name, str(default))
+        try:
+            path = Path(value).expanduser().resolve()
+        except (OSError, RuntimeError, ValueError) as error:
+            self.problems.append(f"{name}={value!r} is no path: {error}")
+            return default
+        if rule is not None and (problem := rule(str(path))):
+            self.problems.append(f"{name}={value} {problem}")
+        return path
+
+    def content(self, name: str, path: Path, rule: Callable[[str], str] | None = None) -> str:
+        """What the file holds that a variable names; empty where there is none or a wrong one."""
+        try:
+            text = path.read_text()
+        except (FileNotFoundError, NotADirectoryError):
+            return ""
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not text"
+            self.problems.append(f"{name}: the file {path} cannot be read: {reason}")
+            return ""
+        if rule is not None and (problem := rule(text)):
+            self.problems.append(f"{name}: the file {path} {problem}")
+            return ""
+        return text

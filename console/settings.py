@@ -8,12 +8,15 @@ import hashlib
 import os
 import secrets
 from pathlib import Path
+from typing import Any
 
 import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from console import setting_rules as rules
 from console.environment import Environment
+from console.stack import ports
 
 _env = Environment(os.environ)
 
@@ -21,7 +24,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 DEBUG = _env.flag("AERIE_DEBUG")
 
 # --- Where things are -------------------------------------------------------------------------
-AERIE_DATA = _env.path("AERIE_DATA", BASE_DIR / "data")
+AERIE_DATA = _env.path("AERIE_DATA", BASE_DIR / "data", rules.data_folder)
 AERIE_LOGS = AERIE_DATA / "logs"
 AERIE_PORT = _env.port("AERIE_PORT", 8000)
 # Broker N of the embedded stack: Kafka port base + N - 1, admin port 100 above it.
@@ -29,16 +32,16 @@ BROKERD_PORT_BASE = _env.port("BROKERD_PORT_BASE", 9092, count=103)
 BROKERD_COUNT = 3
 BROKERD_ADMIN_TOKEN_FILE = AERIE_DATA / "brokerd-admin.token"
 ZOOKEEPER_PORT = _env.port("ZOOKEEPER_PORT", 2181)
-ZOOKEEPER_HEAP = _env.text("ZOOKEEPER_HEAP", "128m")
+ZOOKEEPER_HEAP = _env.ruled("ZOOKEEPER_HEAP", rules.heap, "128m")
 REDIS_PORT = _env.port("REDIS_PORT", 6379)
 SPARK_CONNECT_PORT = _env.port("SPARK_CONNECT_PORT", 15002)
 
 # Each of these replaces an embedded part; the embedded part is then not started.
-ZOOKEEPER_CONNECT = _env.text("ZOOKEEPER_CONNECT")
-SPARK_REMOTE = _env.text("SPARK_REMOTE")
-SPARK_MASTER = _env.text("SPARK_MASTER", "local[2]")
-HISTORY_URL = _env.text("HISTORY_URL", f"file://{AERIE_DATA}/history")
-REDIS_URL = _env.text("REDIS_URL")
+ZOOKEEPER_CONNECT = _env.ruled("ZOOKEEPER_CONNECT", rules.zookeeper_connect)
+SPARK_REMOTE = _env.ruled("SPARK_REMOTE", rules.spark_remote)
+SPARK_MASTER = _env.ruled("SPARK_MASTER", rules.spark_master, "local[2]")
+HISTORY_URL = _env.ruled("HISTORY_URL", rules.history_url, f"file://{AERIE_DATA}/history")
+REDIS_URL = _env.ruled("REDIS_URL", rules.redis_url)
 
 AERIE_EMBEDDED_ZOOKEEPER = not ZOOKEEPER_CONNECT
 AERIE_EMBEDDED_REDIS = not REDIS_URL
@@ -51,23 +54,40 @@ AERIE_DEMO_RATE = _env.integer("AERIE_DEMO_RATE", 50, 10, 2000)
 AERIE_ADMIN_PASSWORD = _env.text("AERIE_ADMIN_PASSWORD")
 AERIE_ADMIN_PASSWORD_FILE = AERIE_DATA / "admin.password"
 # Networks that outgoing URLs (webhooks …) may name although they are private.
-AERIE_EGRESS_ALLOW = _env.words("AERIE_EGRESS_ALLOW")
+AERIE_EGRESS_ALLOW = _env.words("AERIE_EGRESS_ALLOW", rules.network)
 
-
-def _first_line(path: Path) -> str:
-    """The first line of a secret file; empty where there is no such file."""
-    return path.read_text().split("\n", 1)[0].strip() if path.is_file() else ""
-
-
+_ports = ports.of_stack(
+    AERIE_PORT, BROKERD_PORT_BASE, BROKERD_COUNT, ZOOKEEPER_PORT, REDIS_PORT, SPARK_CONNECT_PORT
+)
+_replaced = {
+    name
+    for name, is_embedded in (
+        ("zookeeper", AERIE_EMBEDDED_ZOOKEEPER),
+        ("redis", AERIE_EMBEDDED_REDIS),
+        ("spark", AERIE_EMBEDDED_SPARK),
+    )
+    if not is_embedded
+}
+_env.problems += ports.clashes(
+    port for name, listed in _ports.items() if name not in _replaced for port in listed
+)
+if os.path.exists(AERIE_DATA) and not os.path.isdir(AERIE_DATA):
+    _env.problems.append(f"AERIE_DATA={AERIE_DATA} is a file: name a folder")
 if AERIE_EMBEDDED_REDIS:
-    _password = _first_line(REDIS_PASSWORD_FILE)
+    _password = _env.content("AERIE_DATA", REDIS_PASSWORD_FILE).split("\n", 1)[0].strip()
     REDIS_URL = f"redis://:{_password}@127.0.0.1:{REDIS_PORT}/0"
+# Every client of Redis is bounded by these: a Redis that hangs must not hang a page.
+REDIS_OPTIONS = {
+    "socket_timeout": 1.0,
+    "socket_connect_timeout": 1.0,
+    "health_check_interval": 30,
+}
 
 # --- Secrets ----------------------------------------------------------------------------------
 # One Fernet key a line, newest first (monitoring/secrets.py seals with them). Django's own key is
 # derived, so that a leaked session key opens no sealed secret.
 AERIE_SECRET_KEY_FILE = _env.path("AERIE_SECRET_KEY_FILE", AERIE_DATA / "secret.key")
-_keys = AERIE_SECRET_KEY_FILE.read_text().split() if AERIE_SECRET_KEY_FILE.is_file() else []
+_keys = _env.content("AERIE_SECRET_KEY_FILE", AERIE_SECRET_KEY_FILE, rules.secret_keys).split()
 _derived = [hashlib.sha256(b"aerie django " + key.encode()).hexdigest() for key in _keys]
 SECRET_KEY = _derived[0] if _derived else secrets.token_urlsafe(48)  # no stack yet: for now only
 SECRET_KEY_FALLBACKS = _derived[1:]
@@ -145,27 +165,38 @@ TEMPLATES = [
 ]
 
 # --- Stores -----------------------------------------------------------------------------------
-_DATABASE_URL = _env.text("DATABASE_URL")
-if _DATABASE_URL:
-    DATABASES = {"default": dj_database_url.parse(_DATABASE_URL)}
-else:
-    DATABASES = {
-        "default": {
-            "ENGINE": "django.db.backends.sqlite3",
-            "NAME": AERIE_DATA / "db.sqlite3",
-            "OPTIONS": {
-                # Without IMMEDIATE, processes that read before they write fail with "locked".
-                "transaction_mode": "IMMEDIATE",
-                "timeout": 20,
-                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-            },
-        }
+_DATABASE_URL = _env.ruled("DATABASE_URL", rules.database_url)
+AERIE_EMBEDDED_DATABASE = not _DATABASE_URL
+if rules.needs_postgres_driver(_DATABASE_URL):
+    try:
+        import psycopg  # noqa: F401
+    except ImportError:
+        _env.problems.append(
+            "DATABASE_URL names a PostgreSQL, but its driver psycopg cannot be loaded: "
+            "`make up` installs it (without make: python -m pip install 'psycopg[binary]')"
+        )
+        _DATABASE_URL = ""
+_database: dict[str, Any] = (
+    {**dj_database_url.parse(_DATABASE_URL)}
+    if _DATABASE_URL
+    else {"ENGINE": "django.db.backends.sqlite3", "NAME": AERIE_DATA / "db.sqlite3"}
+)
+if _database["ENGINE"] == "django.db.backends.sqlite3":
+    _database["OPTIONS"] = {
+        # Without IMMEDIATE, processes that read before they write fail with "locked".
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
+else:
+    _database["OPTIONS"] = {"connect_timeout": 5, **_database.get("OPTIONS", {})}
+DATABASES = {"default": _database}
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "aerie:cache",
+        "OPTIONS": REDIS_OPTIONS,
     }
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -174,8 +205,8 @@ CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
         "CONFIG": {
-            # The layer waits 5 s for a message at a time: redis-py's default would cut it off.
-            "hosts": [{"address": REDIS_URL, "socket_timeout": 20, "socket_connect_timeout": 2}],
+            # The layer waits 5 s for a message at a time, which must not count as hanging.
+            "hosts": [{**REDIS_OPTIONS, "address": REDIS_URL, "socket_timeout": 7}],
             "prefix": "aerie:channels",
             "capacity": 100,
         },
@@ -184,7 +215,11 @@ CHANNEL_LAYERS = {
 
 # --- Celery (monitoring/celery.py reads the CELERY_ namespace) ----------------------------------
 CELERY_BROKER_URL = REDIS_URL
-CELERY_BROKER_TRANSPORT_OPTIONS = {"global_keyprefix": "aerie:celery:"}
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    **REDIS_OPTIONS,
+    "global_keyprefix": "aerie:celery:",
+    "socket_timeout": 2,  # a worker waits 1 s for a task at a time
+}
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_IGNORE_RESULT = True
@@ -205,13 +240,16 @@ USE_TZ = True
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
-WHITENOISE_AUTOREFRESH = DEBUG
+# The files may change under a running stack (a `git pull`): with sizes read once at the start a
+# changed file would arrive cut short.
+WHITENOISE_AUTOREFRESH = True
 
 # --- Security -----------------------------------------------------------------------------------
-ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *_env.words("AERIE_ALLOWED_HOSTS")]
+_allowed_hosts = _env.words("AERIE_ALLOWED_HOSTS", rules.host_name)
+ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *_allowed_hosts]
 CSRF_TRUSTED_ORIGINS = [
     f"https://{host.replace('.', '*.', 1) if host.startswith('.') else host}"
-    for host in _env.words("AERIE_ALLOWED_HOSTS")
+    for host in _allowed_hosts
     if host != "*"
 ]
 LOGIN_URL = "login"
@@ -266,4 +304,4 @@ LOGGING = {
 }
 
 if _env.problems:
-    raise ImproperlyConfigured("; ".join(_env.problems))
+    raise ImproperlyConfigured("\n".join(_env.problems))

@@ -10,9 +10,11 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -80,6 +82,11 @@ def digest(name: str) -> str:
     return hashlib.sha256(content + sys.version.encode()).hexdigest()
 
 
+def _has_pip() -> bool:
+    """Whether `.venv` is whole; a first start that was stopped may have left half of one."""
+    return (VENV / "bin" / "python").exists() and (VENV / "bin" / "pip").exists()
+
+
 def installed() -> dict[str, str]:
     """What the note says; nothing if there is none or the environment is broken."""
     try:
@@ -95,26 +102,35 @@ def install(name: str) -> None:
     pip = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install",
            "--require-hashes", "--use-pep517", "--progress-bar", "off"]  # fmt: skip
     build = ROOT / "requirements" / "build.lock"
-    subprocess.run([*pip, "-q", "-r", str(build)], check=True)
+    _run_told([*pip, "-q", "-r", str(build)])
     lock = ROOT / "requirements" / f"{name}.lock"
     _run_told([*pip, "--no-build-isolation", "-r", str(lock)])
 
 
 def _run_told(command: list[str]) -> None:
-    """Run pip with its lines shown, but for those that say that there is nothing to do."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as pip:
-        assert pip.stdout is not None
-        for line in pip.stdout:
-            if not line.startswith(("Requirement already", "Ignoring ", "Looking in ")):
-                print(line, end="", flush=True)
-    if pip.returncode:
-        raise subprocess.CalledProcessError(pip.returncode, command)
+    """Run a command with its lines shown, but for pip's that say that there is nothing to do.
+
+    In a session of its own: pip answers Ctrl-C with a traceback, so it is ended by us instead.
+    """
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
+        assert running.stdout is not None
+        try:
+            for line in running.stdout:
+                if not line.startswith(("Requirement already", "Ignoring ", "Looking in ")):
+                    print(line, end="", flush=True)
+        except BaseException:
+            os.killpg(running.pid, signal.SIGKILL)
+            raise
+    if running.returncode:
+        raise subprocess.CalledProcessError(running.returncode, command)
 
 
 def install_command() -> None:
     """Puts the command `brokerd` into `.venv/bin`, running this work tree."""
     pip = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install"]
-    subprocess.run([*pip, "-q", "--no-deps", "--no-build-isolation", "-e", str(ROOT)], check=True)
+    _run_told([*pip, "-q", "--no-deps", "--no-build-isolation", "-e", str(ROOT)])
 
 
 def main() -> None:
@@ -129,8 +145,8 @@ def main() -> None:
     if needs_java():
         wanted.append("java")
     missing = [name for name in wanted if noted.get(name) != digest(name)]
-    if missing and not (VENV / "bin" / "python").exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(VENV)], check=True)
+    if missing and not _has_pip():
+        _run_told([sys.executable, "-m", "venv", "--clear", str(VENV)])
     for name in missing:
         try:
             install(name)
@@ -146,5 +162,25 @@ def main() -> None:
         install_command()
 
 
+def _stopped(number: int, _: object) -> NoReturn:
+    """Ctrl-C, a closed terminal or `kill`: what runs is ended on the way out."""
+    raise SystemExit(128 + number)
+
+
+def run() -> None:
+    """`main`, which a signal ends with one line and no traceback."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _stopped)
+    # The Makefile starts us with Ctrl-C held back until here.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    try:
+        main()
+    except SystemExit as end:
+        if isinstance(end.code, int) and end.code > 128:
+            print("\naerie: stopped; the same command goes on from here", file=sys.stderr)
+        raise
+
+
 if __name__ == "__main__":
-    main()
+    run()

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from console.stack import ports
 from console.stack.embedded.brokers import ADMIN_PORT_ABOVE
-from console.stack.ports import Port
 
 CLUSTER = "local"  # slug of the embedded cluster
 
@@ -90,15 +90,14 @@ class StackConfig:
             return self.external_redis_url
         return f"redis://:{password}@127.0.0.1:{self.redis_port}/0"
 
-    def ports(self, names: set[str]) -> list[Port]:
+    def ports(self, names: set[str]) -> list[ports.Port]:
         """Every port that the processes of these names listen on."""
-        wanted = {"web": [Port(self.web_port, "the console", "AERIE_PORT")]}
-        for number, port in enumerate(self.broker_ports, start=1):
-            wanted[f"broker-{number}"] = [
-                Port(port, f"broker {number}", "BROKERD_PORT_BASE"),
-                Port(port + ADMIN_PORT_ABOVE, f"broker {number}'s admin", "BROKERD_PORT_BASE"),
-            ]
-        wanted["zookeeper"] = [Port(self.zookeeper_port, "ZooKeeper", "ZOOKEEPER_PORT")]
-        wanted["redis"] = [Port(self.redis_port, "Redis", "REDIS_PORT")]
-        wanted["spark"] = [Port(self.spark_port, "Spark Connect", "SPARK_CONNECT_PORT")]
-        return [port for name, ports in wanted.items() if name in names for port in ports]
+        wanted = ports.of_stack(
+            self.web_port,
+            self.broker_ports[0],
+            len(self.broker_ports),
+            self.zookeeper_port,
+            self.redis_port,
+            self.spark_port,
+        )
+        return [port for name, listed in wanted.items() if name in names for port in listed]

@@ -3,27 +3,39 @@
 import asyncio
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from console.stack import lock, ports, procfile, sessions
 from console.stack.config import CLUSTER, StackConfig
 from console.stack.plan import roles_for
-from console.stack.preparation import NotReady, Prepared, make_folder, prepare
+from console.stack.preparation import (
+    NotReady,
+    Prepared,
+    check_password,
+    make_folder,
+    make_history_folder,
+    prepare,
+)
 from console.stack.probes import Asker
+from console.stack.services import Service, wait_for
 from console.stack.supervisor import Program, Supervisor
 
 LEFTOVER_GRACE_S = 5.0
 
 
-def up(config: StackConfig, without: Collection[str]) -> None:
-    """Run the stack until a signal stops it; raises NotReady or lock.AlreadyRunning."""
+def up(config: StackConfig, without: Collection[str], outside: Iterable[Service]) -> None:
+    """Run the stack until a signal stops it; raises NotReady or lock.AlreadyRunning.
+
+    `outside`: the services that settings name instead of embedded ones.
+    """
     commands = procfile.parse((config.root / "Procfile").read_text())
+    _check_names(commands, without)
     names = [name for name in commands if name not in config.replaced.union(without)]
-    make_folder(config.data)
     with lock.held(config.data):
         end_leftovers(config.data)
-        _check_ports(config.ports(set(names)))
+        _refuse_if(ports.taken(config.ports(set(names))))
+        _refuse_if(wait_for(outside, say))
         prepared = prepare(config, os.environ, set(names))
         programs = _programs({name: commands[name] for name in names}, prepared)
         supervisor = Supervisor(
@@ -53,14 +65,40 @@ def end_leftovers(data: Path) -> int:
     ended = sessions.end_stack(noted.stack_id, noted.leaders(), LEFTOVER_GRACE_S)
     lock.forget(data)
     if ended:
-        print(f"Ended {ended} processes that an earlier start had left behind", flush=True)
+        what = "1 process" if ended == 1 else f"{ended} processes"
+        say(f"ended {what} that an earlier start had left behind")
     return ended
 
 
-def _check_ports(wanted: list[ports.Port]) -> None:
-    problems = ports.clashes(wanted) or ports.taken(wanted)
+def say(text: str) -> None:
+    """A line before the supervisor speaks."""
+    print(f"aerie: {text}", flush=True)
+
+
+def check(config: StackConfig, given_password: str, history_url: str) -> None:
+    """Make the folders, and see that the settings suit this machine; raises NotReady for all."""
+    checks: list[Callable[[], None]] = [
+        lambda: make_folder(config.data),
+        lambda: make_history_folder(history_url),
+        lambda: check_password(given_password),
+    ]
+    problems = []
+    for each in checks:
+        try:
+            each()
+        except NotReady as error:
+            problems.append(str(error))
+    _refuse_if(problems)
+
+
+def _refuse_if(problems: list[str]) -> None:
     if problems:
-        raise NotReady("\n".join(problems))
+        raise NotReady("\n  ".join(["nothing was started. Correct this first:", *problems]))
+
+
+def _check_names(commands: Collection[str], without: Collection[str]) -> None:
+    unknown = sorted(set(without) - set(commands))
+    _refuse_if([f"--without: the Procfile has no {name}" for name in unknown])
 
 
 def _programs(commands: dict[str, str], prepared: Prepared) -> dict[str, Program]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import psutil
 
+from console.stack.embedded.brokers import ADMIN_PORT_ABOVE
+
 
 @dataclass(frozen=True, slots=True)
 class Port:
@@ -15,6 +17,22 @@ class Port:
     number: int
     purpose: str
     setting: str
+
+
+def of_stack(
+    web: int, first_broker: int, brokers: int, zookeeper: int, redis: int, spark: int
+) -> dict[str, list[Port]]:
+    """Name in the Procfile → the ports that this process listens on. Pure."""
+    wanted = {"web": [Port(web, "the console", "AERIE_PORT")]}
+    for number, port in enumerate(range(first_broker, first_broker + brokers), start=1):
+        wanted[f"broker-{number}"] = [
+            Port(port, f"broker {number}", "BROKERD_PORT_BASE"),
+            Port(port + ADMIN_PORT_ABOVE, f"broker {number}'s admin", "BROKERD_PORT_BASE"),
+        ]
+    wanted["zookeeper"] = [Port(zookeeper, "ZooKeeper", "ZOOKEEPER_PORT")]
+    wanted["redis"] = [Port(redis, "Redis", "REDIS_PORT")]
+    wanted["spark"] = [Port(spark, "Spark Connect", "SPARK_CONNECT_PORT")]
+    return wanted
 
 
 def clashes(ports: Iterable[Port]) -> list[str]:

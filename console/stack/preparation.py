@@ -4,9 +4,13 @@ Also finds the programs that are not ours (Java, Redis) and fills in the Procfil
 """
 
 import os
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
 
 from console.stack import secretfiles
 from console.stack.config import StackConfig
@@ -37,9 +41,45 @@ class Prepared:
 
 
 def make_folder(data: Path) -> None:
-    """The data folder with its logs; only its owner may look into it."""
-    data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    (data / "logs").mkdir(exist_ok=True)
+    """The data folder with its logs; only its owner may look into it. Raises NotReady."""
+    try:
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (data / "logs").mkdir(exist_ok=True)
+        with tempfile.TemporaryFile(dir=data):
+            pass
+    except OSError as error:
+        raise NotReady(
+            f"AERIE_DATA={data} cannot be made or written to: {error.strerror}. "
+            "Name a folder that is yours"
+        ) from None
+
+
+def make_history_folder(history_url: str) -> None:
+    """The folder of the history, where it is one of this machine. Raises NotReady."""
+    if "://" in history_url and not history_url.startswith("file://"):
+        return
+    folder = Path(history_url.removeprefix("file://"))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise NotReady(
+            f"HISTORY_URL={history_url} cannot be made or written to: {error.strerror}. "
+            "Name a folder that is yours"
+        ) from None
+
+
+def check_password(given: str) -> None:
+    """Whether AERIE_ADMIN_PASSWORD keeps the rules of the console's own forms; raises NotReady."""
+    try:
+        if given:
+            validate_password(given)
+    except ValidationError as error:
+        raise NotReady(
+            f"AERIE_ADMIN_PASSWORD is refused: {' '.join(error.messages)} "
+            "Choose another, or leave it unset to have one made"
+        ) from None
 
 
 def prepare(config: StackConfig, environment: Mapping[str, str], names: set[str]) -> Prepared:

@@ -75,8 +75,11 @@ class Supervisor:
         self._stack = Stack({name: p.role for name, p in self._programs.items()}, _now_ms())
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if number == signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN:
+                continue  # started by nohup: it is meant to outlive its terminal
             loop.add_signal_handler(number, self._stop)
         self._file.save(self._data)
+        await self._start_guard()  # before anything that it would have to end
         self._spawn(self._keep_guard())
         while not self._stack.is_gone:
             self._perform(self._stack.advance(_now_ms()))
@@ -203,21 +206,25 @@ class Supervisor:
 
     async def _keep_guard(self) -> None:
         """Have a guard as long as there is something to guard."""
-        while not self._stack.is_gone:
-            self._guard = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "console.stack.guard",
-                self._stack_id,
-                stdin=asyncio.subprocess.PIPE,
-                env={**os.environ, "PYTHONPATH": self._variables.get("PYTHONPATH", "")},
-                start_new_session=True,
-            )
-            for leader in self._leaders:
-                self._tell_guard(f"+{leader}\n")
-            await self._guard.wait()
+        while (guard := self._guard) is not None:
+            await guard.wait()
             if self._guard is not None:
                 self._say("the guard died; a new one starts")
+                await asyncio.sleep(TURN_S)
+                await self._start_guard()
+
+    async def _start_guard(self) -> None:
+        self._guard = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "console.stack.guard",
+            self._stack_id,
+            stdin=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": self._variables.get("PYTHONPATH", "")},
+            start_new_session=True,
+        )
+        for leader in self._leaders:
+            self._tell_guard(f"+{leader}\n")
 
     def _tell_guard(self, line: str) -> None:
         guard = self._guard

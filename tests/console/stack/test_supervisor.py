@@ -249,7 +249,7 @@ def test_the_next_start_ends_what_was_left_behind(run: Callable[..., SmallStack]
     assert alive(left)
     stack.start()
     stack.wait_for("Small is ready")
-    assert "Ended 1 processes that an earlier start had left behind" in stack.text()
+    assert "ended 1 process that an earlier start had left behind" in stack.text()
     assert not alive(left)
     assert stack.stop() == 0
 

@@ -6,8 +6,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
+from console.stack import services
 from console.stack.config import StackConfig
-from console.stack.launch import up
+from console.stack.launch import check, up
 from console.stack.lock import AlreadyRunning
 from console.stack.preparation import NotReady
 from console.stack.procfile import ProcfileError
@@ -27,11 +28,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         without = [name for name in options["without"].split(",") if name]
+        config = StackConfig.from_settings(settings)
         try:
-            up(StackConfig.from_settings(settings), without)
+            check(config, settings.AERIE_ADMIN_PASSWORD, settings.HISTORY_URL)
+            up(config, without, services.of_settings(settings))
         except AlreadyRunning as error:
             sys.exit(f"aerie: {error}. Stop it with Ctrl-C there, or with make down.")
         except (NotReady, ProcfileError, OSError) as error:
             sys.exit(f"aerie: {error}")
-        except KeyboardInterrupt:
-            sys.exit("aerie: stopped before anything was started")

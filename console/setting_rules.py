@@ -1,0 +1,206 @@
+"""What the values of settings must look like. Pure.
+
+Each rule takes a value and returns what is wrong with it and what to write instead, as the rest of
+a sentence that begins with the setting (`REDIS_URL=… is not …`); the empty string for a value that
+is right. Whether what a value names is there and answers, `console/stack/services.py` asks.
+"""
+
+import ipaddress
+import re
+from collections.abc import Callable
+from urllib.parse import SplitResult, urlsplit
+
+from cryptography.fernet import Fernet
+
+Rule = Callable[[str], str]
+
+HEAP_MIB_MIN = 32  # what the embedded ZooKeeper starts with (Procfile)
+_HEAP_MIB_MAX = 64 * 1024
+_UNIT_MIB = {"k": 1 / 1024, "m": 1, "g": 1024}
+_HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?")
+_LOCAL_MASTER = re.compile(r"local(\[(\*|\d+)(,\d+)?\])?|local-cluster\[\d+,\d+,\d+\]|yarn")
+# Characters that one of the configuration files written for the stack cannot hold in a path.
+_NOT_IN_PATHS = ',"\\\n\r'
+_HISTORY_SCHEMES = ("file", "s3", "s3a", "hdfs")
+_POSTGRES = ("postgres", "postgresql")
+
+
+def without_secrets(value: str) -> str:
+    """The value with passwords and tokens left out, fit for a message."""
+    value = re.sub(r"(://[^/@]*?):[^@]*@", r"\1:…@", value)
+    return re.sub(r"((?:token|password|secret[^=]*|key)=)[^;&]*", r"\1…", value, flags=re.I)
+
+
+def heap(value: str) -> str:
+    """A Java heap: a whole number and k, m or g."""
+    match = re.fullmatch(r"(\d{1,9})([kmg])", value.lower())
+    if match is None:
+        return "is not a size for Java's heap: write a whole number and m or g, such as 512m or 2g"
+    size_mib = int(match[1]) * _UNIT_MIB[match[2]]
+    if not HEAP_MIB_MIN <= size_mib <= _HEAP_MIB_MAX:
+        return f"is not between {HEAP_MIB_MIN}m and {_HEAP_MIB_MAX // 1024}g"
+    return ""
+
+
+def zookeeper_connect(value: str) -> str:
+    """`HOST:PORT,HOST:PORT/CHROOT`, as Kafka's `zookeeper.connect`."""
+    form = "write HOST:PORT,HOST:PORT/CHROOT, such as zk1:2181,zk2:2181/aerie"
+    if "://" in value:
+        return f"is a URL: {form}"
+    servers, slash, chroot = value.partition("/")
+    for server in servers.split(","):
+        if problem := _host_and_port(server.strip()):
+            return f"{problem}: {form}"
+    if slash and (not chroot or chroot.endswith("/") or "//" in chroot or "," in chroot):
+        return f"has the chroot '/{chroot}', which is no path of ZooKeeper: {form}"
+    return ""
+
+
+def redis_url(value: str) -> str:
+    """`redis://` or `rediss://`, with the number of a database if anything stands behind."""
+    form = "write redis://:PASSWORD@HOST:6379/0 (rediss:// for TLS)"
+    parts = _split(value)
+    if parts is None or parts.scheme not in ("redis", "rediss"):
+        return f"is not the URL of a Redis: {form}"
+    if problem := _host_and_port(parts.netloc.rpartition("@")[2]):
+        return f"{problem}: {form}"
+    if parts.path not in ("", "/") and not re.fullmatch(r"/\d{1,4}", parts.path):
+        return f"has {parts.path!r} where the number of the database belongs: {form}"
+    return ""
+
+
+def database_url(value: str) -> str:
+    """PostgreSQL or SQLite, with a database name."""
+    form = "write postgres://USER:PASSWORD@HOST:5432/DATABASE or sqlite:////FOLDER/FILE"
+    quoted = "(@ : / in a password stand as %40 %3A %2F)"
+    parts = _split(value)
+    if parts is None or "://" not in value:
+        return f"is not the URL of a database: {form} {quoted}"
+    if parts.scheme not in (*_POSTGRES, "sqlite"):
+        return f"names {parts.scheme!r}, but Aerie keeps its data in PostgreSQL or SQLite: {form}"
+    if parts.scheme == "sqlite" and parts.netloc:
+        return f"has {parts.netloc!r} where nothing belongs: {form}"
+    if not parts.path.strip("/"):
+        return f"names no database: {form}"
+    server = parts.netloc.rpartition("@")[2]
+    if not server or server.lower().startswith("%2f"):  # the folder of a Unix socket
+        return ""
+    return f"{problem}: {form} {quoted}" if (problem := _host_and_port(server)) else ""
+
+
+def needs_postgres_driver(value: str) -> bool:
+    """Whether the database is a PostgreSQL."""
+    return value.partition("://")[0] in _POSTGRES
+
+
+def history_url(value: str) -> str:
+    """A folder: of this machine, S3 or HDFS."""
+    form = "write file:///FOLDER, s3a://BUCKET/FOLDER or hdfs://HOST:8020/FOLDER"
+    scheme, mark, rest = value.partition("://")
+    if not mark:
+        return "" if value.startswith("/") else f"is not the URL of a folder: {form}"
+    if scheme not in _HISTORY_SCHEMES:
+        return f"names {scheme!r}, which history cannot be kept in: {form}"
+    if scheme == "file":
+        is_path = rest.startswith("/") and rest.strip("/")
+        return "" if is_path else f"names no folder by its whole path: {form}"
+    return "" if rest.strip("/") else f"names no place: {form}"
+
+
+def spark_remote(value: str) -> str:
+    """The address of a Spark Connect server."""
+    form = "write sc://HOST:15002, with /;token=TOKEN behind it where the server wants one"
+    parts = _split(value)
+    if parts is None or parts.scheme != "sc":
+        return f"is not the address of a Spark Connect server: {form}"
+    if problem := _host_and_port(parts.netloc.rpartition("@")[2]):
+        return f"{problem}: {form}"
+    if parts.path not in ("", "/") and not parts.path.startswith("/;"):
+        return f"has {parts.path!r} behind the address: {form}"
+    return ""
+
+
+def spark_master(value: str) -> str:
+    """What Spark calls a master URL."""
+    if _LOCAL_MASTER.fullmatch(value) or re.fullmatch(r"k8s://\S+", value):
+        return ""
+    form = "write local[2], spark://HOST:7077, yarn or k8s://https://HOST:PORT"
+    if not value.startswith("spark://"):
+        return f"is no master that Spark knows: {form}"
+    for server in value.removeprefix("spark://").split(","):
+        if problem := _host_and_port(server, must_have_port=True):
+            return f"{problem}: {form}"
+    return ""
+
+
+def network(value: str) -> str:
+    """An address, a network or a host name."""
+    form = "write addresses, networks or host names, such as 10.1.0.0/16,192.168.7.4,hooks.lan"
+    try:
+        ipaddress.ip_network(value, strict=False)
+    except ValueError:
+        is_name = _HOST.fullmatch(value) and re.search(r"[A-Za-z]", value)
+        return "" if is_name else f"is neither an address, a network nor a host name: {form}"
+    return ""
+
+
+def host_name(value: str) -> str:
+    """A host name that the console answers to."""
+    if value == "*" or _HOST.fullmatch(value.removeprefix(".")) or _is_address(value):
+        return ""
+    return "is not a host name: write names alone, without https:// and port, such as a.example"
+
+
+def data_folder(value: str) -> str:
+    """A path that every configuration file of the stack can hold."""
+    if bad := [sign for sign in _NOT_IN_PATHS if sign in value]:
+        return f"has the character {bad[0]!r}, which the brokers' settings cannot hold: change it"
+    return ""
+
+
+def secret_keys(text: str) -> str:
+    """The content of a key file: one Fernet key a line."""
+    form = (
+        "a key is 44 characters on a line of its own; put the right one there, or name a file that "
+        "is not there yet, in which a new one is made"
+    )
+    lines = text.split()
+    if not lines:
+        return f"is empty: {form}"
+    for number, line in enumerate(lines, start=1):
+        try:
+            Fernet(line)
+        except ValueError:
+            return f"holds something else than keys (word {number}): {form}"
+    return ""
+
+
+def _split(value: str) -> SplitResult | None:
+    try:
+        return urlsplit(value)
+    except ValueError:
+        return None
+
+
+def _host_and_port(server: str, must_have_port: bool = False) -> str:
+    """What is wrong with `HOST:PORT`; empty if nothing is."""
+    host, colon, port = server.rpartition(":") if not server.endswith("]") else (server, "", "")
+    if not colon:
+        host = host or port
+    if not host:
+        return "names no host" if server in ("", ":") else f"names no host in {server!r}"
+    if not (_HOST.fullmatch(host) or _is_address(host.removeprefix("[").removesuffix("]"))):
+        return f"has {host!r}, which is no host name"
+    if not colon:
+        return f"names no port in {server!r}" if must_have_port else ""
+    if not re.fullmatch(r"\d{1,5}", port) or not 1 <= int(port) <= 65_535:
+        return "has a port that is not a number from 1 to 65535"  # it may be half a password
+    return ""
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True

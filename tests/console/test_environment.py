@@ -1,0 +1,52 @@
+from pathlib import Path
+
+from console import setting_rules as rules
+from console.environment import Environment
+
+
+def test_what_is_not_set_or_empty_has_its_default() -> None:
+    env = Environment({"PORT": "", "HEAP": " ", "RATE": "", "FLAG": "", "FOLDER": ""})
+    assert env.port("PORT", 8000) == 8000
+    assert env.ruled("HEAP", rules.heap, "128m") == "128m"
+    assert env.ruled("OTHER", rules.redis_url) == ""
+    assert env.integer("RATE", 50, 10, 2000) == 50
+    assert env.flag("FLAG") is False
+    assert env.words("NETWORKS", rules.network) == []
+    assert env.path("FOLDER", Path("/srv")) == Path("/srv")
+    assert env.problems == []
+
+
+def test_mistakes_gather_each_with_its_setting_and_what_to_write() -> None:
+    env = Environment({"RATE": "abc", "PORT": "99999", "HEAP": "12x", "FLAG": "maybe",
+                       "NETWORKS": "10.0.0.0/8, 10.0.0.0/99"})  # fmt: skip
+    assert env.integer("RATE", 50, 10, 2000) == 50
+    assert env.port("PORT", 8000) == 8000
+    assert env.ruled("HEAP", rules.heap, "128m") == "128m"
+    env.flag("FLAG")
+    env.words("NETWORKS", rules.network)
+    rate, port, heap, flag, network = env.problems
+    assert rate.startswith("RATE=abc is not a whole number: write a whole number from 10 to 2000")
+    assert port.startswith("PORT=99999 is out of range")
+    assert heap.startswith("HEAP=12x is not a size")
+    assert flag == "FLAG=maybe is neither true nor false: write 1 or 0"
+    assert network.startswith("NETWORKS: '10.0.0.0/99' is neither")
+
+
+def test_a_wrong_value_is_shown_without_its_password() -> None:
+    env = Environment({"REDIS_URL": "redis://:hunter2@h:6379/first"})
+    env.ruled("REDIS_URL", rules.redis_url)
+    assert "hunter2" not in env.problems[0]
+
+
+def test_a_file_that_is_not_there_is_no_mistake_and_one_that_is_wrong_is(tmp_path: Path) -> None:
+    env = Environment({})
+    assert env.content("KEYS", tmp_path / "none", rules.secret_keys) == ""
+    assert env.problems == []
+    (tmp_path / "keys").write_text("not a key")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    for name in ("keys", "binary", "."):
+        assert env.content("KEYS", tmp_path / name, rules.secret_keys) == ""
+    keys, binary, folder = env.problems
+    assert "holds something else than keys" in keys
+    assert "it is not text" in binary
+    assert "Is a directory" in folder

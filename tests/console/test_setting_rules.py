@@ -1,0 +1,109 @@
+import pytest
+from cryptography.fernet import Fernet
+
+from console import setting_rules as rules
+
+
+@pytest.mark.parametrize(
+    ("rule", "value"),
+    [
+        (rules.heap, "128m"),
+        (rules.heap, "2G"),
+        (rules.zookeeper_connect, "zk1"),
+        (rules.zookeeper_connect, "zk1:2181,zk2:2181,[::1]:2182/aerie/one"),
+        (rules.redis_url, "redis://127.0.0.1:6379"),
+        (rules.redis_url, "rediss://:a:b@redis.example:6379/0?ssl_cert_reqs=none"),
+        (rules.database_url, "postgres://aerie:password@db.example/aerie"),
+        (rules.database_url, "postgresql:///aerie"),
+        (rules.database_url, "postgresql://%2Fvar%2Frun%2Fpostgresql/aerie"),
+        (rules.database_url, "sqlite:////srv/aerie.sqlite3"),
+        (rules.history_url, "/srv/aerie"),
+        (rules.history_url, "file:///srv/aerie history"),
+        (rules.history_url, "s3a://bucket/history"),
+        (rules.history_url, "hdfs://name:8020/history"),
+        (rules.spark_remote, "sc://spark.example"),
+        (rules.spark_remote, "sc://spark.example:15002/;token=abc"),
+        (rules.spark_master, "local[*]"),
+        (rules.spark_master, "local[2,3]"),
+        (rules.spark_master, "spark://one:7077,two:7077"),
+        (rules.spark_master, "k8s://https://host:6443"),
+        (rules.network, "10.1.0.0/16"),
+        (rules.network, "192.168.7.4"),
+        (rules.network, "fd00::/8"),
+        (rules.network, "hooks.lan"),
+        (rules.host_name, "console.example"),
+        (rules.host_name, ".example"),
+        (rules.host_name, "*"),
+        (rules.data_folder, "/home/a person/data"),
+        (rules.secret_keys, f"{Fernet.generate_key().decode()}\n{Fernet.generate_key().decode()}\n"),
+    ],
+)
+def test_what_is_right_is_let_through(rule: rules.Rule, value: str) -> None:
+    assert rule(value) == ""
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "said"),
+    [
+        (rules.heap, "12x", "such as 512m"),
+        (rules.heap, "512", "such as 512m"),
+        (rules.heap, "8m", "not between 32m and 64g"),
+        (rules.heap, "999999999g", "not between 32m and 64g"),
+        (rules.zookeeper_connect, "zk1,,zk2", "names no host"),
+        (rules.zookeeper_connect, "zk1:99999", "1 to 65535"),
+        (rules.zookeeper_connect, "zk1:2181/", "chroot"),
+        (rules.zookeeper_connect, "zk1/a,zk2/b", "chroot"),
+        (rules.zookeeper_connect, "zookeeper://zk1:2181", "is a URL"),
+        (rules.redis_url, "127.0.0.1:6379", "redis://:PASSWORD@HOST:6379/0"),
+        (rules.redis_url, "http://h:6379", "redis://:PASSWORD@HOST:6379/0"),
+        (rules.redis_url, "redis://:6379", "names no host"),
+        (rules.redis_url, "redis://h:port/0", "1 to 65535"),
+        (rules.redis_url, "redis://h/first", "number of the database"),
+        (rules.database_url, "aerie", "postgres://USER"),
+        (rules.database_url, "mysql://h/aerie", "PostgreSQL or SQLite"),
+        (rules.database_url, "postgres://u:p@h", "names no database"),
+        (rules.database_url, "postgres://u:p@h:port/aerie", "1 to 65535"),
+        (rules.database_url, "postgres://u:p/w@h/aerie", "%2F"),
+        (rules.database_url, "sqlite://srv/aerie", "where nothing belongs"),
+        (rules.history_url, "history", "file:///FOLDER"),
+        (rules.history_url, "ftp://h/history", "s3a://BUCKET"),
+        (rules.history_url, "file://history", "whole path"),
+        (rules.history_url, "file:///", "whole path"),
+        (rules.history_url, "s3a://", "names no place"),
+        (rules.spark_remote, "local", "sc://HOST:15002"),
+        (rules.spark_remote, "sc://", "names no host"),
+        (rules.spark_remote, "sc://h:15002/token=abc", "behind the address"),
+        (rules.spark_master, "local[two]", "local[2]"),
+        (rules.spark_master, "spark://one", "no port"),
+        (rules.network, "10.0.0.0/99", "neither an address"),
+        (rules.network, "300.1.1.1", "neither an address"),
+        (rules.network, "http://hooks.lan", "neither an address"),
+        (rules.host_name, "https://console.example", "names alone"),
+        (rules.host_name, "console.example:8000", "names alone"),
+        (rules.data_folder, "/srv/a,b", "','"),
+        (rules.secret_keys, "", "is empty"),
+        (rules.secret_keys, "root:x:0:0", "something else than keys"),
+    ],
+)
+def test_what_is_wrong_is_told_with_what_to_write(
+    rule: rules.Rule, value: str, said: str
+) -> None:
+    assert said in rule(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("redis://:hunter2@h:6379/0", "redis://:…@h:6379/0"),
+        ("postgres://u:p:2@h/aerie", "postgres://u:…@h/aerie"),
+        ("sc://h:15002/;token=hunter2;user_id=a", "sc://h:15002/;token=…;user_id=a"),
+        ("zk1:2181/aerie", "zk1:2181/aerie"),
+    ],
+)
+def test_a_message_shows_no_secret(value: str, shown: str) -> None:
+    assert rules.without_secrets(value) == shown
+
+
+def test_half_a_password_that_stands_where_the_port_belongs_is_not_repeated() -> None:
+    assert "hunter" not in rules.database_url("postgres://u:hunter/2@h/aerie")
+    assert "hunter" not in rules.without_secrets("postgres://u:hunter/2@h/aerie")
