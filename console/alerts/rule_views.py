@@ -11,7 +11,7 @@ from console.alerts import services
 from console.alerts.forms import RuleForm
 from console.alerts.tabs import alert_tabs
 from console.live import store
-from console.ui.table import WIDE, Column, Table
+from console.ui.table import Column, Table
 from monitoring.models import Alert, AlertRule
 
 
@@ -24,7 +24,7 @@ def index(request: HttpRequest, cluster: str) -> HttpResponse:
     columns = [
         Column("name", _("Rule"), lambda rule: rule.name),
         Column("groups", _("Groups"), lambda rule: rule.group_pattern),
-        Column("topics", _("Topics"), lambda rule: rule.topic_pattern, css=WIDE),
+        Column("topics", _("Topics"), lambda rule: rule.topic_pattern),
         Column("lag", _("Lag over"), lambda rule: rule.lag_max, numeric=True),
         Column("for", _("For"), lambda rule: rule.for_seconds, numeric=True),
         Column("webhook", _("Webhook"), lambda rule: rule.webhook_host),

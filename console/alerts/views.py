@@ -9,7 +9,7 @@ from console.accounts.access import requires
 from console.alerts import services
 from console.alerts.tabs import alert_tabs
 from console.live import store
-from console.ui.table import WIDE, Column, Table
+from console.ui.table import Column, Table
 from monitoring.models import Alert, AlertDelivery
 
 PAST_MAX = 1000  # what the page searches through, newest first
@@ -28,7 +28,7 @@ def index(request: HttpRequest, cluster: str) -> HttpResponse:
         Column("lag", _("Lag"), lambda alert: alert.lag, numeric=True),
         Column("fired", _("Fired"), lambda alert: alert.fired_at_ms, numeric=True),
         Column("lasted", _("Lasted"), _lasted_ms, numeric=True),
-        Column("why", _("Resolved because"), css=WIDE),
+        Column("why", _("Resolved because")),
     ]
     table = Table.of(request.GET, columns, "-fired", id="past")
     rows = [

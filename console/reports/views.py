@@ -19,7 +19,7 @@ from console.accounts.rights import HIDDEN_PREFIXES
 from console.audit import services as audit
 from console.reports import texts
 from console.reports.forms import RangeForm
-from console.ui.table import WIDE, Column, Table
+from console.ui.table import Column, Table
 from monitoring.clock import now_ms
 from monitoring.reports import services, storage
 from monitoring.reports.kinds import THROUGHPUT_AND_LAG
@@ -38,7 +38,7 @@ def index(request: HttpRequest, cluster: str) -> HttpResponse:
         Column("report", _("Report"), texts.kind_title),
         Column("period", _("Time"), lambda row: row.params["from_ms"]),
         Column("state", _("State"), lambda row: row.state),
-        Column("by", _("Ordered by"), _author, css=WIDE),
+        Column("by", _("Ordered by"), _author),
         Column("created", _("Ordered"), lambda row: row.created_at, numeric=True),
     ]
     table = Table.of(request.GET, columns, "-created", id="reports")

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 PAGE_SIZE = 50
 SEARCH_LENGTH_MAX = 200
-WIDE = "d-none d-md-table-cell"  # the css of a column, and of its cells, that a phone leaves out
+WIDE = ""  # every column is shown: a phone stacks them (static/app/tables.js)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,75 @@
-// What the page does about ticks: tells whoever listens ("tick" on the body), and says when they
-// stop coming. The fragments themselves are swapped in by htmx as they arrive.
+// What the page does about ticks: tells whoever listens ("tick" on the body), and says since when
+// nothing comes. The fragments themselves are swapped in by htmx as they arrive; a page to which
+// nothing is pushed any more asks how the samples stand, so that it can say why.
 const connection = document.getElementById("live");
 
 if (connection) {
-  const limit = Math.max(20000, 4 * Number(connection.dataset.intervalMs || 5000));
-  let heardAt = Date.now();
+  const interval = Number(connection.dataset.intervalMs || 5000);
+  const limit = 2 * interval + 1500; // as console/live/store.py
+  const dot = () => document.querySelector("#live-status > .status-dot-live");
+  let sampledAt = "";
+  let freshAt = Date.now(); // by this clock, when the figures shown were sampled
+  let askedAt = 0;
+
+  // Ages come from the server: its clock and this one need not agree.
+  function note() {
+    const { atMs, ageMs } = dot()?.dataset ?? {};
+    if (!atMs || atMs === sampledAt) return;
+    sampledAt = atMs;
+    freshAt = Date.now() - Number(ageMs || 0);
+  }
+
+  function sayStale() {
+    const mark = dot();
+    const text = document.querySelector("#live-status > .status-text");
+    if (!mark || !text || !sampledAt) return;
+    const time = `${new Date(Number(sampledAt)).toISOString().slice(11, 19)} UTC`;
+    mark.className = "status-dot-live is-stale";
+    const dotInMenu = document.getElementById("switcher-dot");
+    if (dotInMenu) dotInMenu.className = "switcher-dot is-stale";
+    text.textContent = `${mark.dataset.stale} ${time}`;
+    const said = document.querySelector("#live-banner > .alert:not(#live-lost)");
+    const lost = document.getElementById("live-lost");
+    if (!lost) return;
+    lost.querySelector("[data-since]").textContent = time;
+    lost.hidden = Boolean(said);
+  }
+
+  // The server's own words in place of what the page could guess.
+  function show(html) {
+    const told = new DOMParser().parseFromString(html, "text/html");
+    for (const id of ["live-status", "live-banner"]) {
+      const found = told.getElementById(id);
+      const shown = document.getElementById(id);
+      if (found && shown && shown.innerHTML !== found.innerHTML) shown.innerHTML = found.innerHTML;
+    }
+  }
+
+  async function ask() {
+    askedAt = Date.now();
+    const url = document.getElementById("live-lost")?.dataset.statusUrl;
+    try {
+      const response = await fetch(url, { signal: AbortSignal.timeout(interval) });
+      if (response.ok && !response.redirected && isLate()) show(await response.text());
+    } catch {
+      // The console does not answer: the page says what it knows.
+    }
+    if (isLate() && ["ok", "partial", "stale"].includes(dot()?.dataset.state)) sayStale();
+  }
+
+  const isLate = () => Date.now() - freshAt >= limit;
 
   document.addEventListener("htmx:after:ws:message", () => {
-    heardAt = Date.now();
+    note();
     // The server sends the next tick only to a browser that has drawn the last.
     const path = connection.getAttribute("hx-ws:connect");
     htmx.ext.ws.getRegistry().get(path)?.socket?.send("drawn");
     document.body.dispatchEvent(new CustomEvent("tick"));
   });
+  note();
   setInterval(() => {
-    const lost = document.getElementById("live-lost");
-    const said = document.querySelector("#live-banner > .alert:not(#live-lost)");
-    if (lost) lost.hidden = Boolean(said) || document.hidden || Date.now() - heardAt < limit;
+    if (document.hidden || !isLate()) return;
+    if (["ok", "partial"].includes(dot()?.dataset.state)) sayStale();
+    if (Date.now() - askedAt >= interval) ask();
   }, 1000);
 }

@@ -1,0 +1,39 @@
+// On a phone a row of a `.card-table` is a small block instead of a line that leaves the screen:
+// each cell with its column's heading in front (app.css). The headings are copied here, whenever
+// tables arrive or change; what CSS takes from a table that is no table any more (its roles) too.
+const phone = window.matchMedia("(max-width: 767.98px)");
+
+function put(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
+function label(table) {
+  const titles = [...table.querySelectorAll("thead th")].map((th) =>
+    th.querySelector(".visually-hidden") ? "" : th.textContent.trim(),
+  );
+  put(table, "role", "table");
+  for (const group of table.querySelectorAll("thead, tbody")) put(group, "role", "rowgroup");
+  for (const th of table.querySelectorAll("thead th")) put(th, "role", "columnheader");
+  for (const row of table.rows) {
+    put(row, "role", "row");
+    if (row.parentElement.tagName === "THEAD") continue;
+    [...row.cells].forEach((cell, i) => {
+      put(cell, "role", "cell");
+      put(cell, "data-label", cell.colSpan > 1 ? "" : (titles[i] ?? ""));
+    });
+  }
+  if (!table.classList.contains("is-stacked")) table.classList.add("is-stacked");
+}
+
+function labelAll() {
+  if (phone.matches) document.querySelectorAll(".card-table").forEach(label);
+  else document.querySelectorAll(".is-stacked").forEach((table) => table.classList.remove("is-stacked"));
+}
+
+labelAll();
+phone.addEventListener("change", labelAll);
+new MutationObserver(labelAll).observe(document.body, {
+  childList: true,
+  subtree: true,
+  attributeFilter: ["class", "data-label"],
+});
