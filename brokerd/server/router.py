@@ -17,6 +17,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import messages
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import SMALLEST_REQUEST_BYTES, RequestHeader, parse_header
+from brokerd.protocol.list_offsets_v0 import encode_refusal
 from brokerd.protocol.schema_writer import shapes
 from brokerd.protocol.versions import PRODUCE_VERSION_MIN, is_served
 from brokerd.server.context import ColdHandler, RequestContext
@@ -192,6 +193,9 @@ class Router:
         if context.api_key == ApiKey.PRODUCE and context.api_version < PRODUCE_VERSION_MIN:
             refuse_old_produce(connection, header, frame)
             return
+        if context.api_key == ApiKey.LIST_OFFSETS and context.api_version == 0:
+            self._refuse_old_list_offsets(connection, context, header, frame)
+            return
         error = KafkaError(
             ErrorCode.UNSUPPORTED_VERSION,
             f"API {context.api_key} version {context.api_version} is not served",
@@ -203,6 +207,20 @@ class Router:
         except KafkaError:
             request = None
         self._answer_error(connection, context, request, error)
+
+    def _refuse_old_list_offsets(
+        self,
+        connection: Connection,
+        context: RequestContext,
+        header: RequestHeader,
+        frame: memoryview,
+    ) -> None:
+        try:
+            body = encode_refusal(frame, header.body_position, ErrorCode.UNSUPPORTED_VERSION)
+        except KafkaError as error:
+            connection.close(str(error))
+            return
+        connection.output.add(reply_frame(context, body))
 
     async def finish_tasks(self, timeout_s: float) -> None:
         """Gives handlers under way a moment to answer, then cancels them."""

@@ -171,6 +171,20 @@ def test_old_produce_versions_are_refused_in_their_own_form(broker: Brokerd, top
             assert error == ErrorCode.UNSUPPORTED_VERSION
 
 
+def test_list_offsets_v0_is_refused_in_its_own_form(broker: Brokerd, topic: str) -> None:
+    name = topic.encode()
+    body = struct.pack(">iih", -1, 1, len(name)) + name
+    body += struct.pack(">iiqi", 1, 7, -1, 1)
+    head = struct.pack(">hhih", ApiKey.LIST_OFFSETS, 0, 5, -1)
+    with Wire(broker.port) as wire:
+        wire.send(struct.pack(">i", len(head) + len(body)) + head + body)
+        told = struct.pack(">iihii", 1, 7, ErrorCode.UNSUPPORTED_VERSION, 0, 0)[:-4]
+        expected = struct.pack(">iih", 5, 1, len(name)) + name + told
+        assert wire.frame() == expected
+        wire.send(struct.pack(">i", len(head)) + head)
+        assert wire.is_closed()
+
+
 def test_an_api_or_version_that_is_not_served_gets_its_own_error(broker: Brokerd) -> None:
     with Wire(broker.port) as wire:
         answer = wire.ask(
