@@ -3,7 +3,14 @@
 from collections.abc import Callable
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.support.brokerd import Brokerd
@@ -191,3 +198,12 @@ def test_producing_to_an_internal_topic_is_refused(broker: Brokerd) -> None:
     assert producer.flush(TIMEOUT_S) == 0
     assert reports[0] is not None
     assert reports[0].code() == KafkaError.TOPIC_EXCEPTION
+
+
+def test_a_transactional_producer_is_told_at_once_that_there_are_no_transactions(
+    broker: Brokerd,
+) -> None:
+    producer = Producer({"bootstrap.servers": broker.address, "transactional.id": "t"})
+    with pytest.raises(KafkaException, match="transactions are not served yet") as refused:
+        producer.init_transactions(TIMEOUT_S)
+    assert refused.value.args[0].fatal()

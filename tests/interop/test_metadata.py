@@ -145,9 +145,12 @@ def test_a_record_without_a_key_is_refused_on_a_compacted_topic(
 
 
 def test_a_transactional_id_is_refused_until_transactions_are_served(wire: Wire) -> None:
+    refused = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    coordinator = wire.ask(ApiKey.FIND_COORDINATOR, 3, {"key": "t", "key_type": 1})
+    assert coordinator.error_code == refused
+    assert "transactions are not served yet" in coordinator.error_message
     fields = {"transactional_id": "t", "transaction_timeout": 1000}
-    answer = wire.ask(ApiKey.INIT_PRODUCER_ID, 4, fields)
-    assert answer.error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert wire.ask(ApiKey.INIT_PRODUCER_ID, 4, fields).error_code == refused
     plain = [wire.ask(ApiKey.INIT_PRODUCER_ID, 4, {"transactional_id": None}) for _ in range(2)]
     assert [each.error_code for each in plain] == [0, 0]
     assert plain[0].producer_id != plain[1].producer_id

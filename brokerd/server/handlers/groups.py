@@ -27,8 +27,10 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.broker import Broker
 from brokerd.server.context import ColdHandler, Fields, RequestContext
 from brokerd.server.group_service import NAME_BYTES_MAX
+from brokerd.server.handlers.producers import NO_TRANSACTIONS
 
 KEY_IS_GROUP = 0
+KEY_IS_TRANSACTION = 1
 JOIN_NEEDS_MEMBER_ID_FROM = 4
 JOIN_MAY_SKIP_ASSIGNMENT_FROM = 9
 LEAVE_BATCHED_FROM = 3
@@ -57,9 +59,12 @@ async def find_coordinator(broker: Broker, context: RequestContext, request: Any
 
 async def _find(broker: Broker, context: RequestContext, key_type: int, key: str) -> Fields:
     nobody = {"node_id": -1, "host": "", "port": -1}
+    if key_type == KEY_IS_TRANSACTION:
+        message = "transactions are not served yet: use a producer without transactional.id"
+        return {"error_code": NO_TRANSACTIONS, "error_message": message, **nobody}
     if key_type != KEY_IS_GROUP:
-        message = "this broker coordinates consumer groups only, no transactions"
-        return {"error_code": ErrorCode.UNSUPPORTED_VERSION, "error_message": message, **nobody}
+        message = f"{key_type} is not the number of a kind of coordinator"
+        return {"error_code": ErrorCode.INVALID_REQUEST, "error_message": message, **nobody}
     try:
         node_id, host, port = await broker.groups.coordinator(key, context.listener)
     except KafkaError as error:
