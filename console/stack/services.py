@@ -4,13 +4,14 @@
 again for a while (a machine that boots starts everything together), and then nothing is started.
 """
 
-import os
+import re
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import redis
 from kazoo.client import KazooClient
@@ -55,7 +56,7 @@ def of_settings(settings: Any) -> list[Service]:
         wanted.append(Service("REDIS_URL", "Redis", settings.REDIS_URL, ask))
     if not settings.AERIE_EMBEDDED_DATABASE:
         database = settings.DATABASES["default"]
-        where = database["HOST"] + "/" + str(database["NAME"])
+        where = "/".join(filter(None, [database["HOST"], str(database["NAME"])]))
         wanted.append(Service("DATABASE_URL", "database", where, ask_database))
     if "://" in settings.HISTORY_URL and not settings.HISTORY_URL.startswith("file:"):
         wanted.append(Service("HISTORY_URL", "file system", settings.HISTORY_URL, ask_history))
@@ -163,8 +164,6 @@ def ask_history() -> None:
 
 def ask_spark(remote: str) -> None:
     """A connection; whether the token is right shows in the first report."""
-    from urllib.parse import urlsplit
-
     parts = urlsplit(remote)
     _connect(parts.hostname or "", parts.port or 15002)
 
@@ -178,7 +177,8 @@ def _connect(host: str, port: int) -> None:
 
 def _in_short(error: Exception) -> str:
     """The reason in one line, without an error number."""
-    if isinstance(error, OSError) and error.errno and error.strerror:
-        return os.strerror(error.errno) if error.errno > 0 else error.strerror
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines or [type(error).__name__])[0].rstrip(".")
+    reason = (lines or [type(error).__name__])[0].rstrip(".")
+    return re.sub(r"^Error -?\d+ connecting to \S+\. ", "", reason)  # redis-py says where, too

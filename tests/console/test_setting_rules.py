@@ -3,6 +3,8 @@ from cryptography.fernet import Fernet
 
 from console import setting_rules as rules
 
+KEY = Fernet.generate_key().decode()
+
 
 @pytest.mark.parametrize(
     ("rule", "value"),
@@ -35,7 +37,7 @@ from console import setting_rules as rules
         (rules.host_name, ".example"),
         (rules.host_name, "*"),
         (rules.data_folder, "/home/a person/data"),
-        (rules.secret_keys, f"{Fernet.generate_key().decode()}\n{Fernet.generate_key().decode()}\n"),
+        (rules.secret_keys, f"{KEY}\n{KEY}\n"),
     ],
 )
 def test_what_is_right_is_let_through(rule: rules.Rule, value: str) -> None:
