@@ -52,7 +52,7 @@ async def test_there_is_no_coordinator_for_transactions_or_without_a_name(
     request = {"key_type": 1, "coordinator_keys": ["transactions"]}
     found = (await ask(broker, ApiKey.FIND_COORDINATOR, request)).coordinators[0]
     assert found.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-    assert "no transactions" in found.error_message
+    assert "transactions are not served yet" in found.error_message
     request = {"key_type": 0, "coordinator_keys": [""]}
     found = (await ask(broker, ApiKey.FIND_COORDINATOR, request)).coordinators[0]
     assert found.error_code == ErrorCode.INVALID_GROUP_ID
