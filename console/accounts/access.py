@@ -13,6 +13,24 @@ from console.accounts import rights
 View = Callable[..., HttpResponse]
 
 
+def no_topic(name: str) -> Http404:
+    """What is raised for a topic that is not there, and for one that may not be known of."""
+    return Http404(_("There is no topic “%(name)s” here.") % {"name": name})
+
+
+def _refusal(held: rights.Rights, verb: str, name: str | None) -> str:
+    told = {"role": held.role or _("none"), "verb": verb, "name": name}
+    if name is not None and rights.is_closed(verb, name):
+        return (
+            _(
+                "Your role (%(role)s) does not include reading the records of “%(name)s”: they "
+                "name what only admins may see."
+            )
+            % told
+        )
+    return _("Your role (%(role)s) does not include “%(verb)s”. Ask an admin.") % told
+
+
 def requires(verb: str, resource: str | None = None) -> Callable[[View], View]:
     """Lets a view run only for a user who may do `verb`.
 
@@ -29,11 +47,8 @@ def requires(verb: str, resource: str | None = None) -> Callable[[View], View]:
             held = rights.of(request.user, getattr(request, "cluster", None))
             if not held.may(verb, name):
                 if name is not None and rights.is_hidden(verb, name):
-                    raise Http404(_("There is nothing of this name here."))
-                raise PermissionDenied(
-                    _("Your role (%(role)s) does not include “%(verb)s”. Ask an admin.")
-                    % {"role": held.role or _("none"), "verb": verb}
-                )
+                    raise no_topic(name)
+                raise PermissionDenied(_refusal(held, verb, name))
             request.rights = held
             return view(request, *args, **kwargs)
 

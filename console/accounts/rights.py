@@ -1,9 +1,10 @@
 """`may(user, verb, cluster, resource)`: the one question that decides every right.
 
-Pages, WebSocket, tasks and later the API ask it; nothing else compares roles. The rules are two
-tables: VERBS gives the least role for a verb, HIDDEN the resources that only admins see whatever
-the verb. `Rights` is what one user may do on one cluster: small, hashable, without a database
-behind it, so that a fragment can be rendered once for each distinct set of rights.
+Pages, WebSocket, tasks and later the API ask it; nothing else compares roles. The rules are
+three tables: VERBS gives the least role for a verb, HIDDEN the topics that only admins know of,
+whatever the verb, CLOSED those that anyone may see and only admins may read. `Rights` is what one
+user may do on one cluster: small, hashable, without a database behind it, so that a fragment can
+be rendered once for each distinct set of rights.
 
 Roles come from grants (console/accounts/models.py): one for a named cluster beats the one for
 every cluster. A superuser is an admin everywhere.
@@ -41,6 +42,9 @@ VERBS = {
 
 # Topics whose records tell what people did in the console.
 HIDDEN_PREFIXES = ("console.",)
+# Topics whose records name what not every reader may know of: the cluster's own (groups, their
+# offsets of any topic), and the brokers' events, which tell of each partition by name.
+CLOSED_PREFIXES = ("__", "brokerd.events")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ class Rights:
         An unknown verb is a mistake in the program: KeyError.
         """
         least = VERBS[verb]
-        if resource is not None and is_hidden(verb, resource):
+        if resource is not None and (is_hidden(verb, resource) or is_closed(verb, resource)):
             least = ADMIN
         return self.role != NOBODY and ROLES.index(self.role) >= ROLES.index(least)
 
@@ -68,8 +72,16 @@ class Rights:
 
 def is_hidden(verb: str, resource: str) -> bool:
     """Whether only admins may know of this resource; groups and alerts have no such names."""
+    if verb == "topic.create":
+        # Brokers refuse names that differ only in "." and "_" from one that is there, by name.
+        resource = resource.replace("_", ".")
     about_topic = verb.partition(".")[0] in ("topic", "record", "segment")
     return about_topic and resource.startswith(HIDDEN_PREFIXES)
+
+
+def is_closed(verb: str, resource: str) -> bool:
+    """Whether only admins may read this topic's records; its figures are for everyone."""
+    return verb.partition(".")[0] == "record" and resource.startswith(CLOSED_PREFIXES)
 
 
 def of(user: AbstractBaseUser | AnonymousUser, cluster: Any = None) -> Rights:

@@ -50,6 +50,8 @@ class Login(auth.LoginView):
         audit.record(
             None, "account.sign-in", resource=shown, remote_addr=address, outcome="refused"
         )
+        if not form.non_field_errors():  # a field is empty, too long, or holds what no name does
+            form.add_error(None, form.get_invalid_login_error())
         response = super().form_invalid(form)
         response.status_code = 422
         return response

@@ -6,6 +6,7 @@ with their true size beside them.
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 SHOWN_CHARS_MAX = 20_000
 HEX_BYTES_MAX = 512
@@ -60,6 +61,25 @@ def _as_json(text: str) -> str | None:
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+        tree = json.loads(text, object_pairs_hook=_members)
+        laid_out = json.dumps(tree, indent=2, ensure_ascii=False)
+        # Half a surrogate pair is JSON, escaped, and nothing that a page can hold.
+        return laid_out if laid_out.isascii() or _is_whole(laid_out) else json.dumps(tree, indent=2)
     except (ValueError, RecursionError):
         return None
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; one that names a member twice would lose the first: it stays text."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a member is named twice")
+    return members
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

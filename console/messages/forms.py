@@ -1,9 +1,11 @@
 """The forms of the messages pages: what to read, and what to cover."""
 
+import re
+
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from console.messages.masking import is_target
+from console.messages.masking import WILDCARDS_MAX, is_target, wrong_character
 from console.messages.models import MaskingRule
 from console.messages.services import Query
 
@@ -59,6 +61,9 @@ class MaskingRuleForm(forms.ModelForm):
     class Meta:
         model = MaskingRule
         fields = ("topic_pattern", "target")
+        help_texts = {
+            "topic_pattern": _("A topic's name; * stands for anything, ? for one character.")
+        }
 
     def clean(self) -> None:
         super().clean()
@@ -66,6 +71,22 @@ class MaskingRuleForm(forms.ModelForm):
             return
         if MaskingRule.objects.filter(cluster=self.instance.cluster, **self.cleaned_data).exists():
             raise forms.ValidationError(_("There is this rule already."))
+
+    def clean_topic_pattern(self) -> str:
+        pattern: str = self.cleaned_data["topic_pattern"].strip()
+        if wrong := wrong_character(pattern):
+            raise forms.ValidationError(
+                _(
+                    "Character %(position)d, “%(character)s”, stands in no topic's name. Letters, "
+                    "digits, “.”, “_” and “-” do; * stands for anything, ? for one character."
+                ),
+                params={"position": wrong[0], "character": wrong[1]},
+            )
+        if pattern.count("*") + pattern.count("?") > WILDCARDS_MAX:
+            raise forms.ValidationError(
+                _("A pattern has at most %(most)d of * and ?."), params={"most": WILDCARDS_MAX}
+            )
+        return re.sub(r"\*+", "*", pattern)
 
     def clean_target(self) -> str:
         target: str = self.cleaned_data["target"].strip()

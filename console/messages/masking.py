@@ -24,6 +24,17 @@ _COVER_BYTES = COVER.encode()
 TARGET = re.compile(r"key|value(\.[^.\s]+)*|headers\.\S+")
 
 
+# What a topic's name can hold, and the two wildcards.
+_NOT_IN_PATTERNS = re.compile(r"[^a-zA-Z0-9._*?-]")
+WILDCARDS_MAX = 10
+
+
+def wrong_character(pattern: str) -> tuple[int, str] | None:
+    """The first character (counted from 1) that no pattern of topic names can hold."""
+    found = _NOT_IN_PATTERNS.search(pattern)
+    return (found.start() + 1, found[0]) if found else None
+
+
 def is_target(text: str) -> bool:
     """Whether `text` is a target that a rule can name."""
     return TARGET.fullmatch(text) is not None
@@ -55,12 +66,12 @@ def _cover_value(value: bytes, path: Sequence[str]) -> bytes:
         return _COVER_BYTES
     try:
         tree = json.loads(value)
-    except (ValueError, RecursionError):
+        if not isinstance(tree, dict | list):
+            return _COVER_BYTES
+        _cover_member(tree, path)
+        return json.dumps(tree, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):  # no JSON, half a surrogate pair in it, or too deep
         return _COVER_BYTES
-    if not isinstance(tree, dict | list):
-        return _COVER_BYTES
-    _cover_member(tree, path)
-    return json.dumps(tree, ensure_ascii=False).encode()
 
 
 def _cover_member(node: Any, path: Sequence[str]) -> None:

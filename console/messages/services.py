@@ -14,7 +14,7 @@ from console.accounts import rights
 from console.messages.decode import Decoded, decode
 from console.messages.masking import mask
 from console.messages.models import MaskingRule
-from monitoring.gateway.browse import RecordRow
+from monitoring.gateway.browse import RecordRow, Unread
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 
@@ -43,7 +43,15 @@ class ShownRecord:
     headers: tuple[tuple[str, Decoded], ...]
 
 
-def read(principal: Any, cluster: Cluster, query: Query) -> list[ShownRecord]:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a read brought, and the partitions that are missing in it."""
+
+    records: list[ShownRecord]
+    unread: tuple[Unread, ...] = ()
+
+
+def read(principal: Any, cluster: Cluster, query: Query) -> Shown:
     """Up to `query.limit` records, newest first, masked for `principal`.
 
     Raises PermissionDenied without the right to read the topic, GatewayError where the cluster
@@ -53,11 +61,11 @@ def read(principal: Any, cluster: Cluster, query: Query) -> list[ShownRecord]:
     if not held.may("record.read", query.topic):
         raise PermissionDenied(_("Your role does not include reading the records of this topic."))
     with for_cluster(cluster) as gateway:
-        rows = gateway.browse.read(
+        portion = gateway.browse.read(
             query.topic, query.partition, query.offset, min(query.limit, LIMIT_MAX)
         )
     targets = [] if held.may("record.unmask", query.topic) else _targets(cluster, query.topic)
-    return [_shown(mask(row, targets)) for row in rows]
+    return Shown([_shown(mask(row, targets)) for row in portion.rows], portion.unread)
 
 
 def _targets(cluster: Cluster, topic: str) -> list[str]:

@@ -3,8 +3,8 @@
 from typing import Any
 
 from django.contrib import messages as notices
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -14,27 +14,41 @@ from console.live.rows import PartitionRow
 from console.messages import services
 from console.messages.forms import BrowseForm, MaskingRuleForm
 from console.messages.models import MaskingRule
+from console.topics import gaps
 from console.topics.frame import frame
-from monitoring.gateway.errors import GatewayError
+from console.ui.texts import sentence
+from monitoring.gateway.errors import GatewayError, NotFound, OffsetOutOfRange
 
 
 @require_safe
 @requires("record.read", resource="topic")
 def browse(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
-    """The records of a topic, newest first."""
+    """The records of a topic, newest first; what could not be read is named."""
     page: dict[str, Any] = frame(request, topic, "messages")
-    rows: list[PartitionRow] = page["shown"].partitions(topic) if page["shown"] else []
-    form = BrowseForm(request.GET, [row.partition for row in rows])
-    page |= {"form": form, "rows": rows}
-    if form.is_valid():
-        query = form.query(topic)
-        try:
-            page["records"] = services.read(request.user, request.cluster, query)
-        except GatewayError as error:
-            page["error"] = error.message
-        else:
-            page |= _neighbours(query, page["records"], rows)
-    return render(request, "messages/browse.html", page)
+    page["rows"] = page["shown"].partitions(topic) if page["shown"] else []
+    page["form"] = BrowseForm(request.GET, [row.partition for row in page["rows"]])
+    status = _read(request, page) if page["form"].is_valid() else 422
+    return render(request, "messages/browse.html", page, status=status)
+
+
+def _read(request: HttpRequest, page: dict[str, Any]) -> int:
+    """Puts the records into the page, or why there are none; returns the answer's status."""
+    query = page["form"].query(page["topic"])
+    try:
+        found = services.read(request.user, request.cluster, query)
+    except OffsetOutOfRange as error:
+        page["form"].add_error("offset", sentence(error.message))
+        return 422
+    except NotFound as error:
+        page["error"] = sentence(error.message)
+        return 404
+    except GatewayError as error:
+        page["error"] = sentence(error.message)
+        return 503 if error.retriable else 502
+    page["gaps"] = gaps.told(found.unread, page["shown"], page["topic"])
+    page["records"] = found.records
+    page |= _neighbours(query, found.records, page["rows"])
+    return 200 if found.records or not found.unread else 503
 
 
 def _neighbours(
@@ -76,7 +90,9 @@ def masking(request: HttpRequest, cluster: str) -> HttpResponse:
 @require_POST
 @requires("masking.edit")
 def remove_masking(request: HttpRequest, cluster: str, rule_id: int) -> HttpResponse:
-    rule = get_object_or_404(MaskingRule, pk=rule_id, cluster=request.cluster)
+    rule = MaskingRule.objects.filter(pk=rule_id, cluster=request.cluster).first()
+    if rule is None:
+        raise Http404(_("There is no such masking rule here. It may be removed already."))
     audit.record_request(request, "masking.remove", rule.topic_pattern, _told(rule))
     rule.delete()
     notices.success(request, _("The rule is gone: those records are shown in full again."))

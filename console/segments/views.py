@@ -1,5 +1,6 @@
 """The segments of a partition: the files along its offsets, and what is inside one."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -10,10 +11,13 @@ from django.views.decorators.http import require_safe
 from console.accounts import rights
 from console.accounts.access import requires
 from console.segments import services
+from console.topics import gaps
 from console.topics.frame import frame
-from monitoring.gateway.errors import GatewayError, Unsupported
+from console.ui.texts import sentence
+from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Refused, Unsupported
 
 START_MAX = 2**40
+OFFSET_MAX = 2**63 - 1
 
 
 @require_safe
@@ -23,21 +27,16 @@ def partition_segments(
 ) -> HttpResponse:
     """The files of a partition along its offsets."""
     page = _page(request, topic, partition)
-    row = page.get("row")
-    if row is not None:
-        try:
-            found = services.segments(request.cluster, row)
-        except Unsupported:
-            page["unsupported"] = True
-        except GatewayError as error:
-            page["error"] = error.message
-        else:
-            page |= {
-                "segments": found,
-                "bars": services.bars(found),
-                "size_bytes": sum(s["size_bytes"] for s in found),
-            }
-    return render(request, "segments/partition.html", page)
+
+    def read() -> None:
+        found = services.segments(request.cluster, page["row"])
+        page.update(
+            segments=found,
+            bars=services.bars(found),
+            size_bytes=sum(s["size_bytes"] for s in found),
+        )
+
+    return render(request, "segments/partition.html", page, status=_asked(page, read))
 
 
 @require_safe
@@ -48,23 +47,53 @@ def segment(
     """Inside one segment: its offset index, its time index or its batches."""
     kind = request.GET.get("show", "batches")
     kind = kind if kind in services.KINDS else "batches"
+    start = _start(request)
     page = _page(request, topic, partition) | {
         "base_offset": base_offset,
         "kind": kind,
         "kinds": _kind_tabs(kind),
-        "start": _start(request),
+        "start": start,
     }
-    row = page.get("row")
-    if row is not None:
+    where = {"base": base_offset, "partition": partition}
+    gone = Http404(_("Partition %(partition)d has no segment that begins at %(base)d.") % where)
+
+    def read() -> None:
+        files = services.segments(request.cluster, page["row"])
+        if base_offset not in (file["base_offset"] for file in files):
+            raise gone
         try:
-            found = services.entries(request.cluster, row, base_offset, kind, page["start"])
-        except Unsupported:
-            page["unsupported"] = True
-        except GatewayError as error:
-            page["error"] = error.message
-        else:
-            page |= {"found": found, "next_start": _next_start(kind, page["start"], found)}
-    return render(request, "segments/segment.html", page)
+            found = services.entries(request.cluster, page["row"], base_offset, kind, start)
+        except Refused as error:
+            if not start:
+                raise
+            told = _("This segment has no batch at position %(n)d.") % {"n": start}
+            raise OffsetOutOfRange(told) from error
+        page.update(found=found, next_start=_next_start(kind, start, found))
+
+    if base_offset > OFFSET_MAX:
+        raise gone
+    return render(request, "segments/segment.html", page, status=_asked(page, read))
+
+
+def _asked(page: dict[str, Any], read: Callable[[], None]) -> int:
+    """Lets `read` ask the partition's leader, where there is one; returns the answer's status."""
+    row = page["row"]
+    if row is None:
+        return 200
+    if row.is_offline:
+        page["gaps"] = [gaps.no_leader(row, page["shown"])]
+        return 503
+    try:
+        read()
+    except Unsupported:
+        page["unsupported"] = True
+    except OffsetOutOfRange as error:
+        page["error"] = error.message
+        return 422
+    except GatewayError as error:
+        page["error"] = sentence(error.message)
+        return 503 if error.retriable else 502
+    return 200
 
 
 def _page(request: HttpRequest, topic: str, partition: int) -> dict[str, Any]:

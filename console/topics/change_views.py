@@ -12,13 +12,18 @@ from django.views.decorators.http import require_http_methods
 from console.accounts.access import requires
 from console.actions import services
 from console.actions.plan import PlanRefused
+from console.topics import changes
 from console.topics.forms import AddPartitionsForm, CreateTopicForm
+from console.topics.frame import frame
+from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.create")
 def create(request: HttpRequest, cluster: str) -> HttpResponse:
+    if request.cluster.read_only:
+        return _refused(request, _("Create a topic"), _read_only())
     form = CreateTopicForm(_posted(request))
     if request.method == "POST" and form.is_valid():
         params = form.params()
@@ -29,21 +34,43 @@ def create(request: HttpRequest, cluster: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.alter", resource="topic")
 def add_partitions(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
+    title = _("Add partitions to “%(name)s”") % {"name": topic}
+    if reason := _why_not(request, topic):
+        return _refused(request, title, reason, topic)
     form = AddPartitionsForm(_posted(request))
     if request.method == "POST" and form.is_valid():
         params = {"name": topic, "total": form.cleaned_data["total"]}
         return _propose(request, form, "topic.add-partitions", topic, params)
-    return _form(request, form, _("Add partitions to “%(name)s”") % {"name": topic}, topic=topic)
+    return _form(request, form, title, topic=topic)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.delete", resource="topic")
 def delete(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
     """GET explains; only the POST makes a plan, and only the plan's own POST deletes."""
+    title = _("Delete “%(name)s”") % {"name": topic}
+    if reason := _why_not(request, topic):
+        return _refused(request, title, reason, topic)
     form = forms.Form(_posted(request))
     if request.method == "POST":
         return _propose(request, form, "topic.delete", topic, {"name": topic})
-    return _form(request, form, _("Delete “%(name)s”") % {"name": topic}, topic=topic)
+    return _form(request, form, title, topic=topic)
+
+
+def _why_not(request: HttpRequest, topic: str) -> str:
+    """Why this topic cannot be changed, before anything is asked. Http404 where it is not."""
+    frame(request, topic, "overview")
+    return _read_only() if request.cluster.read_only else changes.refusal(topic)
+
+
+def _read_only() -> str:
+    return _("This cluster is read-only in this console. An admin can lift that under Clusters.")
+
+
+def _refused(request: HttpRequest, title: str, reason: str, topic: str = "") -> HttpResponse:
+    """The page of a change that cannot be: why, and no form."""
+    context = {"title": title, "topic": topic, "reason": reason}
+    return render(request, "topics/change.html", context, status=422)
 
 
 def _posted(request: HttpRequest) -> QueryDict | None:
@@ -61,7 +88,7 @@ def _propose(
     except PlanRefused as error:
         return _failed(request, form, kind, topic, str(error), 422)
     except GatewayError as error:
-        text = _("The cluster could not be asked: %(why)s") % {"why": error.message}
+        text = _("The cluster could not be asked: %(why)s") % {"why": sentence(error.message)}
         return _failed(request, form, kind, topic, text, 503 if error.retriable else 422)
     return redirect("plan", request.cluster.slug, plan.pk)
 

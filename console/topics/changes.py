@@ -61,6 +61,16 @@ def read_existing(gateway: Gateway, params: Params) -> Facts:
     }
 
 
+def refusal(name: str) -> str:
+    """Why a topic may not be changed at all; empty where it may."""
+    if name.startswith("__"):
+        return _(
+            "“%(name)s” belongs to the cluster itself, which would break without it: it cannot be "
+            "changed here."
+        ) % {"name": name}
+    return ""
+
+
 def draft_create(facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
     name, partitions, replication = params["name"], params["partitions"], params["replication"]
     if facts["exists"]:
@@ -98,6 +108,8 @@ def draft_create(facts: Facts, params: Params, snapshot: Snapshot | None) -> Dra
 
 def draft_add_partitions(facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
     name, total = params["name"], params["total"]
+    if refusal(name):
+        raise PlanRefused(refusal(name))
     if total <= facts["partitions"]:
         raise PlanRefused(
             _("“%(name)s” has %(n)d partitions already, and they cannot be removed.")
@@ -116,8 +128,8 @@ def draft_add_partitions(facts: Facts, params: Params, snapshot: Snapshot | None
 
 def draft_delete(facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
     name = params["name"]
-    if name.startswith("__"):
-        raise PlanRefused(_("“%(name)s” belongs to the cluster itself.") % {"name": name})
+    if refusal(name):
+        raise PlanRefused(refusal(name))
     row = snapshot.topic(name) if snapshot else None
     changes = [
         Change(_("Topic"), name, _("deleted")),

@@ -70,10 +70,21 @@ class CreateTopicForm(forms.Form):
             key, equals, value = (part.strip() for part in line.partition("="))
             if not equals or not SETTING.fullmatch(key):
                 raise ValidationError(_("“%(line)s” is not name=value."), params={"line": line})
+            if key in found:
+                raise ValidationError(_("“%(key)s” stands here twice."), params={"key": key})
             found[key] = value
         if len(found) > SETTINGS_MAX:
             raise ValidationError(_("These are too many settings."))
         return found
+
+    def clean(self) -> None:
+        """What has a field of its own is not named in the settings, too."""
+        settings = self.cleaned_data.get("settings") or {}
+        for name, key in (("cleanup", "cleanup.policy"), ("retention_hours", "retention.ms")):
+            if key in settings and self.cleaned_data.get(name) not in (None, ""):
+                text = _("“%(key)s” is set by “%(field)s” above already: take one of them out.")
+                told = {"key": key, "field": self.fields[name].label}
+                self.add_error("settings", ValidationError(text, params=told))
 
     def params(self) -> dict[str, Any]:
         """The parameters of the plan `topic.create`."""

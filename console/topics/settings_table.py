@@ -1,4 +1,7 @@
-"""The table of a topic's settings: value, what it means, where it comes from. Pure."""
+"""The table of a topic's settings: value, what it means, where it comes from. Pure.
+
+What differs from its default stands on top, unless another order is asked for.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -60,9 +63,10 @@ def build(params: Mapping[str, str], entries: Iterable[Entry]) -> dict[str, Any]
     columns = [
         Column("name", _("Setting"), lambda row: row.name),
         Column("value", _("Value")),
-        Column("source", _("Comes from"), lambda row: row.source),
+        Column("meaning", _("Which is")),
+        Column("source", _("Comes from"), lambda row: (row.is_default, row.source, row.name)),
     ]
-    table = Table.of(params, columns, "name", id="settings", page_size=200)
+    table = Table.of(params, columns, "source", id="settings", page_size=200)
     table.show(rows, lambda row: f"{row.name} {row.value}")
     return {"table": table, "overridden": sum(not row.is_default for row in rows)}
 

@@ -1,18 +1,16 @@
 """The topics of a cluster: list and detail. Changes are made in console/topics/changes.py."""
 
-from typing import Any
-
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
 from console.live import store
-from console.live.rows import TopicRow
 from console.topics import settings_table
 from console.topics.frame import frame
-from console.ui.table import WIDE, Column, Table
+from console.ui.table import Column, Table
+from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 
@@ -22,15 +20,15 @@ PARTITIONS_PAGE_SIZE = 200
 def columns() -> list[Column]:
     return [
         Column("name", _("Topic"), lambda row: row.name),
-        Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True, css=WIDE),
+        Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True),
         Column(
-            "replication", _("Replication"), lambda row: row.replication, numeric=True, css=WIDE
+            "replication", _("Replication"), lambda row: row.replication, numeric=True
         ),
-        Column("messages", _("Messages"), lambda row: row.messages, numeric=True, css=WIDE),
-        Column("size", _("Size"), lambda row: row.size_bytes, numeric=True, css=WIDE),
+        Column("messages", _("Messages"), lambda row: row.messages, numeric=True),
+        Column("size", _("Size"), lambda row: row.size_bytes, numeric=True),
         Column("rate", _("Messages in"), lambda row: row.messages_rate, numeric=True),
-        Column("bytes", _("Bytes in"), lambda row: row.bytes_in_rate, numeric=True, css=WIDE),
-        Column("groups", _("Groups"), lambda row: row.groups, numeric=True, css=WIDE),
+        Column("bytes", _("Bytes in"), lambda row: row.bytes_in_rate, numeric=True),
+        Column("groups", _("Groups"), lambda row: row.groups, numeric=True),
         Column("health", _("Health"), lambda row: -row.offline * 1000 - row.under_replicated),
     ]
 
@@ -49,27 +47,15 @@ def index(request: HttpRequest, cluster: str) -> HttpResponse:
         "at_ms": shown.at_ms if shown else None,
         "internal": internal,
         "internal_url": table.url(internal=None if internal else "1", page=None),
-        "may_create": request.rights.may("topic.create"),
+        "may_create": request.rights.may("topic.create") and not request.cluster.read_only,
     }
     return render(request, "topics/index.html", context)
-
-
-def _known_topic(context: dict[str, Any]) -> TopicRow | None:
-    """The topic's row; 404 where samples exist and do not know it (a new one takes a tick)."""
-    row: TopicRow | None = context["row"]
-    if row is None and context["shown"] is not None:
-        raise Http404(
-            _("The last sample knows no topic “%(name)s”. A new one appears after the next.")
-            % {"name": context["topic"]}
-        )
-    return row
 
 
 @require_safe
 @requires("topic.view", resource="topic")
 def overview(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
     context = frame(request, topic, "overview")
-    _known_topic(context)
     rows = context["shown"].partitions(topic) if context["shown"] else []
     columns = [
         Column("partition", _("Partition"), lambda row: row.partition, numeric=True),
@@ -93,15 +79,15 @@ def overview(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
 @requires("topic.view", resource="topic")
 def config(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
     """The topic's settings, asked of the brokers now."""
-    context = frame(request, topic, "config")
-    _known_topic(context)
+    context, status = frame(request, topic, "config"), 200
     try:
         with for_cluster(request.cluster) as gateway:
             entries = gateway.admin.describe_configs(topic)
         context |= settings_table.build(request.GET, entries)
     except GatewayError as error:
-        context["error"] = error.message
-    return render(request, "topics/config.html", context)
+        context["error"] = sentence(error.message)
+        status = 503 if error.retriable else 502
+    return render(request, "topics/config.html", context, status=status)
 
 
 @require_safe
@@ -109,7 +95,6 @@ def config(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
 @requires("topic.view", resource="topic")
 def consumers(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
     context = frame(request, topic, "consumers")
-    _known_topic(context)
     rows = context["shown"].readers(topic) if context["shown"] else []
     columns = [
         Column("group", _("Group"), lambda row: row.group),

@@ -1,8 +1,8 @@
 """Records by partition and offset, newest first, in bounded portions.
 
 A consumer without a group reads from assigned positions: nothing is committed, no group appears
-on the cluster. Bounded by count, bytes and time; what a read could not reach in time is left out
-only where other partitions did answer.
+on the cluster. Bounded by count, bytes and time. A partition that could not be read, or not to its
+end, is named in the answer with the reason; one without a leader is not even asked.
 """
 
 import time
@@ -41,6 +41,30 @@ class RecordRow:
     headers: tuple[tuple[str, bytes | None], ...]
 
 
+# Why a partition is missing in a portion, or its newest records are.
+NO_LEADER = "no leader"
+SILENT = "silent"  # its leader did not answer, or not in time
+TOO_MUCH = "too much"  # a bound was reached before its end
+FAILED = "failed"  # the broker refused; `detail` says why
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A partition that was not read, or not to its end."""
+
+    partition: int
+    why: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """What one read brought."""
+
+    rows: tuple[RecordRow, ...]
+    unread: tuple[Unread, ...] = ()
+
+
 class Browse:
     """Reads records of one cluster."""
 
@@ -54,27 +78,34 @@ class Browse:
         offset: int | None,
         limit: int,
         max_bytes: int = _BYTES_MAX,
-    ) -> list[RecordRow]:
-        """Up to `limit` records, newest first.
+    ) -> Portion:
+        """Up to `limit` records, newest first, and the partitions that are missing in them.
 
         `offset` None = the newest ones of `partition`, or of all partitions when that is None,
         too; an offset (with a partition) = from there upwards. Raises NotFound, OffsetOutOfRange,
         ClusterUnavailable or Refused.
         """
         limit = max(1, min(limit, LIMIT_MAX))
+        if offset is not None and partition is None:
+            raise NotFound("an offset needs a partition")
         with translated(), self._consumer("earliest" if offset is None else "error") as consumer:
-            numbers = _partitions(consumer, topic)
-            if partition is not None and partition not in numbers:
+            leaders = _leaders(consumer, topic)
+            if partition is not None and partition not in leaders:
                 raise NotFound(f"topic {topic} has no partition {partition}")
+            asked = sorted(leaders) if partition is None else [partition]
+            led = [number for number in asked if leaders[number] >= 0]
+            unread = [Unread(number, NO_LEADER) for number in asked if leaders[number] < 0]
+            if not led:
+                return Portion((), tuple(unread))
             if offset is None:
-                chosen = numbers if partition is None else [partition]
-                each = max(1, min(limit, _RECORDS_MAX // len(chosen)))
-                rows = _newest(consumer, topic, chosen, each, max_bytes)
+                rows, left = _newest(consumer, topic, led, limit, max_bytes)
             else:
-                if partition is None:
-                    raise NotFound("an offset needs a partition")
-                rows = _from(consumer, topic, partition, offset, limit, max_bytes)
-        return sorted(rows, key=_age)[:limit] if offset is None else sorted(rows, key=_age)
+                rows, left = _from(consumer, topic, led[0], offset, limit, max_bytes)
+        shown = sorted(rows, key=_age)
+        return Portion(
+            tuple(shown[:limit] if offset is None else shown),
+            tuple(sorted([*unread, *left], key=lambda gap: gap.partition)),
+        )
 
     @contextmanager
     def _consumer(self, reset: str) -> Iterator[Consumer]:
@@ -104,62 +135,78 @@ def _age(row: RecordRow) -> tuple[int, int, int]:
     return (-(row.timestamp_ms or 0), row.partition, -row.offset)
 
 
-def _partitions(consumer: Consumer, topic: str) -> list[int]:
+def _leaders(consumer: Consumer, topic: str) -> dict[int, int]:
+    """Partition → the broker that leads it now, −1 = none."""
     told = consumer.list_topics(topic, timeout=_TIMEOUT_S).topics[topic]
     if told.error is not None:
         raise translate(told.error)
-    return sorted(told.partitions)
+    return {number: place.leader for number, place in told.partitions.items()}
 
 
 def _newest(
-    consumer: Consumer, topic: str, partitions: list[int], each: int, max_bytes: int
-) -> list[RecordRow]:
-    """About the last `each` records of every partition."""
+    consumer: Consumer, topic: str, partitions: list[int], limit: int, max_bytes: int
+) -> tuple[list[RecordRow], list[Unread]]:
+    """About the last `limit` records of every partition."""
+    each = max(1, min(limit, _RECORDS_MAX // len(partitions)))
     consumer.assign([TopicPartition(topic, number, _TAIL - each) for number in partitions])
-    return _collect(consumer, len(partitions), _RECORDS_MAX + len(partitions), max_bytes)
+    return _collect(consumer, partitions, _RECORDS_MAX + len(partitions), max_bytes)
 
 
 def _from(
     consumer: Consumer, topic: str, partition: int, offset: int, limit: int, max_bytes: int
-) -> list[RecordRow]:
+) -> tuple[list[RecordRow], list[Unread]]:
     place = TopicPartition(topic, partition)
-    low, high = consumer.get_watermark_offsets(place, timeout=_TIMEOUT_S)
+    try:
+        low, high = consumer.get_watermark_offsets(place, timeout=_TIMEOUT_S)
+    except KafkaException as error:
+        if isinstance(translate(error.args[0]), ClusterUnavailable):
+            return [], [Unread(partition, SILENT)]  # others answered: only its leader does not
+        raise
     if not low <= offset <= high:
-        raise OffsetOutOfRange(
-            f"partition {partition} of {topic} holds offsets {low} to {high - 1}"
-            if high > low
-            else f"partition {partition} of {topic} is empty; the next offset is {high}"
-        )
+        raise OffsetOutOfRange(_range(topic, partition, low, high))
     if offset == high:
-        return []
+        return [], []
     place.offset = OFFSET_BEGINNING if offset == low else offset
     consumer.assign([place])
-    return _collect(consumer, 1, limit, max_bytes)
+    rows, left = _collect(consumer, [partition], limit, max_bytes)
+    # A portion is what was asked for here: that there is more behind it is no fault.
+    return rows, [] if rows else left
 
 
-def _collect(consumer: Consumer, ends: int, limit: int, max_bytes: int) -> list[RecordRow]:
-    """Records until `ends` partitions are read to their end, or a bound is reached."""
+def _range(topic: str, partition: int, low: int, high: int) -> str:
+    if high > low:
+        return f"partition {partition} of {topic} holds offsets {low} to {high - 1}"
+    return f"partition {partition} of {topic} is empty; the next offset is {high}"
+
+
+def _collect(
+    consumer: Consumer, partitions: list[int], limit: int, max_bytes: int
+) -> tuple[list[RecordRow], list[Unread]]:
+    """Records until every partition is read to its end, or a bound is reached."""
     rows: list[RecordRow] = []
-    size_bytes, ended = 0, 0
+    unread: list[Unread] = []
+    waiting, size_bytes = set(partitions), 0
     deadline = time.monotonic() + _TIMEOUT_S
-    while ended < ends and len(rows) < limit and size_bytes < max_bytes:
+    while waiting and len(rows) < limit and size_bytes < max_bytes:
         left_s = deadline - time.monotonic()
         if left_s <= 0:
-            if not rows and not ended:
-                raise ClusterUnavailable(f"no record came within {_TIMEOUT_S:.0f} seconds")
             break
         message = consumer.poll(min(left_s, 0.5))
         if message is None:
             continue
-        error = message.error()
+        error, partition = message.error(), message.partition()
         if error is None:
             rows.append(_row(message))
             size_bytes += len(message)
         elif error.code() == KafkaError._PARTITION_EOF:
-            ended += 1
-        elif ends == 1:
+            waiting.discard(partition)
+        elif len(partitions) == 1:
             raise KafkaException(error)
-    return rows
+        elif partition in waiting:
+            waiting.discard(partition)
+            unread.append(Unread(partition, FAILED, translate(error).message))
+    why = TOO_MUCH if size_bytes >= max_bytes or len(rows) >= limit else SILENT
+    return rows, unread + [Unread(number, why) for number in sorted(waiting)]
 
 
 def _row(message: Message) -> RecordRow:

@@ -16,6 +16,7 @@ LOGIN, OK, NO, GONE, METHOD = "login", "let in", 403, 404, 405
 CAST = ("stranger", "outsider", "viewer", "operator", "admin")
 PLAN = uuid.UUID(int=1)
 TOPIC, HIDDEN = ["local", "orders"], ["local", "console.audit"]
+CLOSED = ["local", "__consumer_offsets"]  # there for all, its records for admins
 
 PUBLIC = (OK, OK, OK, OK, OK)
 ANYONE_IN = (LOGIN, OK, OK, OK, OK)
@@ -41,6 +42,7 @@ TABLE = {
     "cluster-edit": [(["local"], GLOBAL_ADMIN, GLOBAL_ADMIN)],
     "cluster-remove": [(["local"], (LOGIN, *NEVER[1:]), GLOBAL_ADMIN)],
     "audit": [([], GLOBAL_ADMIN, (LOGIN, *NEVER[1:]))],
+    "live-status": [(["local"], LOOK, None)],
     "dashboard": [(["local"], LOOK, None)],
     "brokers": [(["local"], LOOK, None)],
     "topics": [(["local"], LOOK, None)],
@@ -55,7 +57,7 @@ TABLE = {
     "group-lag": [(["local"], LOOK, None)],
     "plan": [(["local", PLAN], CHANGE, None)],
     "plan-apply": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
-    "messages": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None)],
+    "messages": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None), (CLOSED, ADMIN, None)],
     "masking": [(["local"], ADMIN, ADMIN)],
     "masking-remove": [(["local", 1], (LOGIN, GONE, *NEVER[2:]), ADMIN)],
     "segments": [([*TOPIC, 0], LOOK, None), ([*HIDDEN, 0], SECRET, None)],

@@ -21,6 +21,21 @@ def test_topics_of_the_console_itself_are_for_admins_whatever_the_verb(verb):
     assert Rights("local", "admin").may(verb, "console.audit")
 
 
+@pytest.mark.parametrize("topic", ["__consumer_offsets", "__anything", "brokerd.events"])
+def test_records_that_name_others_topics_are_for_admins_and_their_figures_for_all(topic):
+    for role in ("viewer", "operator"):
+        assert Rights("local", role).may("topic.view", topic)
+        assert Rights("local", role).may("segment.view", topic)
+        assert not Rights("local", role).may("record.read", topic)
+    assert Rights("local", "admin").may("record.read", topic)
+
+
+def test_a_name_that_a_broker_would_refuse_because_of_a_hidden_one_cannot_be_tried():
+    assert not Rights("local", "operator").may("topic.create", "console_audit")
+    assert Rights("local", "admin").may("topic.create", "console_audit")
+    assert Rights("local", "operator").may("topic.view", "console_audit")
+
+
 def test_a_group_may_have_any_name():
     assert Rights("local", "viewer").may("group.view", "console.watchers")
 

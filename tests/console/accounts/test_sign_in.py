@@ -34,6 +34,21 @@ def test_a_refused_sign_in_is_written_down_with_the_name_that_was_tried(
     assert entry.remote_addr == "127.0.0.1"
 
 
+@pytest.mark.parametrize(
+    ("username", "password"),
+    [("no\x00body", "x"), ("viewer", "no\x00thing"), ("viewer", "x" * 100_000), ("", ""),
+     ("y" * 500, "x")],
+)  # fmt: skip
+def test_whatever_is_typed_the_form_says_that_it_was_wrong(
+    client, viewer, redis_server, username, password
+):
+    answer = sign_in(client, password, username)
+    assert answer.status_code == 422
+    page = answer.content.decode()
+    assert "Please enter a correct username and password" in page
+    assert page.count("alert-danger") == 1
+
+
 def test_after_too_many_failures_even_the_right_password_must_wait(client, viewer, redis_server):
     for _ in range(lockout.MAX_PER_ACCOUNT):
         sign_in(client, "wrong")

@@ -24,6 +24,18 @@ def test_broken_json_is_shown_as_the_text_it_is():
     assert decode(b'{"a":').kind == "text"
 
 
+def test_json_that_would_lose_something_when_laid_out_stays_text():
+    shown = decode(b'{"a":1,"a":2}')
+    assert (shown.kind, shown.text) == ("text", '{"a":1,"a":2}')
+
+
+def test_half_a_surrogate_pair_in_json_can_be_put_on_a_page():
+    shown = decode(b'{"a":"\\ud800","b":"\xc3\xb6"}')
+    assert shown.kind == "json"
+    assert shown.text.encode()
+    assert "\\ud800" in shown.text
+
+
 def test_a_binary_number_is_shown_in_hex_though_it_is_valid_utf8():
     shown = decode(b"\x00\x00\x00\x2a")
     assert (shown.kind, shown.text) == ("hex", "0000 002a")

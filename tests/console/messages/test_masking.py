@@ -27,9 +27,27 @@ def test_a_member_is_covered_in_each_element_of_a_list():
     assert json.loads(mask(record, ["value.card"]).value) == [{"card": COVER}, {"card": COVER}, 3]
 
 
-@pytest.mark.parametrize("value", [b"card 4111", b"\xff\x00", b'"4111"', b"[" * 100_000])
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"card 4111", b"\xff\x00", b'"4111"', b"[" * 100_000,
+        b'{"card":"4111","odd":"\\ud800"}',
+    ],
+)  # fmt: skip
 def test_a_value_that_has_no_members_is_covered_whole(value):
     assert mask(a_record(value=value), ["value.card"]).value == COVER.encode()
+
+
+@pytest.mark.parametrize("depth", [1, 400, 900, 960, 990])
+def test_what_lies_deep_is_covered_or_all_of_it(depth):
+    value = b"[" * depth + b'{"card":"4111"}' + b"]" * depth
+    assert b"4111" not in mask(a_record(value=value), ["value.card"]).value
+
+
+def test_an_object_that_names_a_member_twice_shows_neither():
+    masked = mask(a_record(value=b'{"card":"4111","card":"4222"}'), ["value.card"]).value
+    assert b"4111" not in masked
+    assert b"4222" not in masked
 
 
 def test_a_header_is_covered_whatever_the_case_of_its_name():

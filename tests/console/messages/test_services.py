@@ -6,6 +6,8 @@ import pytest
 from confluent_kafka import Producer
 from django.core.exceptions import PermissionDenied
 
+from console.accounts.rights import is_closed
+from console.demo.topics import BROKERD_EVENTS
 from console.messages.masking import COVER
 from console.messages.models import MaskingRule
 from console.messages.services import LIMIT_MAX, Query, read
@@ -41,38 +43,46 @@ def cover(cluster: Cluster, *targets: str, pattern: str = "read-*") -> None:
 
 
 def test_records_come_newest_first_as_people_read_them(local, topic, viewer):
-    records = read(viewer, local, Query(topic, partition=1))
+    records = read(viewer, local, Query(topic, partition=1)).records
     assert [record.offset for record in records] == [2, 1, 0]
     assert records[0].key.text == "alice"
     assert records[0].value.kind == "json"
-    assert len(read(viewer, local, Query(topic))) == 4
-    assert len(read(viewer, local, Query(topic, limit=10 * LIMIT_MAX))) == 4
-    assert [record.offset for record in read(viewer, local, Query(topic, 1, 1, 1))] == [1]
+    assert len(read(viewer, local, Query(topic)).records) == 4
+    assert len(read(viewer, local, Query(topic, limit=10 * LIMIT_MAX)).records) == 4
+    assert [record.offset for record in read(viewer, local, Query(topic, 1, 1, 1)).records] == [1]
 
 
 @pytest.mark.parametrize("role", ["viewer", "operator"])
 def test_what_a_rule_names_is_covered_for_all_but_admins(local, topic, role, request, admin):
     cover(local, "key", "value.who.name", "headers.TOKEN")
-    [shown, *_] = read(request.getfixturevalue(role), local, Query(topic, 0))
+    [shown, *_] = read(request.getfixturevalue(role), local, Query(topic, 0)).records
     assert shown.key.text == COVER
     assert "Ada" not in shown.value.text
     assert "Ada" not in shown.value.preview
     assert "4111" in shown.value.text
     assert shown.headers[0][1].text == COVER
-    [whole] = read(admin, local, Query(topic, 0))
+    [whole] = read(admin, local, Query(topic, 0)).records
     assert (whole.key.text, whole.headers[0][1].text) == ("alice", "t0p")
 
 
 def test_rules_of_other_topics_and_clusters_cover_nothing(local, topic, viewer):
     cover(local, "key", pattern="other-*")
     cover(Cluster.objects.create(slug="staging", bootstrap_servers="127.0.0.1:1"), "key")
-    [shown] = read(viewer, local, Query(topic, 0))
+    [shown] = read(viewer, local, Query(topic, 0)).records
     assert shown.key.text == "alice"
 
 
-def test_a_topic_that_is_not_for_the_role_is_refused_before_anything_is_read(local, viewer):
-    with pytest.raises(PermissionDenied):
-        read(viewer, local, Query("console.audit"))
+@pytest.mark.parametrize("role", ["viewer", "operator"])
+@pytest.mark.parametrize("name", ["console.audit", "__consumer_offsets", "brokerd.events"])
+def test_a_topic_that_is_not_for_the_role_is_refused_before_anything_is_read(
+    clusters, request, role, name
+):
+    with pytest.raises(PermissionDenied):  # not ClusterUnavailable: nobody was asked
+        read(request.getfixturevalue(role), clusters[0], Query(name))
+
+
+def test_the_topic_of_the_brokers_events_is_the_one_that_is_closed():
+    assert is_closed("record.read", BROKERD_EVENTS)
 
 
 def test_someone_without_a_role_reads_nothing(local, topic, outsider):

@@ -7,8 +7,10 @@ from console.audit.models import AuditEntry
 from console.messages import services
 from console.messages.decode import decode
 from console.messages.models import MaskingRule
-from console.messages.services import ShownRecord
-from monitoring.gateway.errors import ClusterUnavailable
+from console.messages.services import Shown, ShownRecord
+from monitoring.gateway.browse import NO_LEADER, Unread
+from monitoring.gateway.errors import ClusterUnavailable, OffsetOutOfRange
+from tests.console.conftest import BROKERS, PARTITIONS, sample_next
 
 BROWSE = "/c/local/topics/orders/messages"
 MASKING = "/c/local/masking"
@@ -23,7 +25,8 @@ def asked(monkeypatch):
     def read(principal, cluster, query):
         queries.append(query)
         value = decode(b'{"text": "<script>alert(1)</script>"}')
-        return [ShownRecord(1, 41, 1_760_000_000_000, decode(b"k"), value, (("h", decode(None)),))]
+        headers = (("h", decode(None)),)
+        return Shown([ShownRecord(1, 41, 1_760_000_000_000, decode(b"k"), value, headers)])
 
     monkeypatch.setattr(services, "read", read)
     return queries
@@ -55,8 +58,77 @@ def test_a_partition_and_an_offset_lead_to_older_and_newer_ones(sampled, client_
     ],
 )
 def test_a_wrong_question_is_answered_at_its_field(sampled, client_of, viewer, asked, query, told):
-    assert told in client_of(viewer).get(f"{BROWSE}?{query}").content.decode()
+    answer = client_of(viewer).get(f"{BROWSE}?{query}")
+    assert answer.status_code == 422
+    assert told in answer.content.decode()
     assert asked == []
+
+
+def test_an_offset_outside_of_the_partition_is_told_at_its_field(
+    sampled, client_of, viewer, monkeypatch
+):
+    def outside(*_):
+        raise OffsetOutOfRange("partition 1 of orders holds offsets 40 to 99")
+
+    monkeypatch.setattr(services, "read", outside)
+    answer = client_of(viewer).get(f"{BROWSE}?partition=1&offset=5")
+    assert answer.status_code == 422
+    assert "Partition 1 of orders holds offsets 40 to 99." in answer.content.decode()
+
+
+@pytest.mark.parametrize("topic", ["nothing", "console.audit", "console.nothing"])
+def test_a_topic_that_is_not_there_and_one_that_is_hidden_answer_alike(
+    sampled, client_of, viewer, topic
+):
+    answer = client_of(viewer).get(f"/c/local/topics/{topic}/messages")
+    assert answer.status_code == 404
+    assert f"There is no topic “{topic}” here." in answer.content.decode()
+
+
+def test_partitions_that_could_not_be_read_are_named_above_the_records(
+    sampled, client_of, viewer, monkeypatch
+):
+    lost = {"leader": -1, "replicas": [2], "isr": [2]}
+    sample_next(
+        partitions=[PARTITIONS[0], PARTITIONS[1] | lost],
+        brokers=[*BROKERS, {"id": 2, "up": False, "source": "none", "down_since_ms": 0}],
+    )
+    record = ShownRecord(0, 1, 1_760_000_000_000, decode(b"k"), decode(b"here"), ())
+    shown = Shown([record], (Unread(1, NO_LEADER),))
+    monkeypatch.setattr(services, "read", lambda *_: shown)
+    answer = client_of(viewer).get(BROWSE)
+    assert answer.status_code == 200
+    page = answer.content.decode()
+    assert "Partition 1 has no leader: broker 2 is down" in page
+    assert "start it" in page
+    assert "here" in page
+    monkeypatch.setattr(services, "read", lambda *_: Shown([], shown.unread))
+    answer = client_of(viewer).get(f"{BROWSE}?partition=1")
+    assert answer.status_code == 503
+    page = answer.content.decode()
+    assert "Partition 1 has no leader: broker 2 is down" in page
+    assert "No records here" not in page, "it was not read: nobody knows"
+
+
+def test_an_opened_record_says_what_each_part_is(sampled, client_of, viewer, monkeypatch):
+    record = ShownRecord(
+        0, 1, None, decode(b'{"id":1}'), decode(b"\x00\xff"), (("trace", decode(b"")),)
+    )
+    plain = ShownRecord(0, 0, None, decode(None), decode(None), ())
+    monkeypatch.setattr(services, "read", lambda *_: Shown([record, plain]))
+    page = client_of(viewer).get(BROWSE).content.decode()
+    assert "{\n  &quot;id&quot;: 1\n}" in page, "a key that is JSON is laid out, too"
+    for told in ("binary, in hex", "Headers", "trace", "empty (0 bytes)", "none", "tombstone"):
+        assert told in page, told
+
+
+def test_the_tab_of_closed_records_is_there_for_admins_alone(sampled, client_of, viewer, admin):
+    overview = "/c/local/topics/__consumer_offsets"
+    assert f"{overview}/messages" not in client_of(viewer).get(overview).content.decode()
+    assert f"{overview}/messages" in client_of(admin).get(overview).content.decode()
+    refused = client_of(viewer).get(f"{overview}/messages")
+    assert refused.status_code == 403
+    assert "does not include reading the records" in refused.content.decode()
 
 
 def test_a_cluster_that_does_not_answer_is_said(sampled, client_of, viewer, monkeypatch):
@@ -64,9 +136,11 @@ def test_a_cluster_that_does_not_answer_is_said(sampled, client_of, viewer, monk
         raise ClusterUnavailable("no broker answers")
 
     monkeypatch.setattr(services, "read", down)
-    page = client_of(viewer).get(BROWSE).content.decode()
+    answer = client_of(viewer).get(BROWSE)
+    assert answer.status_code == 503
+    page = answer.content.decode()
     assert "The records could not be read" in page
-    assert "no broker answers" in page
+    assert "No broker answers." in page
 
 
 def test_a_rule_is_added_listed_and_removed_and_each_is_written_down(sampled, client_of, admin):
@@ -89,6 +163,27 @@ def test_a_wrong_rule_and_one_that_is_there_are_told_in_the_form(sampled, client
     answer = client_of(admin).post(MASKING, RULE | wrong if wrong else {})
     assert answer.status_code == 422
     assert MaskingRule.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [("[", "Character 1, “[”"), ("orders(.*)+$", "Character 7, “(”"), ("a*" * 11, "at most 10")],
+)
+def test_a_pattern_that_can_match_no_topic_or_has_too_many_stars_is_told_at_its_field(
+    sampled, client_of, admin, pattern, told
+):
+    answer = client_of(admin).post(MASKING, RULE | {"topic_pattern": pattern})
+    assert answer.status_code == 422
+    assert told in answer.content.decode()
+    assert not MaskingRule.objects.exists()
+
+
+def test_a_rule_that_was_removed_already_is_said_in_plain_words(sampled, client_of, admin):
+    answer = client_of(admin).post(reverse("masking-remove", args=["local", 77]))
+    assert answer.status_code == 404
+    page = answer.content.decode()
+    assert "no such masking rule" in page
+    assert "matches the given query" not in page
 
 
 def test_a_rule_of_one_cluster_is_not_there_in_the_other(sampled, client_of, admin):

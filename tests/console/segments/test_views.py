@@ -8,6 +8,7 @@ from console.segments.services import bars
 from tests.console.conftest import PARTITIONS, sample
 from tests.support.live_cluster import LiveCluster
 
+LOST = {"leader": -1, "replicas": [9], "isr": [9]}
 OFFSETS = {"log_start_offset": 0, "log_end_offset": 50}
 
 
@@ -22,7 +23,7 @@ def place(db, redis_server, live_cluster: LiveCluster) -> str:
     with live_cluster.gateway() as gateway:
         leader = gateway.admin.describe_topic(topic).partitions[0].leader
     known = PARTITIONS[0] | OFFSETS | {"topic": topic, "leader": leader, "replicas": [leader]}
-    sample("local", partitions=[known, known | {"partition": 1, "leader": -1}])
+    sample("local", partitions=[known, known | {"partition": 1} | LOST])
     return f"/c/local/topics/{topic}/partitions/0/segments"
 
 
@@ -37,15 +38,43 @@ def test_the_files_are_listed_and_lead_inside(place, client_of, viewer):
         assert told in answer.content.decode()
 
 
-@pytest.mark.parametrize("start", ["x", "-5", "9" * 30, "100000"])
-def test_a_beginning_that_makes_no_sense_shows_a_page_and_no_error(place, client_of, viewer, start):
-    assert client_of(viewer).get(f"{place}/0?start={start}&show=nonsense").status_code == 200
+@pytest.mark.parametrize(
+    ("start", "status"), [("x", 200), ("-5", 200), ("9" * 30, 422), ("100000", 422)]
+)
+def test_a_beginning_that_makes_no_sense_is_the_start_or_is_told(
+    place, client_of, viewer, start, status
+):
+    answer = client_of(viewer).get(f"{place}/0?start={start}&show=nonsense")
+    assert answer.status_code == status
+    assert ("no batch at position" in answer.content.decode()) == (status == 422)
 
 
 def test_a_segment_or_partition_that_is_not_there_is_said(place, client_of, viewer):
     client = client_of(viewer)
-    assert "could not be read" in client.get(f"{place}/77").content.decode()
-    assert client.get(place.replace("/0/", "/9/")).status_code == 404
+    for base_offset in (77, 2**63, 10**30):
+        answer = client.get(f"{place}/{base_offset}")
+        assert answer.status_code == 404
+        assert "has no segment that begins at" in answer.content.decode()
+    for partition in (9, 2**31, 10**30):
+        assert client.get(place.replace("/0/", f"/{partition}/")).status_code == 404
+    for wrong in ("-1", "x"):
+        assert client.get(place.replace("/0/", f"/{wrong}/")).status_code == 404
+
+
+def test_a_partition_without_a_leader_says_so_and_nobody_is_asked(place, client_of, viewer):
+    for path in (place.replace("/0/", "/1/"), place.replace("/0/", "/1/") + "/0"):
+        answer = client_of(viewer).get(path)
+        assert answer.status_code == 503
+        page = answer.content.decode()
+        assert "Partition 1 has no leader: broker 9 is down" in page
+        assert "broker -1" not in page
+
+
+def test_the_segments_of_a_topic_that_is_not_there(sampled, client_of, viewer):
+    for topic in ("nothing", "console.audit"):
+        answer = client_of(viewer).get(f"/c/local/topics/{topic}/partitions/0/segments")
+        assert answer.status_code == 404
+        assert f"There is no topic “{topic}” here." in answer.content.decode()
 
 
 @pytest.mark.parametrize(("role", "is_led_on"), [("viewer", False), ("admin", True)])

@@ -25,12 +25,12 @@ def test_times_and_sizes_are_told_in_units_that_people_read(name, value, text):
     assert meaning(name, value).replace("\u202f", " ") == text
 
 
-def test_what_was_changed_is_counted_and_its_source_named():
+def test_what_was_changed_is_counted_named_and_stands_on_top():
     told = build(
         {}, [entry("a", "1"), entry("b", "2", "DYNAMIC_TOPIC_CONFIG"), entry("c", "3", "X")]
     )
     assert told["overridden"] == 2
-    assert [row.source for row in told["table"].rows] == ["default", "this topic", "X"]
+    assert [row.source for row in told["table"].rows] == ["X", "this topic", "default"]
 
 
 def test_it_is_searched_by_name_and_value():

@@ -1,5 +1,9 @@
+import uuid
+
+import pytest
 from django.urls import reverse
 
+from monitoring.models import Cluster
 from tests.console.conftest import PARTITIONS, sample_next
 
 
@@ -65,9 +69,61 @@ def test_who_reads_it_is_told_with_their_lag(sampled, client_of, viewer):
 
 
 def test_an_unknown_topic_is_not_there_and_says_why(sampled, client_of, viewer):
-    response = client_of(viewer).get("/c/local/topics/nope")
-    assert response.status_code == 404
-    assert "knows no topic" in response.content.decode()
+    for tab in ("", "/config", "/consumers", "/messages"):
+        for name in ("nope", "console.audit"):  # the second is there, and hidden
+            response = client_of(viewer).get(f"/c/local/topics/{name}{tab}")
+            assert response.status_code == 404
+            assert f"There is no topic “{name}” here." in response.content.decode()
+
+
+def test_a_topic_that_is_newer_than_the_sample_opens_all_the_same(
+    sampled, client_of, viewer, live_cluster
+):
+    name = f"new-{uuid.uuid4().hex[:8]}"
+    live_cluster.create_topic(name, 1)
+    Cluster.objects.filter(slug="local").update(
+        bootstrap_servers=live_cluster.brokerd.bootstrap_servers
+    )
+    answer = client_of(viewer).get(f"/c/local/topics/{name}")
+    assert answer.status_code == 200
+    assert "No sample yet" in answer.content.decode()
+
+
+def test_a_read_only_cluster_offers_no_change_and_says_so(sampled, client_of, admin):
+    Cluster.objects.filter(slug="local").update(read_only=True)
+    client = client_of(admin)
+    page = client.get("/c/local/topics/orders").content.decode()
+    assert "This cluster is read-only" in page
+    links = [
+        reverse("topic-add-partitions", args=["local", "orders"]),
+        reverse("topic-delete", args=["local", "orders"]),
+        reverse("topic-create", args=["local"]),
+    ]
+    assert not [link for link in links if link in page]
+    assert links[2] not in client.get("/c/local/topics").content.decode()
+    for link in links:
+        for answer in (client.get(link), client.post(link)):
+            assert answer.status_code == 422
+            assert "read-only" in answer.content.decode()
+            assert "Review the plan" not in answer.content.decode()
+
+
+@pytest.mark.parametrize("change", ["topic-delete", "topic-add-partitions"])
+def test_the_clusters_own_topics_are_refused_before_anything_is_typed(
+    sampled, client_of, admin, change
+):
+    link = reverse(change, args=["local", "__consumer_offsets"])
+    client = client_of(admin)
+    assert link not in client.get("/c/local/topics/__consumer_offsets").content.decode()
+    answer = client.get(link)
+    assert answer.status_code == 422
+    assert "belongs to the cluster itself" in answer.content.decode()
+    assert "Review the plan" not in answer.content.decode()
+
+
+def test_a_change_to_a_topic_that_is_not_there_is_not_begun(sampled, client_of, admin):
+    for change in ("topic-delete", "topic-add-partitions"):
+        assert client_of(admin).get(reverse(change, args=["local", "nope"])).status_code == 404
 
 
 def test_before_the_first_sample_the_pages_say_what_to_do(clusters, redis_server, client_of, admin):

@@ -72,7 +72,7 @@ def test_a_tick_tells_the_truth(written):
 
 def test_records_and_settings_are_read(written):
     with for_cluster(written) as gateway:
-        rows = gateway.browse.read(TOPIC, 0, None, 3)
+        rows = gateway.browse.read(TOPIC, 0, None, 3).rows
         configs = {config.name: config for config in gateway.admin.describe_configs(TOPIC)}
     assert [row.value for row in rows] == [b"value-28", b"value-26", b"value-24"]
     assert (configs["retention.ms"].value, configs["retention.ms"].is_default) == ("3600000", False)

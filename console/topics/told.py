@@ -1,0 +1,65 @@
+"""What became different between two readings of a change's facts, in sentences. Pure."""
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from console.actions.plan import Facts
+
+MOVES_MAX = 5
+
+
+def tell_new(then: Facts, now: Facts) -> list[str]:
+    """Of a topic that shall be made (console.topics.changes.read_new)."""
+    lines = []
+    if now["exists"] and not then["exists"]:
+        lines.append(_("A topic of this name was made meanwhile."))
+    if now["alike"] != then["alike"]:
+        others = ", ".join(f"“{name}”" for name in now["alike"])
+        told = _("Its name collides with %(others)s now.") if others else _("It collides no more.")
+        lines.append(told % {"others": others})
+    if now["brokers"] != then["brokers"]:
+        text = ngettext(
+            "%(now)d broker is there now, %(then)d were.",
+            "%(now)d brokers are there now, %(then)d were.",
+            now["brokers"],
+        )
+        lines.append(text % {"now": now["brokers"], "then": then["brokers"]})
+    if now["objection"] != then["objection"] and not now["exists"]:
+        told = _("The brokers object now: %(why)s.") if now["objection"] else ""
+        lines.append(told % {"why": now["objection"].rstrip(".")})
+    return list(filter(None, lines))
+
+
+def tell_existing(then: Facts, now: Facts) -> list[str]:
+    """Of a topic that is there (console.topics.changes.read_existing)."""
+    if now["partitions"] != then["partitions"]:
+        text = ngettext(
+            "It has %(now)d partition now and had %(then)d.",
+            "It has %(now)d partitions now and had %(then)d.",
+            now["partitions"],
+        )
+        return [text % {"now": now["partitions"], "then": then["partitions"]}]
+    moved = [
+        (number, before, after)
+        for number, (before, after) in enumerate(
+            zip(then["replicas"], now["replicas"], strict=True)
+        )
+        if before != after
+    ]
+    lines = [
+        _("Partition %(n)d lies on %(after)s now and lay on %(before)s.")
+        % {"n": number, "before": _brokers(before), "after": _brokers(after)}
+        for number, before, after in moved[:MOVES_MAX]
+    ]
+    more = len(moved) - MOVES_MAX
+    if more > 0:
+        text = ngettext(
+            "%(n)d more partition moved.", "%(n)d more partitions moved.", more
+        )  # fmt: skip
+        lines.append(text % {"n": more})
+    return lines
+
+
+def _brokers(ids: list[int]) -> str:
+    text = ngettext("broker %(ids)s", "brokers %(ids)s", len(ids))
+    return text % {"ids": ", ".join(map(str, ids))}

@@ -1,0 +1,63 @@
+"""What is said of partitions that cannot be read."""
+
+import pytest
+
+from console.live.snapshot import Snapshot
+from console.topics.gaps import ranges, told
+from monitoring.gateway.browse import FAILED, NO_LEADER, SILENT, TOO_MUCH, Unread
+from tests.console.conftest import BROKERS, PARTITIONS
+from tests.monitoring.ticks import make_tick
+
+DOWN = {"id": 2, "up": False, "source": "none", "down_since_ms": 1_760_000_000_000}
+
+
+def a_snapshot(*brokers) -> Snapshot:
+    """`orders` with six partitions: 0 and 3 on broker 1, the others on broker 2, which is down."""
+    rows = [
+        PARTITIONS[0]
+        | {"partition": number}
+        | ({} if number % 3 == 0 else {"leader": -1, "replicas": [2], "isr": [2]})
+        for number in range(6)
+    ]
+    return Snapshot(make_tick(1, partitions=rows, groups=[], brokers=[*BROKERS, *brokers]), None)
+
+
+def test_partitions_without_a_leader_are_told_together_with_the_broker_since_when_and_a_remedy():
+    [gap] = told([Unread(n, NO_LEADER) for n in (1, 2, 4, 5)], a_snapshot(DOWN), "orders")
+    assert gap.title == (
+        "Partitions 1, 2, 4, 5 have no leader: broker 2 is down since 2025-10-09 08:53:20 UTC."
+    )
+    assert "start it" in gap.text
+
+
+def test_a_moment_that_is_not_known_is_left_out():
+    [gap] = told([Unread(1, NO_LEADER)], a_snapshot(), "orders")
+    assert gap.title == "Partition 1 has no leader: broker 2 is down."
+
+
+def test_without_a_sample_the_bare_fact_is_told():
+    [gap] = told([Unread(1, NO_LEADER)], None, "orders")
+    assert gap.title == "Partition 1 has no leader."
+    assert gap.text
+
+
+def test_a_leader_that_is_silent_is_named():
+    [gap] = told([Unread(0, SILENT)], a_snapshot(DOWN), "orders")
+    assert gap.title == "Partition 0 could not be read: its leader, broker 1, does not answer."
+
+
+def test_what_differs_is_told_apart():
+    unread = [Unread(0, TOO_MUCH), Unread(1, NO_LEADER), Unread(3, FAILED, "Not authorised.")]
+    gaps = told(unread, a_snapshot(DOWN), "orders")
+    assert len(gaps) == 3
+    assert "fewer records" in gaps[0].text
+    assert gaps[2].text == "Not authorised."
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [([], ""), ([3], "3"), ([1, 0], "0, 1"), ([0, 1, 2, 9], "0–2, 9"),
+     (range(0, 60, 2), "0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22 …")],
+)  # fmt: skip
+def test_numbers_are_written_as_ranges_and_never_without_end(numbers, text):
+    assert ranges(numbers) == text

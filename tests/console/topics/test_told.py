@@ -1,0 +1,35 @@
+"""What is said where things changed between the review of a plan and its application."""
+
+from console.topics.told import tell_existing, tell_new
+
+NEW = {"exists": False, "brokers": 3, "alike": [], "objection": ""}
+
+
+def test_nothing_is_told_of_what_stayed():
+    assert tell_new(NEW, NEW) == []
+    same = {"partitions": 1, "replicas": [[1]]}
+    assert tell_existing(same, same) == []
+
+
+def test_what_stands_in_the_way_of_a_new_topic_is_told():
+    assert tell_new(NEW, NEW | {"exists": True}) == ["A topic of this name was made meanwhile."]
+    assert tell_new(NEW, NEW | {"brokers": 1}) == ["1 broker is there now, 3 were."]
+    assert tell_new(NEW, NEW | {"alike": ["a.b"]}) == ["Its name collides with “a.b” now."]
+    assert tell_new(NEW, NEW | {"objection": "Too many."}) == ["The brokers object now: Too many."]
+
+
+def test_partitions_and_moves_are_told_in_words_and_not_as_lists():
+    then = {"partitions": 2, "replicas": [[1], [2]]}
+    assert tell_existing(then, {"partitions": 3, "replicas": [[1], [2], [3]]}) == [
+        "It has 3 partitions now and had 2."
+    ]
+    assert tell_existing(then, {"partitions": 2, "replicas": [[1], [2, 3]]}) == [
+        "Partition 1 lies on brokers 2, 3 now and lay on broker 2."
+    ]
+
+
+def test_of_many_moves_some_are_told_and_the_others_counted():
+    then = {"partitions": 9, "replicas": [[1]] * 9}
+    lines = tell_existing(then, {"partitions": 9, "replicas": [[2]] * 9})
+    assert len(lines) == 6
+    assert lines[-1] == "4 more partitions moved."
