@@ -2,7 +2,7 @@
 
 A kind of change (console/actions/kinds.py) reads *facts* from the cluster and makes a *draft*
 from them and the form's parameters. Applying reads the facts again: where they differ from what
-the person was shown, nothing is done and the difference is told.
+the person was shown, nothing is done and the difference is told, in the kind's own words.
 """
 
 import hashlib
@@ -20,6 +20,10 @@ class PlanRefused(Exception):
     """The change makes no sense as things are; the message says why and what to do."""
 
     retriable = False
+
+
+class PlanApplied(PlanRefused):
+    """The plan was confirmed before, as by the first click of two: look what became of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +54,6 @@ def fingerprint(facts: Facts) -> str:
     """The same for equal facts, whatever the order of their keys."""
     text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def differences(then: Facts, now: Facts) -> list[Change]:
-    """What became different between two readings of the facts."""
-    keys = sorted({*then, *now})
-    return [
-        Change(key, _text(then.get(key)), _text(now.get(key)))
-        for key in keys
-        if then.get(key) != now.get(key)
-    ]
-
-
-def _text(value: Any) -> str:
-    return "—" if value is None else str(value)
 
 
 def is_expired(created_ms: int, now_ms: int) -> bool:

@@ -1,7 +1,8 @@
 """plan → review → apply: `propose` makes a plan, `confirm` queues it, `run` carries it out.
 
-Views and tasks only call these. Every end of a plan (done, failed, refused) is one audit row, also
-of one whose worker or message was lost: `tidy` ends those.
+Views and tasks only call these; a worker is asked by the task's name (console/actions/tasks.py),
+never by an import. Every end of a plan (done, failed, refused) is one audit row, also of one whose
+worker or message was lost: `tidy` ends those.
 """
 
 import logging
@@ -9,6 +10,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from celery import current_app
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -17,14 +19,16 @@ from console.accounts import rights
 from console.actions import models
 from console.actions.kinds import KINDS
 from console.actions.models import Plan
-from console.actions.plan import PlanRefused, differences, fingerprint, is_expired
+from console.actions.plan import PlanApplied, PlanRefused, fingerprint, is_expired
 from console.audit import services as audit
 from console.live import store
+from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 
+APPLY_TASK = "console.actions.apply"
 # A worker is there within seconds, or a person had better look again before anything happens.
 QUEUED_MAX = timedelta(minutes=15)
 APPLYING_MAX = timedelta(minutes=3)  # nothing takes this long: its worker was killed
@@ -73,28 +77,33 @@ def _check_allowed(user: Any, cluster: Cluster, kind: str, resource: str) -> Non
 
 
 def confirm(plan: Plan, user: Any, typed: str) -> None:
-    """Queues the plan, once. Raises PlanRefused, saying what is wrong."""
-    from console.actions.tasks import apply_plan  # the task imports this module
+    """Queues the plan, once. Raises PlanRefused, saying what is wrong.
 
-    _check_allowed(user, _cluster(plan), plan.kind, plan.resource)
+    A plan that came too late is ended by it; any other mistake can be mended and tried again.
+    """
     if plan.created_by_id != user.pk:
         raise PlanRefused(_("This plan was made by someone else. Make one of your own."))
+    if plan.state != models.DRAFT:
+        raise PlanApplied(_("This plan was applied already."))
+    _check_allowed(user, _cluster(plan), plan.kind, plan.resource)
     if is_expired(plan.created_ms, now_ms()):
-        raise PlanRefused(_("This plan is older than 15 minutes. Make a new one."))
+        late = _("This plan was older than 15 minutes when it was applied. Make a new one.")
+        _finish(plan, models.DRAFT, models.REFUSED, late)
+        raise PlanRefused(late)
     wanted = plan.draft["typed_name"]
     if wanted and typed.strip() != wanted:
         raise PlanRefused(_("Type “%(name)s” exactly, to confirm.") % {"name": wanted})
     with transaction.atomic():
         stage = _("Waiting for a worker")
         if not plan.move(models.DRAFT, models.QUEUED, stage=stage):
-            raise PlanRefused(_("This plan was applied already."))
-        transaction.on_commit(lambda: _send(apply_plan, plan))
+            raise PlanApplied(_("This plan was applied already."))
+        transaction.on_commit(lambda: _send(plan))
 
 
-def _send(task: Any, plan: Plan) -> None:
+def _send(plan: Plan) -> None:
     """Hands the plan to a worker; where there is no queue to put it in, it is refused at once."""
     try:
-        task.apply_async(args=[str(plan.pk)], retry=False)
+        current_app.send_task(APPLY_TASK, (str(plan.pk),), retry=False)
     except Exception:
         log.exception("plan %s could not be queued", plan.pk)
         reason = _("Redis, which holds the queue, does not answer. Nothing was changed.")
@@ -118,7 +127,7 @@ def run(plan_id: str) -> None:
     except PlanRefused as error:
         _finish(plan, models.APPLYING, models.REFUSED, str(error))
     except GatewayError as error:
-        _finish(plan, models.APPLYING, models.FAILED, error.message)
+        _finish(plan, models.APPLYING, models.FAILED, sentence(error.message))
     except Exception as error:
         log.exception("plan %s failed", plan.pk)
         text = _("Aerie failed (%(name)s). What was done so far is shown by the cluster's pages.")
@@ -134,12 +143,9 @@ def _apply(plan: Plan) -> None:
     with for_cluster(cluster) as gateway:
         facts = kind.read(gateway, plan.params)
         if fingerprint(facts) != plan.fingerprint:
-            changed = "; ".join(
-                f"{d.name}: {d.before} → {d.after}" for d in differences(plan.facts, facts)
-            )
             raise PlanRefused(
-                _("Things changed since the review (%(changed)s). Nothing was done; plan it anew.")
-                % {"changed": changed}
+                _("Things changed since the review. %(changed)s Plan it anew.")
+                % {"changed": " ".join(kind.tell(plan.facts, facts))}
             )
         kind.apply(gateway, plan.params, lambda percent, stage: _report(plan, percent, stage))
 

@@ -3,15 +3,17 @@
 import uuid
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from console.accounts.access import requires
 from console.actions import models, services
 from console.actions.models import Plan
-from console.actions.plan import PlanRefused, is_expired
+from console.actions.plan import PlanApplied, PlanRefused, is_expired
+from console.audit import services as audit
 from monitoring.clock import now_ms
 
 
@@ -24,17 +26,48 @@ def show(request: HttpRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
 @require_POST
 @requires("plan.view")
 def apply(request: HttpRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
-    found = _own(request, cluster, plan)
+    try:
+        found = _own(request, cluster, plan)
+    except Http404:
+        _note_attempt(request, cluster, plan)
+        raise
     try:
         services.confirm(found, request.user, request.POST.get("typed", "")[:300])
+    except PlanApplied:
+        messages.info(request, _("It was applied already; this is what became of it."))
     except PlanRefused as error:
-        return _page(request, found, str(error), status=422)
+        # A plan that was ended by this tells why itself.
+        told = str(error) if found.state == models.DRAFT else ""
+        return _page(request, found, told, status=422)
     return redirect("plan", cluster, plan)
 
 
 def _own(request: HttpRequest, cluster: str, plan: uuid.UUID) -> Plan:
     """The plan, for the person who made it; to anyone else it is not there."""
-    return get_object_or_404(Plan, pk=plan, cluster=cluster, created_by=request.user)
+    found = Plan.objects.filter(pk=plan, cluster=cluster, created_by=request.user).first()
+    if found is None or not request.rights.may("topic.view", found.resource):
+        raise Http404(
+            _(
+                "There is no such plan of yours here. A plan is only for the person who made it, "
+                "and is kept for 90 days."
+            )
+        )
+    return found
+
+
+def _note_attempt(request: HttpRequest, cluster: str, plan: uuid.UUID) -> None:
+    """Writes down that somebody tried to apply what somebody else had planned."""
+    other = Plan.objects.filter(pk=plan, cluster=cluster).first()
+    if other is not None:
+        audit.record(
+            request.user,
+            other.kind,
+            cluster,
+            other.resource,
+            remote_addr=request.META.get("REMOTE_ADDR", ""),
+            outcome="refused",
+            detail=_("Tried to apply a plan of somebody else."),
+        )
 
 
 def _page(request: HttpRequest, plan: Plan, error: str = "", status: int = 200) -> HttpResponse:

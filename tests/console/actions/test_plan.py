@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.actions.plan import EXPIRES_MS, Change, differences, fingerprint, is_expired
+from console.actions.plan import EXPIRES_MS, fingerprint, is_expired
 
 FACTS = st.dictionaries(st.text(max_size=5), st.integers() | st.lists(st.integers(), max_size=3))
 
@@ -14,14 +14,6 @@ def test_equal_facts_have_the_same_fingerprint_in_any_order(facts):
 @given(FACTS, FACTS)
 def test_facts_differ_exactly_where_their_fingerprints_do(one, other):
     assert (fingerprint(one) == fingerprint(other)) == (one == other)
-    assert bool(differences(one, other)) == (one != other)
-
-
-def test_a_difference_names_what_became_of_it():
-    assert differences({"partitions": 3, "same": 1}, {"partitions": 4, "same": 1}) == [
-        Change("partitions", "3", "4")
-    ]
-    assert differences({"exists": True}, {}) == [Change("exists", "True", "—")]
 
 
 def test_a_plan_lasts_a_quarter_of_an_hour():

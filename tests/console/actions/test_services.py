@@ -9,7 +9,8 @@ from django.db import connections
 
 from console.actions import models, services
 from console.actions.models import Plan
-from console.actions.plan import PlanRefused
+from console.actions.plan import PlanApplied, PlanRefused
+from console.actions.tasks import apply_plan
 from console.audit.models import AuditEntry
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import for_cluster
@@ -44,7 +45,7 @@ def creation(name, **changes):
 @pytest.fixture
 def _queued(monkeypatch, django_capture_on_commit_callbacks):
     """What `confirm` would send to a worker."""
-    monkeypatch.setattr(services, "_send", lambda task, plan: None)
+    monkeypatch.setattr(services, "_send", lambda plan: None)
 
 
 def confirm_and_run(plan, user, typed=""):
@@ -103,7 +104,7 @@ def test_what_changed_since_the_review_stops_it_and_is_told(cluster, operator):
         gateway.admin.create_partitions(name, 3)
     confirm_and_run(plan, operator)
     assert plan.state == models.REFUSED
-    assert "partitions: 2 → 3" in plan.outcome
+    assert "It has 3 partitions now and had 2." in plan.outcome
     assert partitions_of(cluster, name) == 3
     assert AuditEntry.objects.get().outcome == "refused"
 
@@ -150,13 +151,41 @@ def test_two_workers_that_get_the_same_plan_apply_it_once(cluster, operator):
     assert AuditEntry.objects.count() == 1
 
 
-def test_an_old_plan_is_refused(cluster, operator):
+def test_a_plan_that_is_too_old_is_ended_and_written_down_once(cluster, operator):
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     plan.created_at -= timedelta(minutes=16)
     plan.save()
     with pytest.raises(PlanRefused, match="15 minutes"):
         services.confirm(plan, operator, "")
+    with pytest.raises(PlanApplied):
+        services.confirm(plan, operator, "")
+    assert plan.state == models.REFUSED
+    assert AuditEntry.objects.get().outcome == "refused"
+
+
+def test_a_topic_that_somebody_else_made_since_the_review_stops_it(cluster, operator):
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    make(cluster, name)
+    confirm_and_run(plan, operator)
+    assert plan.state == models.REFUSED
+    assert "A topic of this name was made meanwhile." in plan.outcome
+    assert "[" not in plan.outcome
+    assert AuditEntry.objects.get().outcome == "refused"
+
+
+def test_the_queue_is_given_the_plan_by_the_tasks_name(
+    cluster, operator, monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.undo()
+    sent = []
+    monkeypatch.setattr(services.current_app, "send_task", lambda *told, **_: sent.append(told))
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    with django_capture_on_commit_callbacks(execute=True):
+        services.confirm(plan, operator, "")
+    assert sent == [(apply_plan.name, (str(plan.pk),))]
 
 
 def test_a_plan_belongs_to_who_made_it(cluster, operator, admin):
@@ -217,6 +246,15 @@ def test_what_the_broker_refuses_is_told_in_its_words(cluster, operator):
     with pytest.raises(PlanRefused, match=r"no\.such\.setting"):
         propose(operator, cluster, "topic.create", name, **params)
     assert partitions_of(cluster, name) is None
+
+
+def test_an_operator_never_learns_of_a_hidden_topic_by_a_collision(cluster, operator):
+    refusals = set()
+    for name in ("console_audit", "console_nothing", "console.nothing"):
+        with pytest.raises(PlanRefused) as refused:
+            propose(operator, cluster, "topic.create", name, **creation(name))
+        refusals.add(str(refused.value))
+    assert refusals == {"Your role does not include this change."}
 
 
 def test_a_topic_that_is_there_or_collides_is_not_planned(cluster, operator):

@@ -1,8 +1,12 @@
+import uuid
+from datetime import timedelta
+
 import pytest
 from django.urls import reverse
 
 from console.actions import models, services
 from console.actions.models import Plan
+from console.audit.models import AuditEntry
 from tests.console.actions.test_services import a_name, creation, make, partitions_of, propose
 from tests.console.conftest import sample
 
@@ -10,7 +14,7 @@ from tests.console.conftest import sample
 @pytest.fixture
 def _worker(monkeypatch):
     """Confirmed plans are carried out at once, where a worker would be."""
-    monkeypatch.setattr(services, "_send", lambda task, plan: services.run(str(plan.pk)))
+    monkeypatch.setattr(services, "_send", lambda plan: services.run(str(plan.pk)))
 
 
 @pytest.mark.usefixtures("_worker")
@@ -55,6 +59,45 @@ def test_deleting_names_who_is_affected_and_asks_for_the_name(
     assert partitions_of(cluster, name) is None
 
 
+def test_a_second_click_leads_to_what_became_of_the_first(cluster, client_of, operator):
+    name, client = a_name(), client_of(operator)
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    apply = reverse("plan-apply", args=["local", plan.pk])
+    assert client.post(apply).status_code == 302
+    second = client.post(apply, follow=True)
+    assert second.redirect_chain == [(reverse("plan", args=["local", plan.pk]), 302)]
+    assert "applied already" in second.content.decode()
+
+
+def test_a_plan_that_is_too_old_offers_no_button_and_says_what_to_do(cluster, client_of, operator):
+    name, client = a_name(), client_of(operator)
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    Plan.objects.update(created_at=plan.created_at - timedelta(minutes=16))
+    page = client.get(reverse("plan", args=["local", plan.pk])).content.decode()
+    assert "has expired" in page
+    assert reverse("plan-apply", args=["local", plan.pk]) not in page
+    late = client.post(reverse("plan-apply", args=["local", plan.pk]))
+    assert late.status_code == 422
+    assert late.content.decode().count("older than 15 minutes") == 1
+
+
+def test_applying_somebody_elses_plan_is_not_there_and_is_written_down(
+    cluster, client_of, operator, admin
+):
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    apply = reverse("plan-apply", args=["local", plan.pk])
+    never = reverse("plan-apply", args=["local", uuid.uuid4()])
+    for url in (apply, never):
+        answer = client_of(admin).post(url)
+        assert answer.status_code == 404
+        assert "no such plan" in answer.content.decode()
+    entry = AuditEntry.objects.get()
+    assert (entry.actor_name, entry.outcome, entry.resource) == ("admin", "refused", name)
+    plan.refresh_from_db()
+    assert plan.state == models.DRAFT
+
+
 def test_a_get_never_applies(cluster, client_of, operator):
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
@@ -89,7 +132,10 @@ def test_applying_needs_the_token_of_the_form(cluster, operator):
 @pytest.mark.parametrize(
     "wrong",
     [{"name": ".."}, {"name": "a b"}, {"name": "x" * 250}, {"partitions": 0}, {"partitions": "x"},
-     {"replication": -1}, {"settings": "no equals sign"}, {"settings": "UPPER=1"}, {"name": ""}],
+     {"replication": -1}, {"settings": "no equals sign"}, {"settings": "UPPER=1"}, {"name": ""},
+     {"settings": "segment.bytes=1\nsegment.bytes=2"},
+     {"settings": "cleanup.policy=delete", "cleanup": "compact"},
+     {"settings": "retention.ms=1", "retention_hours": 5}],
 )  # fmt: skip
 def test_a_wrong_form_says_what_is_wrong(cluster, client_of, operator, wrong):
     form = {"name": "good", "partitions": 1, "replication": 1} | wrong
