@@ -28,7 +28,7 @@ def index(request: HttpRequest) -> HttpResponse:
             rows.append(
                 {
                     "cluster": cluster,
-                    "status": store.status(cluster.slug),
+                    "status": store.status(cluster.slug, held),
                     "totals": shown.totals if shown else None,
                     "role": held.role,
                 }

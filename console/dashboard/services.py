@@ -20,7 +20,7 @@ def context(cluster: Cluster, held: Rights, argument: str = "") -> dict[str, Any
     worst = sorted(
         shown.groups, key=lambda group: -1 if group.lag is None else group.lag, reverse=True
     )
-    busiest = sorted(shown.topics, key=lambda topic: topic.messages_rate or 0.0, reverse=True)
+    busiest = sorted(shown.topics, key=lambda t: t.messages_rate.value or 0.0, reverse=True)
     return {
         "alerts": open_alerts(cluster, held, shown) if held.may("alert.view") else None,
         "totals": shown.totals,
@@ -37,4 +37,5 @@ def context(cluster: Cluster, held: Rights, argument: str = "") -> dict[str, Any
 
 
 def _line(points: list[Totals | None], name: str) -> list[float | None]:
-    return [None if point is None else getattr(point, name) for point in points]
+    """A gap where the sample failed or a part of the sum is not known: never a dip."""
+    return [None if point is None else getattr(point, name).complete for point in points]

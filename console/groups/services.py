@@ -20,6 +20,7 @@ def context(cluster: Cluster, held: Rights, argument: str) -> dict[str, Any] | N
     return {
         "group": group,
         "at_ms": shown.at_ms,
+        "told_at_ms": group.told_at_ms or shown.at_ms,
         "members": _members(lags),
         "topics": _topics(lags),
         "rows": lags[:ROWS_MAX],

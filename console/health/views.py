@@ -63,7 +63,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     lines += ["# TYPE aerie_sample_timestamp_seconds gauge", "# TYPE aerie_sample_up gauge"]
     for slug in Cluster.objects.values_list("slug", flat=True):
         status = store.status(slug)
-        lines.append(f'aerie_sample_up{{cluster="{slug}"}} {int(status.state == "ok")}')
+        lines.append(f'aerie_sample_up{{cluster="{slug}"}} {int(status.is_live)}')
         if status.at_ms is not None:
             at = status.at_ms / 1000
             lines.append(f'aerie_sample_timestamp_seconds{{cluster="{slug}"}} {at}')

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from console.live.sums import Sum
 from monitoring.sampling.tick import Tick
 
 Floats = np.ndarray
@@ -38,10 +39,19 @@ def sums(values: Floats, codes: np.ndarray, n: int) -> Floats:
     return found
 
 
-def total(values: Floats) -> float:
-    """The sum of the known values; NaN where none is known."""
+def sums_of(values: Floats, codes: np.ndarray, n: int) -> list[Sum]:
+    """The sum for each code, with what is not in it."""
+    found = sums(values, codes, n)
+    unknown = counts(np.isnan(values), codes, n)
+    rows = np.bincount(codes[codes >= 0], minlength=n)
+    return [Sum(number(found[i]), int(unknown[i]), int(rows[i])) for i in range(n)]
+
+
+def total(values: Floats) -> Sum:
+    """The sum of all, with what is not in it."""
     known = values[~np.isnan(values)]
-    return float(known.sum()) if len(known) else float("nan")
+    value = float(known.sum()) if len(known) else None
+    return Sum(value, len(values) - len(known), len(values))
 
 
 def counts(mask: np.ndarray, codes: np.ndarray, n: int) -> np.ndarray:
@@ -72,7 +82,9 @@ class Partitions:
     isr_count: np.ndarray
     start: Floats
     end: Floats
-    size: Floats
+    size: Floats  # of the leader's replica
+    replicas_size: Floats  # of every replica whose broker told …
+    replicas_told: np.ndarray  # … and how many those are
     bytes_in: Floats
     bytes_out: Floats
 
@@ -93,6 +105,8 @@ class Partitions:
             start=numbers(table, "log_start_offset"),
             end=numbers(table, "log_end_offset"),
             size=numbers(table, "size_bytes"),
+            replicas_size=numbers(table, "replicas_size_bytes"),
+            replicas_told=np.nan_to_num(numbers(table, "replicas_told")).astype(np.int64),
             bytes_in=numbers(table, "bytes_in"),
             bytes_out=numbers(table, "bytes_out"),
         )

@@ -95,16 +95,16 @@ class ClusterConsumer(AsyncWebsocketConsumer):
             await self.close(code=NOT_ALLOWED)
             return
         cluster, held = allowed
-        status = await sync_to_async(self._status, thread_sensitive=False)()
+        status = await sync_to_async(self._status, thread_sensitive=False)(held)
         # Two occasions that show the same tick in the same state look alike.
         mark = (occasion.removeprefix("hello"), status.tick, status.state)
         html = await fragments.renderer().html(cluster, held, self.show, mark)
         self._sent, self._acknowledged = occasion, False
         await self.send(text_data=html)
 
-    def _status(self) -> store.Status:
+    def _status(self, held: rights.Rights) -> store.Status:
         store.refresh(self.slug, at_once=True)
-        return store.status(self.slug)
+        return store.status(self.slug, held)
 
     async def _allowed(self) -> tuple[Cluster, rights.Rights] | None:
         return await database_sync_to_async(self._check)()

@@ -34,12 +34,20 @@ def is_known(show: str) -> bool:
     return not show or (len(show) <= SHOW_LENGTH_MAX and show.partition(":")[0] in FRAGMENTS)
 
 
+def status(cluster: Cluster, held: Rights) -> str:
+    """The out-of-band HTML that says how the samples stand."""
+    base = {
+        "status": store.status(cluster.slug, held),
+        "oob": True,
+        "cluster": cluster,
+    }
+    return render_to_string("live/status.html", base) + render_to_string("live/banner.html", base)
+
+
 def render(cluster: Cluster, held: Rights, show: str) -> str:
     """The out-of-band HTML of one tick for one set of rights."""
-    status = store.status(cluster.slug)
-    base = {"status": status, "oob": True, "cluster": cluster}
-    html = render_to_string("live/status.html", base)
-    html += render_to_string("live/banner.html", base)
+    html = status(cluster, held)
+    base = {"oob": True, "cluster": cluster}
     name, _colon, argument = show.partition(":")
     if name:
         verb, template, context = FRAGMENTS[name]

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from console.live.sums import Sum
+
 
 @dataclass(frozen=True, slots=True)
 class BrokerRow:
@@ -23,6 +25,15 @@ class BrokerRow:
     cpu_cores: float | None
     disk_total_bytes: int | None
     disk_free_bytes: int | None
+    size_bytes: int | None  # of every replica it holds
+    down_since_ms: int | None
+
+    @property
+    def address(self) -> str | None:
+        """Where it is, or was when it was seen last."""
+        if not self.host or self.port is None:
+            return None
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     @property
     def disk_used_percent(self) -> float | None:
@@ -36,11 +47,12 @@ class TopicRow:
     name: str
     partitions: int
     replication: int
-    messages: int | None  # end offsets − start offsets: an upper bound where compacted
-    size_bytes: int | None
-    messages_rate: float | None
-    bytes_in_rate: float | None
-    bytes_out_rate: float | None
+    messages: Sum  # end offsets − start offsets: an upper bound where compacted
+    size_bytes: Sum  # of the leaders' replicas
+    disk_bytes: Sum  # of every replica
+    messages_rate: Sum
+    bytes_in_rate: Sum
+    bytes_out_rate: Sum
     under_replicated: int
     offline: int
     groups: int
@@ -83,8 +95,11 @@ class PartitionRow:
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    """One group. `lag` is the sum of what is known, None where nothing is; the last three count
-    the partitions that are not in it."""
+    """One group. `lag` is the sum of what is known, None where nothing is; `not_committed` and
+    `end_unknown` count the partitions that are not in it.
+
+    `told_at_ms`: the coordinator is silent, and this is what it told at that moment.
+    """
 
     group: str
     state: str | None
@@ -97,6 +112,7 @@ class GroupRow:
     negative: int
     not_committed: int
     end_unknown: int
+    told_at_ms: int | None = None
 
     @property
     def name(self) -> str:
@@ -115,6 +131,7 @@ class ReaderRow:
     negative: int
     not_committed: int
     end_unknown: int
+    told_at_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +162,9 @@ class Totals:
     offline: int = 0
     groups: int = 0
     groups_by_state: dict[str, int] = field(default_factory=dict)
-    groups_without_lag: int = 0
-    size_bytes: int | None = None
-    messages_rate: float | None = None
-    bytes_in_rate: float | None = None
-    bytes_out_rate: float | None = None
-    lag: int | None = None
+    groups_silent: int = 0  # their coordinators do not answer
+    disk_bytes: Sum = field(default_factory=Sum)
+    messages_rate: Sum = field(default_factory=Sum)
+    bytes_in_rate: Sum = field(default_factory=Sum)
+    bytes_out_rate: Sum = field(default_factory=Sum)
+    lag: Sum = field(default_factory=Sum)

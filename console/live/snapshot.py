@@ -5,7 +5,7 @@ one set of visible topics, so nothing of a hidden topic is in it, not even in a 
 brokers are the brokers' own and cover everything.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,7 @@ from console.live.columns import (
     kept_groups,
     names,
     number,
-    sums,
+    sums_of,
     total,
     whole,
 )
@@ -34,6 +34,7 @@ from console.live.rows import (
     TopicRow,
     Totals,
 )
+from console.live.sums import Sum
 from monitoring.lag.tables import group_totals, topic_totals, with_lag
 from monitoring.sampling.tick import Tick
 
@@ -76,9 +77,10 @@ class Snapshot:
         present = counts(np.ones(len(p.topic), bool), p.topic, n)
         replication = np.zeros(n, dtype=np.int64)
         np.maximum.at(replication, p.topic, p.replica_count)
-        messages = sums(p.end - p.start, p.topic, n)
-        size = sums(p.size, p.topic, n)
-        grown = {name: sums(values, p.topic, n) for name, values in rates.items()}
+        messages = sums_of(p.end - p.start, p.topic, n)
+        size = sums_of(p.size, p.topic, n)
+        disk = self._disk_by_topic
+        grown = {name: sums_of(values, p.topic, n) for name, values in rates.items()}
         under = counts(p.isr_count < p.replica_count, p.topic, n)
         offline = counts(p.leader < 0, p.topic, n)
         readers = self._reader_counts
@@ -87,11 +89,12 @@ class Snapshot:
                 name=p.topics[i],
                 partitions=int(present[i]),
                 replication=int(replication[i]),
-                messages=whole(messages[i]),
-                size_bytes=whole(size[i]),
-                messages_rate=number(grown["end"][i]),
-                bytes_in_rate=number(grown["bytes_in"][i]),
-                bytes_out_rate=number(grown["bytes_out"][i]),
+                messages=messages[i],
+                size_bytes=size[i],
+                disk_bytes=disk[i],
+                messages_rate=grown["end"][i],
+                bytes_in_rate=grown["bytes_in"][i],
+                bytes_out_rate=grown["bytes_out"][i],
                 under_replicated=int(under[i]),
                 offline=int(offline[i]),
                 groups=readers.get(p.topics[i], 0),
@@ -100,6 +103,14 @@ class Snapshot:
             if present[i]
         ]
         return sorted(rows, key=lambda row: row.name)
+
+    @cached_property
+    def _disk_by_topic(self) -> list[Sum]:
+        p, n = self._partitions, len(self._partitions.topics)
+        size = sums_of(p.replicas_size, p.topic, n)
+        of = np.bincount(p.topic, weights=p.replica_count, minlength=n).astype(np.int64).tolist()
+        told = np.bincount(p.topic, weights=p.replicas_told, minlength=n).astype(np.int64).tolist()
+        return [_of_replicas(size[i].value, of[i], told[i]) for i in range(n)]
 
     @cached_property
     def _reader_counts(self) -> dict[str, int]:
@@ -195,6 +206,8 @@ class Snapshot:
                     cpu_cores=_growth(b, then, "cpu_seconds", seconds),
                     disk_total_bytes=b.get("disk_total_bytes"),
                     disk_free_bytes=b.get("disk_free_bytes"),
+                    size_bytes=b.get("size_bytes"),
+                    down_since_ms=b.get("down_since_ms"),
                 )
             )
         return rows
@@ -203,7 +216,8 @@ class Snapshot:
     def totals(self) -> Totals:
         """The cluster in a line, straight from the columns: made for every tick of a history."""
         p, brokers, groups = self._partitions, self.brokers, self._group_totals
-        states = groups["state"].value_counts().to_pylist() if len(groups) else []
+        told = groups.filter(pc.is_null(groups["told_at_ms"]))
+        states = told["state"].value_counts().to_pylist() if len(told) else []
         return Totals(
             brokers=len(brokers),
             brokers_up=sum(broker.up for broker in brokers),
@@ -213,13 +227,29 @@ class Snapshot:
             offline=int((p.leader < 0).sum()),
             groups=len(groups),
             groups_by_state={row["values"] or "": row["counts"] for row in states},
-            groups_without_lag=groups["lag"].null_count,
-            size_bytes=whole(total(p.size)),
-            messages_rate=number(total(self._rates["end"])),
+            groups_silent=len(groups) - len(told),
+            disk_bytes=_of_replicas(
+                total(p.replicas_size).value,
+                int(p.replica_count.sum()),
+                int(p.replicas_told.sum()),
+            ),
+            messages_rate=total(self._rates["end"]),
             bytes_in_rate=_total(broker.bytes_in_rate for broker in brokers),
             bytes_out_rate=_total(broker.bytes_out_rate for broker in brokers),
-            lag=pc.sum(groups["lag"]).as_py(),
+            lag=self._lag,
         )
+
+    @property
+    def _lag(self) -> Sum:
+        """Of every group; partitions without a commit have none and are no part of it."""
+        groups = self._group_totals
+        sums = {
+            name: pc.sum(groups[name]).as_py()
+            for name in ("lag", "end_unknown", "partitions", "not_committed")
+        }
+        unknown = sums["end_unknown"] or 0
+        of = (sums["partitions"] or 0) - (sums["not_committed"] or 0)
+        return Sum(sums["lag"], unknown, of, more=not self.tick.groups_complete)
 
 
 def _rows(table: pa.Table, row: type) -> list[dict[str, Any]]:
@@ -241,7 +271,13 @@ def _growth(now: dict[str, Any], then: dict[str, Any], name: str, seconds: float
     return float(b - a) / seconds
 
 
-def _total(values: Any) -> float | None:
-    """The sum of what is known; None when nothing is."""
-    known = [value for value in values if value is not None]
-    return float(sum(known)) if known else None
+def _total(values: Iterable[float | None]) -> Sum:
+    """The sum of what brokers told."""
+    told = list(values)
+    known = [value for value in told if value is not None]
+    value = float(sum(known)) if known else None
+    return Sum(value, len(told) - len(known), len(told), "brokers")
+
+
+def _of_replicas(value: float | None, of: int, told: int) -> Sum:
+    return Sum(value, max(0, of - told), of, "replicas")

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts import rights
 from console.live.columns import names
-from console.live.rows import Totals
+from console.live.rows import BrokerRow, Totals
 from console.live.snapshot import Snapshot, everything
 from monitoring.clock import now_ms
 from monitoring.sampling import live
@@ -22,6 +22,7 @@ from monitoring.sampling.tick import Tick
 from monitoring.store import StoreDown
 
 CHECK_SECONDS = 1.0
+LATE_INTERVALS, LATE_SLACK_MS = 2, 1500  # static/app/live.js waits as long
 POINTS_MAX = 60  # of the small history beside the totals
 # Of a large cluster a process that has just started reads less of the past: a tick costs 0.1 s.
 LARGE_ROWS, POINTS_LARGE = 20_000, 6
@@ -29,19 +30,54 @@ CLUSTERS_MAX = 256
 
 
 @dataclass(frozen=True, slots=True)
+class Troubles:
+    """What of a cluster that answers is away; made for one set of visible topics."""
+
+    leaderless: int = 0
+    leaderless_since_ms: int | None = None
+    partitions: int = 0
+    brokers_down: tuple[BrokerRow, ...] = ()
+    groups_silent: int = 0
+    groups_complete: bool = True
+    zookeeper_since_ms: int | None = None
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.leaderless or self.brokers_down or self.groups_silent or self.zookeeper_since_ms
+        )
+
+    @property
+    def since_ms(self) -> int | None:
+        """When the oldest of them began."""
+        down = [broker.down_since_ms for broker in self.brokers_down]
+        known = [at for at in (self.leaderless_since_ms, self.zookeeper_since_ms, *down) if at]
+        return min(known, default=None)
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """How the samples of a cluster stand.
 
-    state: ok | gap (sampling fails: `reason`) | stale (no tick comes) | none (never sampled)
+    state: ok | partial (live, but a part of the cluster is away: `troubles`) | gap (sampling
+           fails: `reason`) | stale (no tick comes) | none (never sampled)
            | unreadable (Redis is away)
-    at_ms: when the figures shown were sampled, None when there are none
+    at_ms: when the figures shown were sampled, None when there are none; age_ms: how long ago
+    since_ms: since when the state is not ok, as far as known
     """
 
+    slug: str = ""
     state: str = "none"
     at_ms: int | None = None
+    age_ms: int | None = None
     reason: str = ""
     source: str = ""
     tick: int | None = None
+    since_ms: int | None = None
+    troubles: Troubles | None = None
+
+    @property
+    def is_live(self) -> bool:
+        return self.state in ("ok", "partial")
 
 
 @dataclass(slots=True)
@@ -54,6 +90,7 @@ class _Known:
     ok: Tick | None = None
     before: Tick | None = None
     unreadable: str = ""
+    unreadable_since_ms: int | None = None
     snapshots: dict[bool, Snapshot] = field(default_factory=dict)
     points: dict[bool, deque[Totals | None]] = field(default_factory=dict)
 
@@ -84,11 +121,16 @@ def refresh(slug: str, *, at_once: bool = False) -> None:
         known.checked_at = time.monotonic()
         try:
             _read(slug, known)
-            known.unreadable = ""
+            known.unreadable, known.unreadable_since_ms = "", None
         except StoreDown:
-            known.unreadable = _("Redis, which holds the samples, does not answer.")
+            _note_unreadable(known, _("Redis, which holds the samples, does not answer."))
         except ValueError as error:
-            known.unreadable = str(error)
+            _note_unreadable(known, str(error))
+
+
+def _note_unreadable(known: _Known, reason: str) -> None:
+    known.unreadable = reason
+    known.unreadable_since_ms = known.unreadable_since_ms or now_ms()
 
 
 def _read(slug: str, known: _Known) -> None:
@@ -152,27 +194,56 @@ def history(slug: str, held: rights.Rights) -> list[Totals | None]:
         return list(known.points.get(not held.hidden_prefixes, ()))
 
 
-def status(slug: str) -> Status:
-    """How the samples stand now; cheap, for every page."""
+def status(slug: str, held: rights.Rights | None = None) -> Status:
+    """How the samples stand now; cheap, for every page. Without rights nothing hidden counts."""
     refresh(slug)
     known = _of(slug)
     with known.lock:
         head, shown = known.head, known.ok
         said = Status(
+            slug=slug,
             at_ms=shown.at_ms if shown else None,
+            age_ms=now_ms() - shown.at_ms if shown else None,
             source=_("sampler"),
             tick=head.tick if head else None,
         )
         if known.unreadable:
-            return replace(said, state="unreadable", reason=known.unreadable)
+            since_ms = known.unreadable_since_ms
+            return replace(said, state="unreadable", reason=known.unreadable, since_ms=since_ms)
         if head is None:
             return said
         if _is_late(head):
-            return replace(said, state="stale")
+            return replace(said, state="stale", since_ms=head.at_ms)
         if not head.ok:
-            return replace(said, state="gap", reason=head.reason)
-        return replace(said, state="ok", reason=head.reason)
+            return replace(said, state="gap", reason=head.reason, since_ms=said.at_ms)
+        troubles = _troubles(known, held is not None and not held.hidden_prefixes)
+        if not troubles:
+            return replace(said, state="ok", reason=head.reason)
+        return replace(
+            said,
+            state="partial",
+            reason=head.reason,
+            since_ms=troubles.since_ms,
+            troubles=troubles,
+        )
+
+
+def _troubles(known: _Known, sees_all: bool) -> Troubles:
+    snapshot = _snapshot(known, sees_all)
+    if snapshot is None:
+        return Troubles()
+    totals, since = snapshot.totals, snapshot.tick.since
+    return Troubles(
+        leaderless=totals.offline,
+        leaderless_since_ms=since.get("leaderless") if totals.offline else None,
+        partitions=totals.partitions,
+        brokers_down=tuple(broker for broker in snapshot.brokers if not broker.up),
+        groups_silent=totals.groups_silent,
+        groups_complete=snapshot.tick.groups_complete,
+        zookeeper_since_ms=since.get("zookeeper"),
+    )
 
 
 def _is_late(tick: Tick) -> bool:
-    return now_ms() - tick.at_ms > max(4 * tick.interval_ms, 20_000)
+    """Whether the next tick, which may take most of its interval, should have come by now."""
+    return now_ms() - tick.at_ms > LATE_INTERVALS * tick.interval_ms + LATE_SLACK_MS

@@ -78,7 +78,10 @@ class Page:
     @cached_property
     def status(self) -> Any:
         """How the samples of the menu's cluster stand (console.live.store.Status)."""
-        return store.status(self.menu_cluster.slug) if self.menu_cluster else None
+        if self.menu_cluster is None:
+            return None
+        held = rights.of(self._request.user, self.menu_cluster)
+        return store.status(self.menu_cluster.slug, held)
 
     @property
     def socket_url(self) -> str:

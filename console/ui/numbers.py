@@ -1,41 +1,69 @@
-"""How figures are written: one way for each kind, and "—" for whatever is not known."""
+"""How figures are written: one way for each kind, and "—" for whatever is not known.
 
+A sum that lacks a part (console/live/sums.py) is written with "≥" before it.
+"""
+
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import wraps
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from console.live.sums import Sum
+
 UNKNOWN = "—"
 _THIN = "\u202f"  # narrow no-break space between thousands
 
+Figure = float | Sum | None
 
-def count(value: float | None) -> str:
+
+def _figure(write: Callable[[float], str]) -> Callable[[Figure], str]:
+    """What `write` makes of a number, for a sum and for what is not known as well."""
+
+    @wraps(write)
+    def written(value: Figure) -> str:
+        if isinstance(value, Sum):
+            at_least = "≥ " if value.is_partial else ""
+            return at_least + written(value.value)
+        return UNKNOWN if value is None else write(value)
+
+    return written
+
+
+@_figure
+def count(value: float) -> str:
     """A whole number in full: 1234567 → 1 234 567."""
-    return UNKNOWN if value is None else f"{round(value):,}".replace(",", _THIN)
+    return f"{round(value):,}".replace(",", _THIN)
 
 
-def short(value: float | None) -> str:
+@_figure
+def short(value: float) -> str:
     """A number in at most four digits and a suffix: 1234567 → 1.23 M."""
-    return UNKNOWN if value is None else _scaled(value, 1000, ("", "k", "M", "G", "T"))
+    return _scaled(value, 1000, ("", "k", "M", "G", "T"))
 
 
-def size(value: float | None) -> str:
+@_figure
+def size(value: float) -> str:
     """Bytes in binary units: 1536 → 1.5 KiB."""
-    return UNKNOWN if value is None else _scaled(value, 1024, ("B", "KiB", "MiB", "GiB", "TiB"))
+    return _scaled(value, 1024, ("B", "KiB", "MiB", "GiB", "TiB"))
 
 
-def rate(value: float | None) -> str:
+@_figure
+def rate(value: float) -> str:
     """A count per second: 12.345 → 12.3/s."""
-    return UNKNOWN if value is None else f"{short(value)}/s"
+    return f"{short(value)}/s"
 
 
-def size_rate(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{size(value)}/s"
+@_figure
+def size_rate(value: float) -> str:
+    return f"{size(value)}/s"
 
 
-def percent(share: float | None) -> str:
+@_figure
+def percent(share: float) -> str:
     """A share of one (a core, a disk): 0.256 → 25.6 %."""
-    return UNKNOWN if share is None else f"{share * 100:.1f}{_THIN}%"
+    return f"{share * 100:.1f}{_THIN}%"
 
 
 def _scaled(value: float, base: int, units: tuple[str, ...]) -> str:
@@ -82,3 +110,12 @@ def moment(at_ms: int | None) -> str:
     if at_ms is None:
         return UNKNOWN
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def clock(at_ms: int | None, now_ms: int | None = None) -> str:
+    """A point in time of the last day as hh:mm:ss, an older one in full; in UTC."""
+    if at_ms is None:
+        return UNKNOWN
+    if now_ms is not None and now_ms - at_ms > 86_400_000:
+        return moment(at_ms)
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%H:%M:%S UTC")

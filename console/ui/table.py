@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
+from console.live.sums import Sum
+
 PAGE_SIZE = 50
 SEARCH_LENGTH_MAX = 200
 WIDE = ""  # every column is shown: a phone stacks them (static/app/tables.js)
@@ -79,8 +81,13 @@ class Table:
 
     def _sorted(self, rows: Sequence[Any]) -> Sequence[Any]:
         key = self.sort.removeprefix("-")
-        value = next(c.value for c in self.columns if c.key == key)
-        assert value is not None
+        told = next(c.value for c in self.columns if c.key == key)
+        assert told is not None
+
+        def value(row: Any) -> Any:
+            found = told(row)
+            return found.value if isinstance(found, Sum) else found
+
         known = [row for row in rows if value(row) is not None]
         known.sort(key=value, reverse=self.sort.startswith("-"))
         return known + [row for row in rows if value(row) is None]

@@ -41,7 +41,7 @@ if (connection) {
     for (const id of ["live-status", "live-banner"]) {
       const found = told.getElementById(id);
       const shown = document.getElementById(id);
-      if (found && shown && shown.innerHTML !== found.innerHTML) shown.innerHTML = found.innerHTML;
+      if (found && shown) shown.replaceChildren(...found.childNodes);
     }
   }
 

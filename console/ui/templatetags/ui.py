@@ -4,6 +4,8 @@
 filters write a figure (console/ui/numbers.py). None of them writes an inline style or script.
 """
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from django import template
@@ -13,17 +15,35 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from console.live.sums import Sum
 from console.ui import numbers, sparkline
 from console.ui.table import Table
 from monitoring.clock import now_ms
 
 register = template.Library()
 
-register.filter("count", numbers.count)
-register.filter("short", numbers.short)
-register.filter("bytes", numbers.size)
-register.filter("rate", numbers.rate)
-register.filter("bytes_rate", numbers.size_rate)
+
+def _told(write: Callable[[numbers.Figure], str]) -> Callable[[numbers.Figure], str]:
+    """A figure; that of a sum says in its title what is not in it."""
+
+    @wraps(write)
+    def told(value: numbers.Figure) -> str:
+        text = write(value)
+        if isinstance(value, Sum) and value.gap:
+            return format_html('<span title="{}">{}</span>', value.gap, text)
+        return text
+
+    return told
+
+
+for _name, _write in (
+    ("count", numbers.count),
+    ("short", numbers.short),
+    ("bytes", numbers.size),
+    ("rate", numbers.rate),
+    ("bytes_rate", numbers.size_rate),
+):
+    register.filter(_name, _told(_write))
 register.filter("percent", numbers.percent)
 register.filter("moment", numbers.moment)
 register.filter("seconds", numbers.duration)
@@ -47,6 +67,12 @@ def known(value: Any) -> Any:
 def joined(values: Any) -> str:
     """A list as "1, 2, 3"."""
     return numbers.UNKNOWN if values is None else ", ".join(str(value) for value in values)
+
+
+@register.filter
+def clock(at_ms: int | None) -> str:
+    """When something began: hh:mm:ss, with the date where that is not today's."""
+    return numbers.clock(at_ms, now_ms())
 
 
 @register.simple_tag
@@ -100,7 +126,8 @@ def stat(title: str, value: str, **options: Any) -> dict[str, Any]:
     """
     spark = options.get("spark")
     drawn = sparkline.draw(spark, title) if spark is not None else None
-    return {**options, "title": title, "value": value, "spark": drawn}
+    known = numbers.UNKNOWN not in str(value)  # what is not known has no source and no age
+    return {**options, "title": title, "value": value, "spark": drawn, "known": known}
 
 
 @register.inclusion_tag("ui/sparkline.html")

@@ -3,11 +3,13 @@
 import pytest
 
 from console.live.snapshot import Snapshot
+from console.live.sums import Sum
 from tests.monitoring.ticks import make_tick
 
 FULL = {
     "leader": 1, "replicas": [1, 2], "isr": [1, 2], "log_start_offset": 10, "log_end_offset": 110,
-    "size_bytes": 1000, "bytes_in": 500, "bytes_out": 700,
+    "size_bytes": 1000, "replicas_size_bytes": 2000, "replicas_told": 2, "bytes_in": 500,
+    "bytes_out": 700,
 }  # fmt: skip
 
 
@@ -26,34 +28,36 @@ def commit(group, topic, partition, committed, end, **more):
 def test_a_topic_sums_its_partitions():
     tick = make_tick(2, partitions=[part("a", 0), part("a", 1, isr=[1]), part("b", 0, leader=-1)])
     a, b = Snapshot(tick, None).topics
-    assert (a.partitions, a.replication, a.messages, a.size_bytes) == (2, 2, 200, 2000)
+    assert (a.partitions, a.replication) == (2, 2)
+    assert (a.messages.complete, a.size_bytes.complete) == (200, 2000)
     assert (a.under_replicated, a.offline, b.offline) == (1, 0, 1)
 
 
 def test_what_no_partition_knows_is_none_and_not_zero():
     tick = make_tick(2, partitions=[part("a", 0, size_bytes=None, log_end_offset=None)])
     row = Snapshot(tick, None).topics[0]
-    assert (row.size_bytes, row.messages, row.messages_rate) == (None, None, None)
+    assert [sum.value for sum in (row.size_bytes, row.messages, row.messages_rate)] == [None] * 3
 
 
 def test_a_rate_is_the_growth_since_the_tick_before():
     before = make_tick(1, partitions=[part("a", 0), part("a", 1)])
     now = make_tick(2, partitions=[part("a", 0, log_end_offset=160, bytes_in=1500), part("a", 1)])
     row = Snapshot(now, before).topics[0]
-    assert (row.messages_rate, row.bytes_in_rate, row.bytes_out_rate) == (10.0, 200.0, 0.0)
+    rates = (row.messages_rate, row.bytes_in_rate, row.bytes_out_rate)
+    assert [rate.complete for rate in rates] == [10.0, 200.0, 0.0]
 
 
 def test_a_missed_tick_does_not_double_the_rate():
     before = make_tick(1, partitions=[part("a", 0)])
     now = make_tick(3, partitions=[part("a", 0, log_end_offset=210)])
-    assert Snapshot(now, before).topics[0].messages_rate == 10.0
+    assert Snapshot(now, before).topics[0].messages_rate.value == 10.0
 
 
 def test_a_counter_that_fell_and_a_new_partition_have_no_rate():
     before = make_tick(1, partitions=[part("a", 0)])
     now = make_tick(2, partitions=[part("a", 0, log_end_offset=5), part("a", 1), part("n", 0)])
     a, n = Snapshot(now, before).topics
-    assert (a.messages_rate, n.messages_rate) == (None, None)
+    assert (a.messages_rate.value, n.messages_rate.value) == (None, None)
 
 
 def test_partitions_are_matched_by_name_whatever_their_order():
@@ -61,7 +65,7 @@ def test_partitions_are_matched_by_name_whatever_their_order():
     now = make_tick(
         2, partitions=[part("a", 0, log_end_offset=115), part("b", 0, log_end_offset=160)]
     )
-    assert [row.messages_rate for row in Snapshot(now, before).topics] == [1.0, 10.0]
+    assert [row.messages_rate.value for row in Snapshot(now, before).topics] == [1.0, 10.0]
 
 
 def test_a_hidden_topic_is_in_no_row_and_in_no_sum():
@@ -73,7 +77,7 @@ def test_a_hidden_topic_is_in_no_row_and_in_no_sum():
     shown = Snapshot(tick, None, lambda topic: topic == "a")
     assert [row.name for row in shown.topics] == ["a"]
     assert [row.name for row in shown.groups] == ["g"]
-    assert (shown.totals.size_bytes, shown.totals.lag) == (1000, 10)
+    assert (shown.totals.disk_bytes.value, shown.totals.lag.value) == (2000, 10)
     assert shown.partitions("console.audit") == []
     assert shown.lags(topic="console.audit") == []
 
@@ -132,4 +136,67 @@ def test_leaders_and_replicas_are_counted_per_broker():
 def test_an_empty_cluster_is_zero_topics_and_unknown_sums():
     totals = Snapshot(make_tick(2), None).totals
     assert (totals.topics, totals.partitions, totals.groups) == (0, 0, 0)
-    assert (totals.size_bytes, totals.messages_rate, totals.lag) == (None, None, None)
+    assert [sum.value for sum in (totals.disk_bytes, totals.messages_rate, totals.lag)] == [
+        None
+    ] * 3
+    assert not totals.lag.is_partial
+
+
+def test_a_sum_says_how_much_of_it_is_not_known():
+    dead = {"leader": -1, "log_end_offset": None, "log_start_offset": None, "size_bytes": None}
+    tick = make_tick(
+        2, partitions=[part("a", 0), part("a", 1, **dead), part("b", 0, **dead)]
+    )  # fmt: skip
+    a, b = Snapshot(tick, None).topics
+    assert (a.messages, a.size_bytes) == (Sum(100, 1, 2), Sum(1000, 1, 2))
+    assert (a.messages.is_partial, a.messages.complete) == (True, None)
+    assert (b.messages.value, b.messages.is_partial) == (None, False)
+
+
+def test_data_on_disk_is_every_replica_and_names_those_that_nobody_told_of():
+    tick = make_tick(
+        2, partitions=[part("a", 0), part("a", 1, replicas_size_bytes=1000, replicas_told=1)]
+    )
+    shown = Snapshot(tick, None)
+    assert shown.topics[0].disk_bytes == Sum(3000, 1, 4, "replicas")
+    assert shown.totals.disk_bytes == Sum(3000, 1, 4, "replicas")
+
+
+def test_a_sample_from_before_replicas_were_counted_does_not_know_the_data_on_disk():
+    tick = make_tick(2, partitions=[part("a", 0, replicas_size_bytes=None, replicas_told=None)])
+    assert Snapshot(tick, None).totals.disk_bytes.value is None
+
+
+def test_the_lag_of_a_cluster_counts_the_partitions_that_are_not_in_it():
+    tick = make_tick(
+        2,
+        partitions=[part("a", 0)],
+        groups=[
+            commit("g", "a", 0, 100, 110),
+            commit("g", "a", 1, 100, None),
+            commit("g", "a", 2, None, 110),
+        ],
+    )
+    assert Snapshot(tick, None).totals.lag == Sum(10, 1, 2)
+
+
+def test_groups_of_a_silent_coordinator_are_listed_without_lag_and_make_the_sum_partial():
+    tick = make_tick(
+        2,
+        groups=[commit("g", "a", 0, 100, 110), commit("h", "a", 0, 50, None, told_at_ms=77)],
+        groups_complete=False,
+    )
+    shown = Snapshot(tick, None)
+    assert [(row.name, row.lag, row.told_at_ms) for row in shown.groups] == [
+        ("g", 10, None),
+        ("h", None, 77),
+    ]
+    assert shown.totals.lag == Sum(10, 1, 2, more=True)
+    assert (shown.totals.groups_silent, shown.totals.groups_by_state) == (1, {"Stable": 1})
+
+
+def test_a_broker_that_is_down_is_shown_where_it_was():
+    known = {"host": "h", "port": 9092, "up": False, "down_since_ms": 5}
+    tick = make_tick(2, brokers=[{"id": 1, **known}, {"id": 2, "up": False, "host": None}])
+    one, two = Snapshot(tick, None).brokers
+    assert (one.address, one.down_since_ms, two.address) == ("h:9092", 5, None)

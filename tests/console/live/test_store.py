@@ -1,6 +1,6 @@
 from console.accounts.rights import Rights
 from console.live import store
-from tests.console.conftest import PARTITIONS, sample, tick_now
+from tests.console.conftest import BROKERS, PARTITIONS, sample, tick_now
 
 VIEWER, ADMIN = Rights("local", "viewer"), Rights("local", "admin")
 
@@ -64,7 +64,7 @@ def test_the_history_has_a_point_for_each_tick_and_none_for_a_gap(redis_server):
         sample(number=first + step, partitions=rows)
     sample(number=first + 3, status="gap", reason="down", partitions=[], groups=[])
     points = store.history("local", ADMIN)
-    assert [point and point.messages_rate for point in points] == [None, 40.0, 40.0, None]
+    assert [point and point.messages_rate.complete for point in points] == [None, 40.0, 40.0, None]
 
 
 def test_new_ticks_are_added_to_what_is_known(redis_server):
@@ -83,3 +83,50 @@ def test_clusters_do_not_mix(redis_server):
     sample("staging", partitions=[], groups=[])
     assert store.snapshot("staging", ADMIN).topics == []
     assert store.snapshot("local", ADMIN).topics
+
+
+def test_a_part_that_is_away_is_told_with_the_moment_it_went(redis_server):
+    dead = PARTITIONS[0] | {"leader": -1, "log_end_offset": None}
+    hidden = PARTITIONS[2] | {"leader": -1}
+    gone = {"id": 2, "host": "h", "port": 1, "up": False, "down_since_ms": 30}
+    sample(
+        partitions=[dead, hidden, PARTITIONS[1]],
+        brokers=[*BROKERS, gone],
+        since={"leaderless": 50, "zookeeper": 60},
+    )
+    status = store.status("local", ADMIN)
+    assert (status.state, status.since_ms) == ("partial", 30)
+    told = status.troubles
+    assert (told.leaderless, told.partitions, told.leaderless_since_ms) == (2, 3, 50)
+    assert [broker.id for broker in told.brokers_down] == [2]
+    assert told.zookeeper_since_ms == 60
+    assert store.status("local", VIEWER).troubles.leaderless == 1  # the hidden topic is not told
+
+
+def test_a_partial_sum_is_a_gap_in_the_drawing_and_no_dip(redis_server):
+    first = tick_now() - 2
+    for step, end in enumerate((100, 150, None)):
+        rows = [row | {"log_end_offset": 100 + step * 50} for row in PARTITIONS]
+        sample(number=first + step, partitions=[rows[0] | {"log_end_offset": end}, *rows[1:]])
+    last = store.history("local", ADMIN)[-1].messages_rate
+    assert (last.value, last.complete) == (30.0, None)
+
+
+def test_a_sample_that_is_two_intervals_late_is_stale(redis_server):
+    at = tick_now() - 3
+    sample(number=at)
+    status = store.status("local")
+    assert (status.state, status.since_ms) == ("stale", at * 5000 + 40)
+
+
+def test_redis_that_is_away_is_told_since_when_until_it_is_back(redis_server):
+    sample()
+    redis_server.kill()
+    store.refresh("local", at_once=True)
+    since_ms = store.status("local").since_ms
+    assert since_ms is not None
+    store.refresh("local", at_once=True)
+    assert store.status("local").since_ms == since_ms
+    redis_server.start()
+    store.refresh("local", at_once=True)
+    assert store.status("local").state == "ok"

@@ -1,0 +1,66 @@
+"""A sum that knows what is not in it. Pure.
+
+It is never shown as if it were complete: pages write "≥ 1 234" and say how many parts are unknown
+(console/ui/numbers.py, the filters of console/ui/templatetags/ui.py), "—" where all are, and a gap
+in a drawing.
+"""
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """`value`: the sum of the known parts, None where there is none.
+
+    `more` = besides the `unknown` of `of` parts there may be others that nobody told of.
+    """
+
+    value: float | None = None
+    unknown: int = 0
+    of: int = 0
+    parts: str = "partitions"  # or "replicas", "brokers"
+    more: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    @property
+    def is_partial(self) -> bool:
+        return self.value is not None and (self.unknown > 0 or self.more)
+
+    @property
+    def complete(self) -> float | None:
+        """The value where nothing is missing in it."""
+        return None if self.is_partial else self.value
+
+    @property
+    def gap(self) -> str:
+        """What is not in it, as a sentence; empty where nothing is missing."""
+        told = []
+        if self.unknown:
+            told.append(self._unknown() % {"n": self.unknown, "of": self.of})
+        if self.more:
+            told.append(_("Groups that nobody could ask about are not in it."))
+        return " ".join(told)
+
+    def _unknown(self) -> str:
+        if self.parts == "replicas":
+            return ngettext(
+                "%(n)d of %(of)d replicas is not known.",
+                "%(n)d of %(of)d replicas are not known.",
+                self.unknown,
+            )
+        if self.parts == "brokers":
+            return ngettext(
+                "%(n)d of %(of)d brokers is not known.",
+                "%(n)d of %(of)d brokers are not known.",
+                self.unknown,
+            )
+        return ngettext(
+            "%(n)d of %(of)d partitions is not known.",
+            "%(n)d of %(of)d partitions are not known.",
+            self.unknown,
+        )
