@@ -18,7 +18,7 @@ from monitoring.clock import now_ms
 log = logging.getLogger(__name__)
 
 TURN_S = 0.5
-BATCH = 500
+BATCH = 500  # of a member that keeps up; one that is paced takes what its pace allows
 
 
 class Member:
@@ -69,7 +69,7 @@ class Member:
             consumer.close()
 
     def _read_once(self, consumer: Consumer) -> None:
-        allowed = BATCH if self._pace is None else min(self._pace(now_ms()), BATCH)
+        allowed = BATCH if self._pace is None else self._pace(now_ms())
         if allowed == 0:
             self._stop.wait(TURN_S)
             return

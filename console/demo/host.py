@@ -1,4 +1,4 @@
-"""Looks at this machine: its processes in turn, and its CPUs once a second.
+"""Looks at this machine: its processes in turn, and its CPUs once a second or more rarely.
 
 Cheap on purpose: the list of processes is read anew every five seconds, and each look at one reads
 two small files of /proc.
@@ -12,7 +12,6 @@ import psutil
 from console.demo.shapes import Outgoing, cpu_sample, process_sample
 
 LIST_EVERY_S = 5.0
-CPU_EVERY_S = 1.0
 COMM_LENGTH = 15
 """What the kernel keeps of a process's name. psutil completes a name of that length from the
 command line, where a program may have written anything, its arguments included."""
@@ -79,15 +78,16 @@ class Processes:
 class Cpus:
     """How each CPU spent its time since the look before."""
 
-    def __init__(self, topic: str) -> None:
+    def __init__(self, topic: str, every_s: float) -> None:
         self._topic = topic
+        self._every_s = every_s
         self._looked_at = float("-inf")
         psutil.cpu_times_percent(percpu=True)  # the first look has nothing to compare with
 
     def take(self, at_ms: int) -> list[Outgoing]:
-        """One sample per CPU, once a second."""
+        """One sample per CPU, if it is time."""
         now = time.monotonic()
-        if now - self._looked_at < CPU_EVERY_S:
+        if now - self._looked_at < self._every_s:
             return []
         self._looked_at = now
         return [

@@ -3,6 +3,7 @@
 RATE_MIN = 10
 RATE_MAX = 2_000  # of real records; more is load, and named so
 
+CPU_PARTS = 5  # samples of the CPUs may be one part in so many
 _BURST_MS_MAX = 1_000  # what a stalled sender may catch up
 
 SLOW_PHASE_MS = 120_000
@@ -32,9 +33,18 @@ class Pacer:
         return count
 
 
-def split_rate(rate: int) -> tuple[int, int]:
-    """(real records a second, load records a second) for a wanted total."""
-    return min(rate, RATE_MAX), max(rate - RATE_MAX, 0)
+def split_rate(rate: int, is_alone: bool) -> tuple[int, int]:
+    """(real records a second, load records a second) of one sender that is to send `rate`.
+
+    Only one sender sends the real ones; beside it everything is load.
+    """
+    real = min(rate, RATE_MAX) if is_alone else 0
+    return real, rate - real
+
+
+def cpu_every_s(rate: int, cpus: int) -> float:
+    """How often to look at the CPUs: once a second, unless that were over a fifth of the rate."""
+    return max(1.0, CPU_PARTS * cpus / rate)
 
 
 def slow_rate(rate: float, elapsed_ms: int) -> float:

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import psutil
+
 from console.demo import topics
 from console.demo.client import Sender, create_topics
 from console.demo.events import BrokerEvents
 from console.demo.groups import all_members
 from console.demo.host import Cpus, Processes
 from console.demo.journal import Journal
-from console.demo.pace import Pacer
+from console.demo.pace import Pacer, cpu_every_s
 from console.demo.shapes import Outgoing, load_record
 from monitoring.clock import now_ms
 
@@ -39,7 +41,7 @@ class DemoConfig:
     admin_token: str
     logs: Path
     places: Path  # folder that keeps how far each log was sent
-    rate: int  # real records a second
+    rate: int  # real records a second; 0 where another sender sends them
     load_rate: int  # records of load.sequence a second
 
 
@@ -83,17 +85,20 @@ def _journals(config: DemoConfig) -> list[Journal]:
 
 def _send_real(config: DemoConfig, followed: list[Followed], stop: threading.Event) -> None:
     sender = Sender(config.bootstrap_servers, "demo-sender")
-    processes, cpus = Processes(topics.HOST_PROCESSES), Cpus(topics.HOST_CPU)
+    processes = Processes(topics.HOST_PROCESSES)
+    cpus = Cpus(topics.HOST_CPU, cpu_every_s(config.rate, psutil.cpu_count() or 1))
     pacer = Pacer(config.rate, now_ms())
     reported_at, reported = time.monotonic(), 0
+    ahead = 0  # sent before they were due: all CPUs at once can be more than one turn's share
     log.info("sending %d real records a second", config.rate)
     while not stop.wait(TURN_S):
-        due = pacer.due(now_ms())
+        due = pacer.due(now_ms()) - ahead
         for source in followed:
             if records := source.take(due):
                 due -= sender.send(records, source.settle)
         due -= sender.send(cpus.take(now_ms()))
-        sender.send(processes.take(due, now_ms()))
+        due -= sender.send(processes.take(due, now_ms()))
+        ahead = max(-due, 0)
         sender.poll()
         if time.monotonic() - reported_at >= REPORT_EVERY_S:
             rate = (sender.delivered - reported) / (time.monotonic() - reported_at)

@@ -1,4 +1,8 @@
-"""`manage.py demo`: the traffic alone, against the brokers of the embedded stack."""
+"""`manage.py demo`: the traffic alone, against the brokers of the embedded stack.
+
+`--rate` is what this command sends a second, in all. Only one process sends the real records of a
+data folder: beside a running stack, or above what real records there are, it sends load.
+"""
 
 import fcntl
 import os
@@ -11,7 +15,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from console.demo.pace import RATE_MAX, RATE_MIN, split_rate
+from console.demo.pace import RATE_MIN, split_rate
 from console.demo.traffic import DemoConfig, run_load, run_real
 from console.stack.config import StackConfig
 
@@ -19,27 +23,28 @@ LOAD_RATE_MAX = 200_000
 
 
 class Command(BaseCommand):
-    help = "Sends this machine's own life as records; above 2000 a second adds load.sequence."
+    help = "Sends this machine's own life as records; beside a running stack, load.sequence."
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--rate", type=int, default=settings.AERIE_DEMO_RATE)
+        parser.add_argument("--rate", default="", help="records a second (AERIE_DEMO_RATE)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        rate = options["rate"]
-        if not RATE_MIN <= rate <= LOAD_RATE_MAX:
-            sys.exit(f"aerie: RATE={rate} is not between {RATE_MIN} and {LOAD_RATE_MAX}")
-        config = demo_config(rate)
+        try:
+            wanted = wanted_rate(options["rate"])
+        except ValueError as error:
+            sys.exit(f"aerie: {error}")
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())
-        only = _hold(config.places)
-        if not only and not config.load_rate:
+        is_alone = _hold(settings.AERIE_DATA / "demo")
+        if not is_alone and wanted is None:
             sys.exit(
-                "aerie: The demo traffic is running already. Its rate is AERIE_DEMO_RATE; "
-                f"RATE above {RATE_MAX} adds load to it."
+                "aerie: the demo traffic is running already, at AERIE_DEMO_RATE. "
+                "make demo RATE=5000 adds 5000 records a second of load to it"
             )
-        jobs = ([run_real] if only else []) + ([run_load] if config.load_rate else [])
+        config = demo_config(wanted or settings.AERIE_DEMO_RATE, is_alone)
+        jobs = ([run_real] if config.rate else []) + ([run_load] if config.load_rate else [])
         threads = [threading.Thread(target=job, args=(config, stop)) for job in jobs]
         for thread in threads:
             thread.start()
@@ -47,12 +52,26 @@ class Command(BaseCommand):
             thread.join()
 
 
-def demo_config(rate: int) -> DemoConfig:
-    """The demo's configuration for a wanted total of records a second."""
+def wanted_rate(text: str) -> int | None:
+    """The rate asked for; None if none was. Raises ValueError with a sentence."""
+    if not text.strip():
+        return None
+    form = f"write a whole number of records a second from {RATE_MIN} to {LOAD_RATE_MAX}"
+    try:
+        rate = int(text)
+    except ValueError:
+        raise ValueError(f"RATE={text} is not a whole number: {form}") from None
+    if not RATE_MIN <= rate <= LOAD_RATE_MAX:
+        raise ValueError(f"RATE={rate} is out of range: {form}")
+    return rate
+
+
+def demo_config(rate: int, is_alone: bool) -> DemoConfig:
+    """The configuration of a sender of `rate` records a second; alone, it sends the real ones."""
     stack = StackConfig.from_settings(settings)
     if not stack.admin_token_file.exists():
         sys.exit("aerie: No stack has run here yet: start it first (make up)")
-    real_rate, load_rate = split_rate(rate)
+    real_rate, load_rate = split_rate(rate, is_alone)
     return DemoConfig(
         bootstrap_servers=stack.bootstrap_servers,
         admin_urls=stack.admin_urls,
