@@ -18,7 +18,6 @@ PRESETS = {
     "6h": (6 * 60, gettext_lazy("Last 6 hours")),
     "24h": (24 * 60, gettext_lazy("Last 24 hours")),
     "48h": (48 * 60, gettext_lazy("Last 48 hours")),
-    "7d": (7 * 24 * 60, gettext_lazy("Last 7 days")),
 }
 CUSTOM = "custom"
 _INPUT = forms.DateTimeInput(format="%Y-%m-%dT%H:%M", attrs={"type": "datetime-local"})

@@ -189,6 +189,7 @@ def _result(report: Report) -> dict[str, Any]:
         "groups": [_group_row(row) for row in result.table("groups", TABLE_ROWS_SHOWN)],
         "rows": result.rows,
         "rows_shown": TABLE_ROWS_SHOWN,
+        "bucket_s": result.figures["bucket_ms"] / 1000,
     }
 
 
@@ -202,4 +203,6 @@ def _group_row(row: dict[str, Any]) -> dict[str, Any]:
         f"{name}_s": None if row[f"{name}_ms"] is None else row[f"{name}_ms"] / 1000
         for name in ("over_zero", "known")
     }
-    return row | lasting | {"worst_at": texts.minute(row["lag_max_at_ms"])}
+    known_s, over_zero_s = lasting["known_s"], lasting["over_zero_s"]
+    share = over_zero_s / known_s if known_s and over_zero_s is not None else None
+    return row | lasting | {"behind_share": share, "worst_at": texts.minute(row["lag_max_at_ms"])}

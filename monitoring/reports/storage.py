@@ -3,7 +3,7 @@
     <uuid>/result.json          {"version": 1, "figures": {…}, "tables": {name: rows}}
     <uuid>/charts.json          chart descriptions by name (charts.py)
     <uuid>/<table>.parquet      each table as it was computed
-    <uuid>/<table>.csv          the same for spreadsheets
+    <uuid>/<table>.csv          the same for spreadsheets: moments as text, in UTC
 
 A folder is written aside and renamed into place: it is there whole or not at all, and computing
 a report once more replaces it.
@@ -27,6 +27,14 @@ from django.conf import settings
 
 FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 _VERSION = 1
+_MOMENTS = {
+    "at_ms": "at_utc",
+    "bucket_ms": "bucket_start_utc",
+    "first_at_ms": "first_at_utc",
+    "last_at_ms": "last_at_utc",
+    "messages_peak_at_ms": "messages_peak_at_utc",
+    "lag_max_at_ms": "lag_max_at_utc",
+}
 
 
 class ResultGone(Exception):
@@ -107,10 +115,18 @@ def _for_spreadsheets(table: pa.Table) -> pa.Table:
 
     Whoever may name a consumer group could otherwise write `=HYPERLINK(…)` into an export.
     """
-    columns = []
-    for column in table.columns:
-        if pa.types.is_string(column.type):
+    columns, names = [], []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if name in _MOMENTS:
+            name, column = _MOMENTS[name], _utc(column)
+        elif pa.types.is_string(column.type):
             risky = pc.match_substring_regex(column, r"^[=+\-@\t\r]")
             column = pc.if_else(risky, pc.binary_join_element_wise("'", column, ""), column)
         columns.append(column)
-    return pa.table(columns, names=table.column_names)
+        names.append(name)
+    return pa.table(columns, names=names)
+
+
+def _utc(at_ms: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Milliseconds as a spreadsheet reads a moment: 2026-01-31 23:59:59."""
+    return pc.strftime(at_ms.cast(pa.timestamp("ms")).cast(pa.timestamp("s"), safe=False), "%F %T")

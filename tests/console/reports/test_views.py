@@ -1,3 +1,4 @@
+import re
 import uuid
 
 import pytest
@@ -163,6 +164,13 @@ def test_unknown_is_a_dash_and_names_are_text(cluster):
     assert "<b>dark</b>" not in page
     row = page[page.index("&lt;b&gt;dark") :]
     assert row[: row.index("</tr>")].count("—") == 6
+
+
+def test_the_time_with_lag_is_a_share_and_of_how_long(cluster):
+    page = client_of("viewer").get(urls_of(a_finished_report(cluster))["page"]).content.decode()
+    text = " ".join(re.sub("<[^>]+>", " ", page).split())
+    assert "33.3 % 20 min of 60 min" in text
+    assert "each point is the mean of 60 s" in text
 
 
 def test_a_page_asks_for_its_state_only_while_it_is_unfinished(cluster):

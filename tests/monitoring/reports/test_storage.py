@@ -1,6 +1,7 @@
 import uuid
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -65,6 +66,16 @@ def test_text_that_a_spreadsheet_would_run_is_made_harmless() -> None:
     lines = result.file("rows", "csv").read_text().splitlines()[1:]
     assert lines == ['"\'=1+1"', '"\'+x"', '"\'-x"', '"\'@x"', '"a=b"', ""]
     assert pq.read_table(result.file("rows", "parquet"))["name"].to_pylist() == names
+
+
+def test_moments_are_text_in_a_spreadsheet_and_numbers_for_programs() -> None:
+    result = write(uuid.uuid4(), bucket_ms=[1_760_000_000_000, None], lag=[1, 2])
+    csv = result.file("rows", "csv").read_text()
+    assert csv == '"bucket_start_utc","lag"\n"2025-10-09 08:53:20",1\n,2\n'
+    read = pd.read_parquet(result.file("rows", "parquet"))
+    assert read["bucket_ms"].tolist()[0] == 1_760_000_000_000
+    back = pd.read_csv(result.file("rows", "csv"), parse_dates=["bucket_start_utc"])
+    assert back["bucket_start_utc"][0] == pd.Timestamp("2025-10-09 08:53:20")
 
 
 def test_removing_what_is_not_there_is_no_error() -> None:
