@@ -284,8 +284,10 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{levelname} {name}: {message}", "style": "{"}},
+    "filters": {"refusals": {"()": "console.logs.WithoutTracebackOfRefusals"}},
     "handlers": {
         "stdout": {
+            "filters": ["refusals"],
             "class": "logging.StreamHandler",
             "stream": "ext://sys.stdout",
             "formatter": "line",

@@ -1,7 +1,16 @@
-"""The WebSocket addresses."""
+"""The WebSocket addresses; any other is refused."""
 
-from django.urls import path
+from typing import Any
+
+from django.urls import path, re_path
 
 from console.live.consumers import ClusterConsumer
 
-urlpatterns = [path("ws/c/<slug:cluster>/", ClusterConsumer.as_asgi())]
+
+async def refuse(scope: Any, receive: Any, send: Any) -> None:
+    """Closes before it is open, which a server says as 403."""
+    await receive()
+    await send({"type": "websocket.close", "code": 4404})
+
+
+urlpatterns = [path("ws/c/<slug:cluster>/", ClusterConsumer.as_asgi()), re_path(r"", refuse)]

@@ -2,20 +2,25 @@
 
 from typing import Any
 
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 
 def _page(request: HttpRequest, status: int, title: str, text: str) -> HttpResponse:
+    if not hasattr(request, "user"):  # refused before the sign-in was looked at: no page to frame
+        plain = f"{title}. {text}\n"
+        return HttpResponse(plain, status=status, content_type="text/plain; charset=utf-8")
     context = {"status": status, "title": title, "text": text}
     return render(request, "ui/error.html", context, status=status)
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _page(
-        request, 400, _("That request makes no sense here"), _("Go back and try it again.")
-    )
+    text = _("Go back and try it again.")
+    if isinstance(exception, DisallowedHost):
+        text = _("The console is not known by this host name: AERIE_ALLOWED_HOSTS can add it.")
+    return _page(request, 400, _("That request makes no sense here"), text)
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
