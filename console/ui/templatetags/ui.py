@@ -30,7 +30,7 @@ def _told(write: Callable[[numbers.Figure], str]) -> Callable[[numbers.Figure], 
     def told(value: numbers.Figure) -> str:
         text = write(value)
         if isinstance(value, Sum) and value.gap:
-            return format_html('<span title="{}">{}</span>', value.gap, text)
+            return format_html('<span class="at-least" title="{}">{}</span>', value.gap, text)
         return text
 
     return told
