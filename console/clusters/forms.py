@@ -49,6 +49,13 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
             "zookeeper_connect": _("host:port/path; leave it empty where there is none."),
         }
 
+        error_messages = {
+            "slug": {
+                "invalid": _("Use small letters, digits and dashes only."),
+                "unique": _("Another cluster has this short name already."),
+            }
+        }
+
     field_order = ["name", "slug", "bootstrap_servers", "zookeeper_connect"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -3,8 +3,8 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -46,7 +46,7 @@ def add(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("cluster.edit")
 def edit(request: HttpRequest, slug: str) -> HttpResponse:
-    return _form(request, get_object_or_404(Cluster, slug=slug), "cluster.edit")
+    return _form(request, _cluster(slug), "cluster.edit")
 
 
 def _form(request: HttpRequest, cluster: Cluster, verb: str) -> HttpResponse:
@@ -81,7 +81,7 @@ def _shown(cluster: Cluster) -> dict[str, Any]:
 @requires("cluster.edit")
 def remove(request: HttpRequest, slug: str) -> HttpResponse:
     """Forgets a cluster; the cluster itself and its stored history are not touched."""
-    cluster = get_object_or_404(Cluster, slug=slug)
+    cluster = _cluster(slug)
     if request.POST.get("typed", "") != cluster.slug:
         messages.error(request, _("Type the cluster's short name to remove it."))
         return redirect("cluster-edit", slug)
@@ -91,3 +91,10 @@ def remove(request: HttpRequest, slug: str) -> HttpResponse:
     audit.record_request(request, "cluster.remove", str(before["name"]), before, cluster=slug)
     messages.success(request, _("“%(name)s” is no longer watched.") % {"name": before["name"]})
     return redirect("clusters")
+
+
+def _cluster(slug: str) -> Cluster:
+    found = Cluster.objects.filter(slug=slug).first()
+    if found is None:
+        raise Http404(_("There is no such cluster here."))
+    return found

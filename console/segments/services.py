@@ -33,6 +33,19 @@ def segments(cluster: Cluster, row: PartitionRow) -> list[dict[str, Any]]:
     return found
 
 
+def files(segment: dict[str, Any]) -> list[dict[str, Any]]:
+    """The files of a segment, the log first; an index with the number of its entries."""
+    counts = {"index": segment["index_entries"], "timeindex": segment["time_index_entries"]}
+    order = ["log", "index", "timeindex"]
+
+    def place(file: dict[str, Any]) -> tuple[int, str]:
+        suffix = file["name"].rpartition(".")[2]
+        return (order.index(suffix) if suffix in order else len(order), file["name"])
+
+    told = sorted(segment["files"], key=place)
+    return [file | {"entries": counts.get(file["name"].rpartition(".")[2])} for file in told]
+
+
 def entries(
     cluster: Cluster, row: PartitionRow, base_offset: int, kind: str, start: int
 ) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def partition_segments(
     def read() -> None:
         found = services.segments(request.cluster, page["row"])
         page.update(
-            segments=found,
+            segments=[each | {"files": services.files(each)} for each in found],
             bars=services.bars(found),
             size_bytes=sum(s["size_bytes"] for s in found),
         )

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from console.ui import numbers
 from console.ui.table import Column, Table
 
+_RANKS = {"DYNAMIC_TOPIC_CONFIG": 0, "DYNAMIC_BROKER_CONFIG": 1}
 _LIMITLESS = {"-1", str(2**63 - 1), str(2**31 - 1)}
 
 
@@ -38,6 +39,7 @@ class SettingRow:
     source: str
     is_default: bool
     is_sensitive: bool
+    rank: int  # of its source: the topic's own settings come first
 
 
 def build(params: Mapping[str, str], entries: Iterable[Entry]) -> dict[str, Any]:
@@ -57,14 +59,15 @@ def build(params: Mapping[str, str], entries: Iterable[Entry]) -> dict[str, Any]
             sources.get(entry.source, entry.source),
             entry.is_default,
             entry.is_sensitive,
+            _RANKS.get(entry.source, len(_RANKS)),
         )
         for entry in entries
     ]
     columns = [
         Column("name", _("Setting"), lambda row: row.name),
         Column("value", _("Value")),
-        Column("meaning", _("Which is")),
-        Column("source", _("Comes from"), lambda row: (row.is_default, row.source, row.name)),
+        Column("meaning", _("In words")),
+        Column("source", _("Comes from"), lambda row: (row.is_default, row.rank, row.name)),
     ]
     table = Table.of(params, columns, "source", id="settings", page_size=200)
     table.show(rows, lambda row: f"{row.name} {row.value}")

@@ -48,6 +48,28 @@ def test_a_wrong_value_is_said_beside_its_field(sampled, client_of, admin, wrong
     assert Cluster.objects.count() == 2
 
 
+@pytest.mark.parametrize(
+    ("slug", "told"), [("Ümlaut", "small letters"), ("local", "has this short name already")]
+)
+def test_a_wrong_short_name_is_told_by_the_name_it_has_in_the_form(
+    sampled, client_of, admin, slug, told
+):
+    page = client_of(admin).post(reverse("cluster-add"), FORM | {"slug": slug}).content.decode()
+    assert told in page
+    assert "“slug”" not in page
+    assert "Slug already" not in page
+
+
+def test_a_cluster_that_is_not_there_is_told_in_plain_words(sampled, client_of, admin):
+    client = client_of(admin)
+    for answer in (
+        client.get(reverse("cluster-edit", args=["nowhere"])),
+        client.post(reverse("cluster-remove", args=["nowhere"])),
+    ):
+        assert answer.status_code == 404
+        assert "There is no such cluster here." in answer.content.decode()
+
+
 def test_a_test_of_the_connection_saves_nothing_and_says_what_is_wrong(sampled, client_of, admin):
     response = client_of(admin).post(reverse("cluster-add"), FORM | {"test": "1"})
     assert "No broker answers" in response.content.decode()

@@ -30,7 +30,7 @@ def test_what_was_changed_is_counted_named_and_stands_on_top():
         {}, [entry("a", "1"), entry("b", "2", "DYNAMIC_TOPIC_CONFIG"), entry("c", "3", "X")]
     )
     assert told["overridden"] == 2
-    assert [row.source for row in told["table"].rows] == ["X", "this topic", "default"]
+    assert [row.source for row in told["table"].rows] == ["this topic", "X", "default"]
 
 
 def test_it_is_searched_by_name_and_value():

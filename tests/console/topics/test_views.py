@@ -147,4 +147,4 @@ def test_without_redis_the_pages_still_open(sampled, client_of, viewer, redis_se
     for path in ("", "topics", "groups", "brokers", "groups/billing"):
         response = client_of(viewer).get(f"/c/local/{path}")
         assert response.status_code == 200
-        assert "Live samples cannot be read" in response.content.decode()
+        assert "Live figures cannot be read" in response.content.decode()
