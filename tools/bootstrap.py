@@ -146,6 +146,7 @@ def main() -> None:
         wanted.append("java")
     missing = [name for name in wanted if noted.get(name) != digest(name)]
     if missing and not _has_pip():
+        say("making .venv")
         _run_told([sys.executable, "-m", "venv", "--clear", str(VENV)])
     for name in missing:
         try:
