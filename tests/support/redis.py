@@ -5,11 +5,13 @@ redis_server.kill(); redis_server.start()   # for tests of its absence
 """
 
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -68,6 +70,16 @@ class RedisServer:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    @contextmanager
+    def hung(self) -> Iterator[None]:
+        """It takes connections and answers nobody."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def is_running(self) -> bool:
         return self._process is not None and self._process.poll() is None

@@ -1,5 +1,6 @@
 import pytest
 
+from console.live.sums import Sum
 from console.ui import numbers
 
 
@@ -42,3 +43,24 @@ def test_what_is_not_known_is_never_written_as_zero(write):
 )  # fmt: skip
 def test_an_age_is_written_in_one_unit(seconds, text):
     assert numbers.age(1_000_000_000, 1_000_000_000 + seconds * 1000) == text
+
+
+@pytest.mark.parametrize(
+    ("figure", "text"),
+    [
+        (Sum(1234, 0, 3), "1 234"),
+        (Sum(1234, 1, 3), "≥ 1 234"),
+        (Sum(0, 1, 3), "≥ 0"),
+        (Sum(12, 0, 3, more=True), "≥ 12"),
+        (Sum(None, 3, 3), "—"),
+    ],
+)
+def test_a_sum_that_lacks_a_part_is_never_written_as_if_it_were_whole(figure, text):
+    assert numbers.count(figure).replace("\u202f", " ") == text
+
+
+def test_a_sum_says_what_is_not_in_it():
+    assert Sum(5, 0, 9).gap == ""
+    assert Sum(5, 1, 9).gap == "1 of 9 partitions is not known."
+    assert Sum(5, 2, 9, "replicas").gap == "2 of 9 replicas are not known."
+    assert "nobody could ask" in Sum(5, more=True).gap

@@ -80,3 +80,15 @@ def test_a_redis_that_is_gone_is_said_and_comes_back(redis_server):
         live.latest_tick("local")
     redis_server.start()
     assert live.latest_tick("local").tick == 10
+
+
+def test_a_redis_that_hangs_is_waited_for_once_and_not_at_every_read(redis_server):
+    put_tick(make_tick(10))
+    live.latest_tick("local")
+    with redis_server.hung():
+        with pytest.raises(store.StoreDown, match="Redis cannot be reached"):
+            live.latest_tick("local")
+        with pytest.raises(store.StoreDown, match="a moment ago"):
+            live.recent_ticks("another", 0)
+    store.ask_again()
+    assert live.latest_tick("local").tick == 10

@@ -1,14 +1,19 @@
 """A whole tick on a real cluster, real Redis and a real channel layer."""
 
+import itertools
+import time
+
 import pytest
 from channels.layers import get_channel_layer
 
+from console.live.snapshot import Snapshot
 from monitoring.gateway import loop
 from monitoring.lock import held
 from monitoring.models import Cluster
 from monitoring.sampling import live, tasks
 from monitoring.sampling.sampler import Target
 from monitoring.sampling.service import sample_cluster
+from monitoring.sampling.tick import Tick
 
 INTERVAL_MS = 5000
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -75,3 +80,65 @@ def test_redis_away_loses_the_tick_and_nothing_else(live_cluster, redis_server):
         (1001, False),
         (1002, True),
     ]
+
+
+def test_a_broker_that_dies_takes_no_group_no_address_and_no_sum_with_it(
+    live_cluster, redis_server
+):
+    if "two.sided" not in live_cluster.gateway().wire.metadata().topics:
+        live_cluster.create_topic("two.sided", 4)
+    live_cluster.produce("two.sided", dict.fromkeys(range(4), 3))
+    names = {f"sided-{number}" for number in range(8)}
+    for name in names:
+        live_cluster.commit(name, "two.sided", dict.fromkeys(range(4), 1))
+    target, numbers = Target.of(live_cluster.row()), itertools.count(1000)
+
+    def sampled_until(reached) -> Tick:
+        deadline = time.monotonic() + 60
+        while True:
+            tick = sample_cluster(target, next(numbers), INTERVAL_MS)
+            if tick is not None and tick.ok and reached(tick):
+                return tick
+            assert time.monotonic() < deadline, tick
+            time.sleep(0.2)
+
+    def silent(tick: Tick) -> set[str]:
+        return {row["group"] for row in tick.groups.to_pylist() if row["told_at_ms"]} & names
+
+    before = sampled_until(lambda tick: names <= set(tick.groups["group"].to_pylist()))
+    assert before.groups_complete
+    assert silent(before) == set()
+    dead = live_cluster.brokerd.brokers[1]
+    its_own = {r["group"] for r in before.groups.to_pylist() if r["coordinator"] == dead.id}
+    dead.kill()
+    try:
+        after = sampled_until(lambda tick: "leaderless" in tick.since)
+        assert silent(after) == its_own & names != set()
+        assert names <= set(after.groups["group"].to_pylist())
+        rows = [row for row in after.groups.to_pylist() if row["group"] in its_own]
+        assert all(row["lag"] is None and row["committed_offset"] == 1 for row in rows)
+        broker = next(row for row in after.brokers if row["id"] == dead.id)
+        assert (broker["up"], broker["host"], broker["port"]) == (False, "127.0.0.1", dead.port)
+        assert broker["down_since_ms"] <= after.since["leaderless"] <= after.at_ms
+        shown = Snapshot(after, before)
+        topic = shown.topic("two.sided")
+        assert topic.messages.is_partial
+        assert topic.messages.unknown == sum(
+            row.leader < 0 for row in shown.partitions("two.sided")
+        )
+        assert shown.totals.lag.is_partial
+        assert shown.totals.disk_bytes.is_partial
+    finally:
+        dead.start()
+    back = sampled_until(lambda tick: tick.groups_complete and not tick.since)
+    assert silent(back) == set()
+    assert not Snapshot(back, after).totals.lag.is_partial
+
+
+def test_zookeeper_that_is_away_is_told_with_its_beginning(live_cluster, redis_server):
+    gone = live_cluster.row(zookeeper_connect="127.0.0.1:1/live")
+    first = sample_cluster(Target.of(gone), 1000, INTERVAL_MS)
+    second = sample_cluster(Target.of(gone), 1001, INTERVAL_MS)
+    assert first.since == second.since == {"zookeeper": first.at_ms}
+    third = sample_cluster(Target.of(live_cluster.row()), 1002, INTERVAL_MS)
+    assert (third.zookeeper_up, third.since) == (True, {})
