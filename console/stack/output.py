@@ -7,6 +7,7 @@ not fit is counted and dropped. Log files roll to `.1` at 16 MiB.
 
 import os
 import queue
+import select
 import sys
 import threading
 from pathlib import Path
@@ -50,11 +51,24 @@ class Terminal:
         self._stream = stream or sys.stdout
         self._width = max(map(len, names), default=0)
         self._colours = {name: _COLOURS[i % len(_COLOURS)] for i, name in enumerate(names)}
-        self._is_coloured = self._stream.isatty() and "NO_COLOR" not in os.environ
+        self._is_terminal = self._stream.isatty()
+        self._is_coloured = self._is_terminal and "NO_COLOR" not in os.environ
         self._lines: queue.Queue[str | None] = queue.Queue(QUEUE_LINES_MAX)
         self._dropped = 0
         self._thread = threading.Thread(target=self._write, name="terminal", daemon=True)
         self._thread.start()
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether this was a terminal and it has been closed.
+
+        The system tells that by SIGHUP to the leader of the session only, which may be `make`.
+        """
+        if not self._is_terminal:
+            return False
+        poll = select.poll()
+        poll.register(self._stream.fileno(), 0)
+        return bool(poll.poll(0))
 
     def line(self, name: str, text: str) -> None:
         """One line of a process; `aerie` is the supervisor itself."""

@@ -74,14 +74,16 @@ class Supervisor:
         """Start everything, keep it running, and return once a signal has stopped it."""
         self._stack = Stack({name: p.role for name, p in self._programs.items()}, _now_ms())
         loop = asyncio.get_running_loop()
+        outlives_terminal = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN  # nohup
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if number == signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN:
-                continue  # started by nohup: it is meant to outlive its terminal
-            loop.add_signal_handler(number, self._stop)
+            if number != signal.SIGHUP or not outlives_terminal:
+                loop.add_signal_handler(number, self._stop)
         self._file.save(self._data)
         await self._start_guard()  # before anything that it would have to end
         self._spawn(self._keep_guard())
         while not self._stack.is_gone:
+            if self._terminal.is_gone and not outlives_terminal and not self._stack.stopping:
+                self._stop()
             self._perform(self._stack.advance(_now_ms()))
             await asyncio.sleep(TURN_S)
         await self._close()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -138,6 +139,76 @@ def test_ctrl_c_stops_everything_and_says_so(run: Callable[..., SmallStack]) -> 
     assert "Stopped" in stack.text()
     assert sessions.stack_members(noted.stack_id, noted.leaders()) == []
     assert lock.load(stack.data) is None
+
+
+def test_a_closed_terminal_stops_everything_though_make_leads_the_session(tmp_path: Path) -> None:
+    """The leader hears of it by SIGHUP and waits for us; nobody tells us."""
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "programs.json").write_text(json.dumps({"plain": {"command": SLEEP}}))
+    supervisor = f"{sys.executable} -m tests.console.stack.small_stack {data}"
+    leader, terminal = pty.fork()
+    if leader == 0:  # as make: deaf to SIGHUP until its child has ended
+        os.chdir(Path(__file__).parents[3])
+        os.execvp("sh", ["sh", "-c", f"trap : HUP; (trap - HUP; exec {supervisor}) & wait; wait"])
+    wait_until(lambda: (noted := lock.load(data)) is not None and noted.ready, "the stack")
+    noted = lock.load(data)
+    assert noted is not None
+    try:
+        os.close(terminal)
+        wait_until(lambda: lock.load(data) is None, "the stack to stop")
+        assert sessions.stack_members(noted.stack_id, noted.leaders()) == []
+    finally:
+        sessions.send([noted.pid], signal.SIGKILL)
+        os.waitpid(leader, 0)
+
+
+def test_what_nohup_started_outlives_a_hangup(run: Callable[..., SmallStack]) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # inherited by what is started now
+    try:
+        stack = run(plain={"command": SLEEP})
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    stack.wait_for("Small is ready")
+    stack.process.send_signal(signal.SIGHUP)
+    os.kill(stack.pid("plain"), signal.SIGKILL)
+    wait_until(lambda: stack.text().count("plain is ready") == 2, "the process's return")
+    assert stack.stop() == 0
+
+
+def test_a_hangup_stops_everything(run: Callable[..., SmallStack]) -> None:
+    stack = run(plain={"command": SLEEP})
+    stack.wait_for("Small is ready")
+    stack.process.send_signal(signal.SIGHUP)
+    assert stack.process.wait(DEADLINE_S) == 0
+    assert "Stopped" in stack.text()
+
+
+@pytest.mark.parametrize("lines", [0, 1, 3])
+def test_a_supervisor_killed_while_it_starts_leaves_no_orphan(
+    run: Callable[..., SmallStack], lines: int
+) -> None:
+    stack = run(first={"command": SLEEP}, second={"command": FAMILY, "after": ["first"]})
+    wait_until(lambda: lock.load(stack.data) is not None, "a stack that starts")
+    wait_until(lambda: stack.text().count("\n") >= lines, "its first lines")
+    noted = stack.file()
+    stack.process.kill()
+    stack.process.wait()
+    leaders = [int(each["pid"]) for each in noted.processes.values()]
+    wait_until(
+        lambda: sessions.stack_members(noted.stack_id, leaders) == [],
+        "the guard to end all processes",
+    )
+    wait_until(lambda: guards_that_run(noted.stack_id) == [], "the guard to end")
+    assert sessions.stack_members(noted.stack_id, leaders) == []
+
+
+def guards_that_run(stack_id: str) -> list[int]:
+    return [
+        process.pid
+        for process in sessions.psutil.process_iter(["cmdline"])
+        if stack_id in (process.info["cmdline"] or [])
+    ]
 
 
 def test_a_process_deaf_to_sigterm_is_killed_within_its_grace(
