@@ -15,6 +15,8 @@ from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
+from monitoring.hidden import HIDDEN_PREFIXES
+
 NOBODY, VIEWER, OPERATOR, ADMIN = "", "viewer", "operator", "admin"
 ROLES = (NOBODY, VIEWER, OPERATOR, ADMIN)  # each may do what those before it may
 
@@ -40,8 +42,6 @@ VERBS = {
     "ui.view": VIEWER,
 }
 
-# Topics whose records tell what people did in the console.
-HIDDEN_PREFIXES = ("console.",)
 # Topics whose records name what not every reader may know of: the cluster's own (groups, their
 # offsets of any topic), and the brokers' events, which tell of each partition by name.
 CLOSED_PREFIXES = ("__", "brokerd.events")

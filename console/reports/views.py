@@ -15,12 +15,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from console.accounts.access import requires
-from console.accounts.rights import HIDDEN_PREFIXES
 from console.audit import services as audit
 from console.reports import texts
 from console.reports.forms import RangeForm
 from console.ui.table import Column, Table
 from monitoring.clock import now_ms
+from monitoring.hidden import HIDDEN_PREFIXES
 from monitoring.reports import services, storage
 from monitoring.reports.kinds import THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report, State

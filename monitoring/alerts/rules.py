@@ -24,6 +24,8 @@ from enum import Enum
 from fnmatch import translate
 from functools import lru_cache
 
+from monitoring.hidden import HIDDEN_PREFIXES
+
 
 class Reading(Enum):
     OVER = "over"
@@ -182,7 +184,14 @@ def _over(rule: Rule, sums: Mapping[Subject, Sum]) -> Iterable[Subject]:
 
 
 def matches(rule: Rule, subject: Subject) -> bool:
-    """Whether the rule is about this subject."""
+    """Whether the rule is about this subject.
+
+    A hidden topic is watched only by a pattern that begins with its prefix: the alert of a rule
+    with "*" goes to a webhook, and to people, who must not learn of it.
+    """
+    is_hidden = subject.topic.startswith(HIDDEN_PREFIXES)
+    if is_hidden and not rule.topic_pattern.startswith(HIDDEN_PREFIXES):
+        return False
     group, topic = _pattern(rule.group_pattern), _pattern(rule.topic_pattern or "*")
     return bool(group.match(subject.group) and topic.match(subject.topic))
 

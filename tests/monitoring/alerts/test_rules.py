@@ -120,6 +120,18 @@ def test_patterns_choose_groups_and_topics():
     assert [t.subject for t in transitions] == [Subject("orders-a", "x.1")]
 
 
+def test_a_hidden_topic_is_watched_only_by_a_rule_that_names_it():
+    hidden = Subject("orders-a", "console.audit")
+    sums = View(0, {}, {hidden: Sum(500, True)}, True)
+
+    def fires_for(pattern):
+        rule = Rule(id=1, group_pattern="*", topic_pattern=pattern, lag_max=100, for_ms=0)
+        return bool(evaluate_rule(rule, sums, {}, UNSEEN_MS_MAX)[1])
+
+    assert not any(map(fires_for, ("*", "con*", "[c]onsole.*", "?onsole.audit")))
+    assert fires_for("console.*")
+
+
 def test_a_group_rule_sees_the_sum_and_not_single_topics():
     seen = View(0, {}, {Subject("orders-a", "x"): Sum(500, True)}, True)
     assert evaluate_rule(RULE, seen, {}, UNSEEN_MS_MAX) == ({}, [])
