@@ -1,5 +1,6 @@
 """How a view asks for a right: `@requires("topic.view")`."""
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -10,11 +11,14 @@ from django.utils.translation import gettext as _
 
 from console.accounts import rights
 
+TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 View = Callable[..., HttpResponse]
 
 
 def no_topic(name: str) -> Http404:
     """What is raised for a topic that is not there, and for one that may not be known of."""
+    if not TOPIC_NAME.fullmatch(name):  # nothing that a topic is called, nor fit to be repeated
+        return Http404(_("There is no such topic here."))
     return Http404(_("There is no topic “%(name)s” here.") % {"name": name})
 
 

@@ -80,7 +80,10 @@ def _page(request: HttpRequest, plan: Plan, error: str = "", status: int = 200) 
             (_("Plan"), False),
             (_("Review"), plan.state == models.DRAFT),
             (_("Apply"), plan.is_open),
-            (_("Done"), not plan.is_open and plan.state != models.DRAFT),
+            (
+                _("Not done") if plan.state in (models.FAILED, models.REFUSED) else _("Done"),
+                not plan.is_open and plan.state != models.DRAFT,
+            ),
         ],
         "created_ms": plan.created_ms,
         "topic_gone": plan.kind == "topic.delete" and plan.state == models.DONE,

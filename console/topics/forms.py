@@ -7,7 +7,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+from console.accounts.access import TOPIC_NAME
+
 PARTITIONS_MAX = 10_000
 SETTING = re.compile(r"[a-z][a-z0-9.]{1,99}")
 SETTINGS_MAX = 50
@@ -60,7 +61,7 @@ class CreateTopicForm(forms.Form):
 
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])
-        if name in (".", "..") or not NAME.fullmatch(name):
+        if name in (".", "..") or not TOPIC_NAME.fullmatch(name):
             raise ValidationError(_("Only letters, digits, “.”, “_” and “-” are allowed."))
         return name
 
