@@ -42,7 +42,7 @@ def components(request: HttpRequest) -> HttpResponse:
         for n in range(1, 64)
     ]
     table = Table.of(request.GET, SAMPLE_COLUMNS, "name", id="sample", page_size=8)
-    wrong = SampleForm({"name": "", "kind": "b"})
+    wrong = SampleForm({"wrong-name": "", "wrong-kind": "b"}, prefix="wrong")
     wrong.is_valid()
     return render(
         request,

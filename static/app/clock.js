@@ -17,10 +17,9 @@ export function age(atMs, nowMs = Date.now()) {
 export function refresh(root = document) {
   for (const element of root.querySelectorAll("time.age[data-at-ms]")) {
     const text = age(Number(element.dataset.atMs));
-    if (element.textContent === text) continue;
     // A banner says the moment, too: its age must not be read out again at every second.
     if (element.closest("[role=alert], [role=status]")) element.ariaHidden = "true";
-    element.textContent = text;
+    if (element.textContent !== text) element.textContent = text;
   }
 }
 

@@ -30,6 +30,17 @@ for role in ("viewer", "operator", "admin", "outsider"):
         grant(user, role)
 for slug in ("local", "staging"):
     Cluster.objects.create(slug=slug, name=slug.title(), bootstrap_servers="127.0.0.1:1")
+from monitoring.models import Alert, AlertDelivery, AlertRule
+rule = AlertRule(pk=1, cluster_id=1, name="late", group_pattern="bill*", lag_max=50)
+rule.set_webhook("https://hooks.example/x", "s3cret")
+rule.save()
+told = {"rule": rule, "cluster_id": 1, "since_ms": 1, "fired_at_ms": 1, "fired_tick": 1}
+for group, state in (("billing", "firing"), ("old", "resolved")):
+    alert = Alert.objects.create(**told, group=group, state=state, lag=80, lag_max=50,
+                                 resolved_at_ms=9000 if state == "resolved" else None)
+for state, error in (("pending", ""), ("failed", "answered 500"), ("delivered", "")):
+    AlertDelivery.objects.create(rule=rule, alert=alert, event="fired", payload={}, state=state,
+                                 attempts=1, error=error)
 """
 
 

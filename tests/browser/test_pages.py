@@ -6,33 +6,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.console.conftest import GROUPS, sample, tick_now
-
-PAGES = [
-    "/c/local/", "/c/local/brokers", "/c/local/topics", "/c/local/topics/orders",
-    "/c/local/topics/orders/consumers", "/c/local/topics/orders/partitions/0/segments",
-    "/c/local/groups", "/c/local/groups/billing", "/c/local/alerts",
-    "/c/local/reports", "/clusters", "/ui",
-]  # fmt: skip
-FOR_OPERATORS = ["/c/local/create-topic", "/c/local/topics/orders/add-partitions"]
-FOR_ADMINS = [
-    "/audit",
-    "/c/local/masking",
-    "/clusters/add",
-    "/clusters/local/edit",
-    "/c/local/topics/orders/delete",
-]
-
-
-_last = 0
-
-
-def put(slug: str = "local", **changes: object) -> int:
-    """One more tick, of now or later: the site knows those of the tests before it, and one that
-    lags behind the clock would be stale whatever else is in it."""
-    global _last
-    _last = max(_last + 1, tick_now())
-    return sample(slug, _last, **changes)
+from tests.browser.faults import faults
+from tests.browser.pages import FOR_ADMINS, FOR_OPERATORS, PAGES, announce, put
+from tests.console.conftest import GROUPS, PARTITIONS
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +21,7 @@ def look_at(page: Page, path: str) -> None:
     answer = page.goto(path)
     assert answer is not None
     assert answer.status == 200
-    expect(page.locator("h1")).to_be_visible()
+    expect(page.locator("h1")).to_have_count(1)
     wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert wider <= 0, f"{path} is {wider} px wider than the screen"
 
@@ -55,8 +31,11 @@ def look_at(page: Page, path: str) -> None:
 )
 def test_every_page_stands_in_light_and_dark_on_desk_and_phone(page_as, width, scheme):
     page = page_as("admin", width, scheme)
+    found = {}
     for path in PAGES + FOR_OPERATORS + FOR_ADMINS:
         look_at(page, path)
+        found[path] = faults(page)
+    assert {path: wrong for path, wrong in found.items() if wrong} == {}
     assert page.evaluate("document.documentElement.dataset.bsTheme") == scheme
 
 
@@ -147,6 +126,52 @@ def test_a_cluster_that_goes_down_raises_its_banner_and_comes_back(page_as):
     expect(page.locator("#live-banner .alert-danger")).to_have_count(0)
 
 
+def test_an_open_page_says_that_it_is_stale_once_samples_stop_and_recovers(page_as):
+    page = page_as("viewer")
+    put()
+    page.goto("/c/local/")
+    pill = page.locator("#live-status .status-text")
+    expect(pill).to_contain_text("Stale since", timeout=60_000)
+    expect(page.locator("#live-banner .alert:visible")).to_contain_text("No new sample since")
+    announce("local", put())
+    expect(pill).to_have_text("Live")
+    expect(page.locator("#live-banner .alert:visible")).to_have_count(0)
+
+
+def test_an_open_page_tells_of_a_redis_that_hangs_and_recovers(page_as, redis_server):
+    page = page_as("viewer")
+    put()
+    page.goto("/c/local/topics")
+    with redis_server.hung():
+        expect(page.locator("#live-banner .alert:visible")).to_contain_text(
+            "Redis, which holds the samples, does not answer.", timeout=60_000
+        )
+        expect(page.locator("#live-status .status-text")).to_contain_text("Stale since")
+        answer = page.goto("/c/local/groups")
+        assert answer.status == 200
+        expect(page.locator("#live-banner .alert:visible")).to_contain_text("Redis")
+    announce("local", put())
+    expect(page.locator("#live-status .status-text")).to_have_text("Live", timeout=60_000)
+
+
+def test_partitions_without_a_leader_are_told_with_a_way_to_them(page_as):
+    page = page_as("viewer")
+    dead = PARTITIONS[0] | {"leader": -1, "log_end_offset": None, "size_bytes": None}
+    number = put(partitions=[dead, *PARTITIONS[1:]], since={"leaderless": 1_000_000})
+    page.goto("/c/local/")
+    announce("local", number)
+    banner = page.locator("#live-banner .alert:visible")
+    expect(banner).to_contain_text("1 of 3 partitions has no leader since")
+    expect(page.locator("#live-status .status-text")).to_have_text("Degraded")
+    banner.locator("a").first.click()
+    row = page.locator("#topics tbody tr").first
+    expect(row).to_contain_text("1 offline")
+    expect(row.locator(".at-least").first).to_have_text("≥ 100")
+    expect(row.locator(".at-least").first).to_have_attribute(
+        "title", "1 of 2 partitions is not known."
+    )
+
+
 def test_the_sidebar_opens_on_a_phone_and_closes_with_escape(page_as):
     page = page_as("viewer", width=390)
     page.goto("/c/local/")
@@ -169,16 +194,42 @@ def test_the_theme_is_chosen_and_kept(page_as):
     assert page.evaluate(theme) == "dark"
 
 
-@pytest.mark.parametrize(("list_", "last"), [("groups", "Lag"), ("topics", "Health")])
-def test_a_phone_shows_what_matters_most_without_scrolling(page_as, list_, last):
+@pytest.mark.parametrize("list_", ["groups", "topics"])
+def test_a_phone_shows_every_column_of_a_row_before_and_after_a_tick(page_as, list_):
     page = page_as("viewer", width=390)
     page.goto(f"/c/local/{list_}")
-    shown = [cell for cell in page.locator(f"#{list_} th").all() if cell.is_visible()]
-    assert last in shown[-1].inner_text().title()
-    box = shown[-1].bounding_box()
-    assert box["x"] + box["width"] <= 390
+    titles = [text.strip() for text in page.locator(f"#{list_} th").all_text_contents()]
     cells = page.locator(f"#{list_} tbody tr").first.locator("td")
-    assert sum(cell.is_visible() for cell in cells.all()) == len(shown)
+    for _ in range(2):
+        expect(cells.last).to_have_attribute("data-label", titles[-1])
+        assert [cell.get_attribute("data-label") for cell in cells.all()] == titles
+        for cell in cells.all():
+            box = cell.bounding_box()
+            assert box is not None
+            assert box["x"] + box["width"] <= 390
+        with page.expect_response(lambda answer: answer.url.endswith(list_)):
+            announce("local", put())
+
+
+def test_a_table_is_a_table_again_when_the_phone_is_turned(page_as):
+    page = page_as("viewer", width=390)
+    page.goto("/c/local/topics")
+    expect(page.locator("table.is-stacked")).to_have_count(1)
+    page.set_viewport_size({"width": 844, "height": 390})
+    expect(page.locator("table.is-stacked")).to_have_count(0)
+    expect(page.locator("thead th").last).to_be_visible()
+
+
+@pytest.mark.parametrize("list_", ["groups", "topics"])
+def test_cells_of_a_column_of_numbers_end_where_its_heading_ends(page_as, list_):
+    page = page_as("viewer")
+    page.goto(f"/c/local/{list_}")
+    align = "cells => cells.map(cell => getComputedStyle(cell).textAlign)"
+    headings = page.locator(f"#{list_} th").evaluate_all(align)
+    assert "right" in headings
+    cells = page.locator(f"#{list_} tbody tr").first.locator("td").evaluate_all(align)
+    ends = [i for i, side in enumerate(headings) if side == "right"]
+    assert {cells[i] for i in ends} <= {"end", "right"}
 
 
 def test_a_slash_leads_to_the_search(page_as):
@@ -201,20 +252,3 @@ def test_a_change_to_a_cluster_that_is_down_is_answered_in_the_form(page_as):
     page.click("button:has-text('Review the plan')")
     expect(page.locator(".alert-danger")).to_contain_text("could not be asked")
     expect(page.locator("input[name=name]")).to_have_value("new-topic")
-
-
-def announce(slug: str, number: int) -> None:
-    """As the sampler does after a tick; in a thread, for Playwright keeps this one's event loop."""
-    import threading
-
-    from asgiref.sync import async_to_sync
-    from channels.layers import channel_layers, get_channel_layer
-
-    def send() -> None:
-        channel_layers.backends.clear()
-        message = {"type": "tick", "cluster": slug, "tick": number}
-        async_to_sync(get_channel_layer().group_send)(f"tick.{slug}", message)
-
-    thread = threading.Thread(target=send)
-    thread.start()
-    thread.join()

@@ -1,0 +1,50 @@
+"""The pages that tests in a browser walk through, and the ticks that keep them alive."""
+
+import threading
+
+from asgiref.sync import async_to_sync
+from channels.layers import channel_layers, get_channel_layer
+
+from tests.console.conftest import sample, tick_now
+
+PAGES = [
+    "/c/local/", "/c/local/brokers", "/c/local/topics", "/c/local/topics/orders",
+    "/c/local/topics/orders/consumers", "/c/local/topics/orders/partitions/0/segments",
+    "/c/local/groups", "/c/local/groups/billing", "/c/local/alerts", "/c/local/alerts/rules",
+    "/c/local/alerts/deliveries", "/c/local/reports", "/clusters", "/ui",
+]  # fmt: skip
+FOR_OPERATORS = [
+    "/c/local/create-topic", "/c/local/topics/orders/add-partitions",
+    "/c/local/alerts/rules/add", "/c/local/alerts/rules/1", "/c/local/reports/new",
+]  # fmt: skip
+FOR_ADMINS = [
+    "/audit",
+    "/c/local/masking",
+    "/clusters/add",
+    "/clusters/local/edit",
+    "/c/local/topics/orders/delete",
+]
+
+
+_last = 0
+
+
+def put(slug: str = "local", **changes: object) -> int:
+    """One more tick, of now or later: the site knows those of the tests before it, and one that
+    lags behind the clock would be stale whatever else is in it."""
+    global _last
+    _last = max(_last + 1, tick_now())
+    return sample(slug, _last, **changes)
+
+
+def announce(slug: str, number: int) -> None:
+    """As the sampler does after a tick; in a thread, for Playwright keeps this one's event loop."""
+
+    def send() -> None:
+        channel_layers.backends.clear()
+        message = {"type": "tick", "cluster": slug, "tick": number}
+        async_to_sync(get_channel_layer().group_send)(f"tick.{slug}", message)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    thread.join()
