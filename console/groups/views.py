@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from console.accounts.access import requires
 from console.groups import history, services
 from console.live import store
-from console.ui.table import WIDE, Column, Table
+from console.ui.table import Column, Table
 from monitoring.clock import now_ms
 
 
@@ -18,12 +18,10 @@ def columns() -> list[Column]:
     return [
         Column("name", _("Group"), lambda row: row.name),
         Column("state", _("State"), lambda row: row.state),
-        Column("members", _("Members"), lambda row: row.members, numeric=True, css=WIDE),
-        Column("topics", _("Topics"), lambda row: row.topics, numeric=True, css=WIDE),
-        Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True, css=WIDE),
-        Column(
-            "coordinator", _("Coordinator"), lambda row: row.coordinator, numeric=True, css=WIDE
-        ),
+        Column("members", _("Members"), lambda row: row.members, numeric=True),
+        Column("topics", _("Topics"), lambda row: row.topics, numeric=True),
+        Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True),
+        Column("coordinator", _("Coordinator"), lambda row: row.coordinator, numeric=True),
         Column("lag", _("Lag"), lambda row: row.lag, numeric=True),
     ]
 

@@ -15,7 +15,6 @@ from console.live.sums import Sum
 
 PAGE_SIZE = 50
 SEARCH_LENGTH_MAX = 200
-WIDE = ""  # every column is shown: a phone stacks them (static/app/tables.js)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,6 @@ class Column:
     title: str
     value: Callable[[Any], Any] | None = None
     numeric: bool = False
-    css: str = ""  # e.g. WIDE
 
 
 @dataclass(slots=True)
