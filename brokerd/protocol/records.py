@@ -46,6 +46,8 @@ CODEC_MASK: Final = 0x07
 LOG_APPEND_TIME: Final = 0x08
 TRANSACTIONAL: Final = 0x10
 CONTROL: Final = 0x20
+DELETE_HORIZON: Final = 0x40
+NO_TIMESTAMP: Final = -1
 
 _unpack_header = HEADER.unpack_from
 _MAGIC_POSITION = 16
@@ -114,7 +116,8 @@ def check_batch(view: memoryview, max_message_bytes: int) -> BatchHeader:
 
     Only the header and the CRC are looked at. Raises KafkaError: CORRUPT_MESSAGE (torn, wrong
     CRC), UNSUPPORTED_FOR_MESSAGE_FORMAT (an older format), MESSAGE_TOO_LARGE,
-    UNSUPPORTED_COMPRESSION_TYPE, INVALID_TIMESTAMP, INVALID_RECORD (anything else that lies).
+    UNSUPPORTED_COMPRESSION_TYPE, INVALID_TIMESTAMP, INVALID_RECORD (anything else that lies). Some
+    clients give the time of the first record only; then the largest is -1.
     """
     size = len(view)
     if size < HEADER_BYTES:
@@ -127,8 +130,10 @@ def check_batch(view: memoryview, max_message_bytes: int) -> BatchHeader:
         or size > max_message_bytes
         or fields[12] != fields[6] + 1
         or fields[12] < 1
-        or attributes & (CONTROL | LOG_APPEND_TIME)
+        or attributes & (CONTROL | LOG_APPEND_TIME | DELETE_HORIZON)
         or attributes & CODEC_MASK > Codec.ZSTD
+        or fields[7] < NO_TIMESTAMP
+        or NO_TIMESTAMP != fields[8] < fields[7]
         or (fields[9] >= 0 and (fields[11] < 0 or fields[10] < 0))
     ):
         raise _refusal(BatchHeader._make(fields), size, max_message_bytes)
@@ -178,10 +183,17 @@ def _refusal(header: BatchHeader, size: int, max_message_bytes: int) -> KafkaErr
         return KafkaError(
             ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"{header.codec} is not the number of a codec"
         )
-    if header.is_control:
-        return KafkaError(invalid, "control batches are written by brokers only")
+    if header.is_control or header.attributes & DELETE_HORIZON:
+        message = "control batches and delete horizons are written by brokers only"
+        return KafkaError(invalid, message)
     if header.is_log_append_time:
         return KafkaError(ErrorCode.INVALID_TIMESTAMP, "a producer may not set the log append time")
+    first_ms, last_ms = header.base_timestamp, header.max_timestamp
+    if first_ms < NO_TIMESTAMP or NO_TIMESTAMP != last_ms < first_ms:
+        return KafkaError(
+            ErrorCode.INVALID_TIMESTAMP,
+            f"the first record is of {first_ms} ms and the latest of {last_ms} ms",
+        )
     if header.count != header.last_offset_delta + 1 or header.count < 1:
         return KafkaError(
             invalid,

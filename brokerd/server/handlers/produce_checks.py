@@ -31,7 +31,13 @@ def check(records: memoryview, broker: BrokerConfig, log: LogConfig) -> None:
         raise KafkaError(ErrorCode.INVALID_TXN_STATE, "transactions are not served yet")
     if not opens_batches(broker, log):
         return
-    for record in iter_records(header, records):
+    for offset, record in enumerate(iter_records(header, records), header.base_offset):
+        if record.offset != offset:
+            raise KafkaError(
+                ErrorCode.INVALID_RECORD,
+                f"record {offset - header.base_offset} of the batch says it is record "
+                f"{record.offset - header.base_offset}",
+            )
         if record.key is None and log.is_compacted:
             raise KafkaError(
                 ErrorCode.INVALID_RECORD,

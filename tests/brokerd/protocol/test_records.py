@@ -12,6 +12,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import (
     CONTROL,
+    DELETE_HORIZON,
     HEADER,
     HEADER_BYTES,
     LOG_APPEND_TIME,
@@ -132,6 +133,11 @@ def test_a_batch_over_the_limit_is_too_large() -> None:
         (21, ">h", 5, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE),
         (21, ">h", CONTROL, ErrorCode.INVALID_RECORD),
         (21, ">h", LOG_APPEND_TIME, ErrorCode.INVALID_TIMESTAMP),
+        (21, ">h", DELETE_HORIZON, ErrorCode.INVALID_RECORD),
+        (27, ">q", -2, ErrorCode.INVALID_TIMESTAMP),
+        (27, ">q", 3, ErrorCode.INVALID_TIMESTAMP),
+        (35, ">q", 0, ErrorCode.INVALID_TIMESTAMP),
+        (35, ">q", -2, ErrorCode.INVALID_TIMESTAMP),
         (23, ">i", 7, ErrorCode.INVALID_RECORD),
         (57, ">i", 3, ErrorCode.INVALID_RECORD),
         (57, ">i", -1, ErrorCode.INVALID_RECORD),
@@ -143,6 +149,10 @@ def test_a_header_that_lies_is_refused(
     position: int, format_: str, value: int, code: ErrorCode
 ) -> None:
     assert refusal(with_field(position, format_, value)) is code
+
+
+def test_a_largest_timestamp_that_was_not_given_is_taken() -> None:
+    assert check_batch(memoryview(with_field(35, ">q", -1)), LIMIT).max_timestamp == -1
 
 
 def test_offset_and_epoch_lie_outside_the_crc() -> None:
