@@ -41,13 +41,13 @@ def index(request: HttpRequest) -> HttpResponse:
     )
     pages = Paginator(ordered, table.page_size)
     table.total = pages.count
-    table.page = min(table.page, pages.num_pages)
+    table.page = max(1, min(table.page, pages.num_pages))
     table.rows = [_row(entry) for entry in pages.page(table.page)]
     return render(request, "audit/index.html", {"table": table})
 
 
 def _search(entries: QuerySet[AuditEntry], query: str) -> QuerySet[AuditEntry]:
-    for word in query.split():
+    for word in query.replace("\x00", " ").split():  # PostgreSQL takes no NUL, not even to search
         entries = entries.filter(
             Q(actor_name__icontains=word)
             | Q(verb__icontains=word)

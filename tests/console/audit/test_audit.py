@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from django.conf import settings
 
 from console.audit import services
@@ -41,6 +42,14 @@ def test_the_page_searches_and_pages_in_the_database(db, client_of, admin, redis
     assert b"topic.create" not in found
     assert client.get("/audit?sort=actor&page=2").status_code == 200
     assert client.get("/audit?sort=drop table&page=-4&q=%00").status_code == 200
+
+
+@pytest.mark.parametrize("query", ["page=0", "page=9999999", "page=x", "q=%00", "sort=nonsense"])
+def test_a_query_that_makes_no_sense_shows_a_page(db, client_of, admin, redis_server, query):
+    services.record(admin, "topic.delete", "local", "orders")
+    answer = client_of(admin).get(f"/audit?{query}")
+    assert answer.status_code == 200
+    assert "topic.delete" in answer.content.decode()
 
 
 def test_before_and_after_show_only_what_differs(db, client_of, admin, redis_server):
