@@ -76,7 +76,8 @@ if os.path.exists(AERIE_DATA) and not os.path.isdir(AERIE_DATA):
 if AERIE_EMBEDDED_REDIS:
     _password = _env.content("AERIE_DATA", REDIS_PASSWORD_FILE).split("\n", 1)[0].strip()
     REDIS_URL = f"redis://:{_password}@127.0.0.1:{REDIS_PORT}/0"
-# Every client of Redis is bounded by these: a Redis that hangs must not hang a page.
+# A Redis that hangs must not hang a page: these bound the cache, Channels and Celery;
+# monitoring/store.py bounds its own.
 REDIS_OPTIONS = {
     "socket_timeout": 1.0,
     "socket_connect_timeout": 1.0,

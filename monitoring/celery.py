@@ -18,10 +18,12 @@ app.set_default()  # for every thread of a web process that sends a task
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
     # In memory: every entry is due again after its interval, nothing is worth a file.
-    beat_scheduler="celery.beat:Scheduler",
+    beat_scheduler="monitoring.beat:QuietScheduler",
     beat_schedule=beat_schedule(),
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
+    # Once more, for a connection that a restart of Redis has cut; then the next occasion.
+    task_publish_retry_policy={"max_retries": 1, "interval_start": 0},
     worker_send_task_events=False,
     task_store_errors_even_if_ignored=False,
     # Everything else goes to `default`.

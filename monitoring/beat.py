@@ -1,0 +1,28 @@
+"""Celery's scheduler, which says in one line that Redis is away and in one that it is back."""
+
+import logging
+from typing import Any
+
+from celery.beat import ScheduleEntry, Scheduler, SchedulingError
+
+log = logging.getLogger(__name__)
+
+
+class QuietScheduler(Scheduler):
+    """What could not be sent is not sent later either: the next message of its kind is due soon."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._is_away = False
+        super().__init__(*args, **kwargs)
+
+    def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
+        try:
+            self.apply_async(entry, producer=producer, advance=False)
+        except SchedulingError as error:
+            if not self._is_away:
+                log.warning("no task can be sent, Redis does not answer; trying on (%s)", error)
+            self._is_away = True
+            return
+        if self._is_away:
+            log.info("Redis answers again, tasks are sent")
+        self._is_away = False

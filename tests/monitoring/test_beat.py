@@ -1,0 +1,24 @@
+import logging
+
+import pytest
+
+from monitoring.beat import QuietScheduler
+from monitoring.celery import app
+from tests.support.redis import RedisServer
+
+
+def test_a_redis_that_goes_and_comes_back_is_two_lines(
+    redis_server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    scheduler = QuietScheduler(app, schedule={})
+    entry = scheduler.Entry(name="tidy", task="console.actions.tidy", schedule=60.0, app=app)
+    caplog.set_level(logging.INFO, "monitoring.beat")
+    with redis_server.hung():
+        scheduler.apply_entry(entry)
+        scheduler.apply_entry(entry)
+    scheduler.apply_entry(entry)
+    scheduler.apply_entry(entry)
+    away, back = (record for record in caplog.records if record.name == "monitoring.beat")
+    assert away.getMessage().startswith("no task can be sent, Redis does not answer")
+    assert away.exc_info is None
+    assert back.getMessage() == "Redis answers again, tasks are sent"
