@@ -49,6 +49,10 @@ _ERRORS: dict[str, Promise] = {
     "worker_lost": gettext_lazy(
         "The worker died twice while computing it. Choose a shorter time, or look at its log."
     ),
+    "samples_gone": gettext_lazy(
+        "A stored file of samples is missing or damaged: the log of the Spark worker names it. "
+        "Choose a time without it."
+    ),
     "failed": gettext_lazy("It could not be computed. The log of the Spark worker says why."),
 }
 

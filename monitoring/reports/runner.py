@@ -141,9 +141,14 @@ def run_report(report_id: uuid.UUID) -> None:
         _fail(attempt, "spark_absent" if error.retriable else "spark_refused")
     except SoftTimeLimitExceeded:
         _fail(attempt, "too_long")
-    except Exception:
+    except Exception as error:
         _log.exception("report %s failed", report_id)
-        _fail(attempt, "failed")
+        _fail(attempt, "samples_gone" if _is_of_files(error) else "failed")
+
+
+def _is_of_files(error: Exception) -> bool:
+    """Whether a stored file of samples is not there, or cannot be read."""
+    return any(word in str(error) for word in ("PATH_NOT_FOUND", "FAILED_READ_FILE"))
 
 
 def _claim(report_id: uuid.UUID) -> Attempt | None:

@@ -186,7 +186,7 @@ def test_a_page_asks_for_its_state_only_while_it_is_unfinished(cluster):
     )
 
 
-@pytest.mark.parametrize("error", ["worker_lost", "spark_absent", "something new"])
+@pytest.mark.parametrize("error", ["worker_lost", "spark_absent", "samples_gone", "something new"])
 def test_a_failure_says_what_to_do(cluster, error):
     report = a_report(cluster, state=State.FAILED, error=error)
     page = client_of("viewer").get(urls_of(report)["page"]).content.decode()

@@ -4,11 +4,13 @@ import threading
 import time
 from collections.abc import Callable
 from itertools import groupby
+from pathlib import Path
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
+from monitoring.history.reader import files
 from monitoring.history.root import current
 from monitoring.history.writer import append
 from monitoring.models import Cluster
@@ -141,6 +143,22 @@ def test_a_job_that_fails_marks_its_report(
     report.refresh_from_db()
     assert (report.state, report.error) == (State.FAILED, "failed")
     assert report.finished_at is not None
+
+
+@pytest.mark.parametrize("harm", [Path.unlink, lambda file: file.write_bytes(b"PAR1 no more")])
+def test_a_file_of_samples_that_is_gone_or_damaged_is_said(
+    cluster: Cluster, spark_server: SparkConfig, monkeypatch: pytest.MonkeyPatch, harm: Callable
+) -> None:
+    Cluster.objects.update(slug=f"harmed-{cluster.pk}-{time.time_ns()}")  # a history of its own
+    cluster.refresh_from_db()
+    tick = make_tick(1, cluster=cluster.slug, partitions=[{"topic": "t", "partition": 0}])
+    append(current(), cluster.slug, [tick])
+    report = _start(cluster, monkeypatch)
+    [file] = files(cluster.slug, "partitions", tick.at_ms, tick.at_ms + 1)
+    harm(Path(file))
+    run_report(report.id)
+    report.refresh_from_db()
+    assert (report.state, report.error) == (State.FAILED, "samples_gone")
 
 
 def test_a_message_that_comes_twice_computes_once(
