@@ -14,14 +14,16 @@ class FlushJob:
     """Sync the segments that hold offsets below `up_to`, then move the recovery point there.
 
     Made where the log is used (index entries are written out, descriptors pinned), `run` in any
-    thread, `finish` where the log is used. If syncing fails the recovery point stays.
+    thread, `finish` where the log is used. If syncing fails the recovery point stays; so it does if
+    the log was cut meanwhile, for what is below `up_to` then may be other, younger batches.
     """
 
-    __slots__ = ("_log", "_paths", "_pinned", "_synced", "_up_to")
+    __slots__ = ("_log", "_paths", "_pinned", "_synced", "_truncations", "_up_to")
 
     def __init__(self, log: "StoredLog", up_to: int) -> None:
         self._log = log
         self._up_to = up_to
+        self._truncations = log.truncations
         self._synced = False
         self._pinned: list[FileRange] = []
         self._paths: list[str] = []
@@ -40,7 +42,7 @@ class FlushJob:
     def finish(self) -> None:
         for pinned in self._pinned:
             pinned.release()
-        if self._synced:
+        if self._synced and self._log.truncations == self._truncations:
             self._log.flushed_to(self._up_to)
 
 

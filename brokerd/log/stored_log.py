@@ -33,7 +33,7 @@ class StoredLog:
     __slots__ = (
         "_append_time", "_context", "_epochs", "_jitter_ms", "_last_epoch", "_producers", "_ready",
         "_segments", "config", "directory", "high_watermark", "log_end_offset",
-        "log_start_offset", "partition", "recovery_point", "topic", "topic_id",
+        "log_start_offset", "partition", "recovery_point", "topic", "topic_id", "truncations",
     )  # fmt: skip
 
     def __init__(
@@ -54,6 +54,7 @@ class StoredLog:
         self._epochs: EpochCache | None = None
         self._producers: ProducerState | None = None
         self._last_epoch = -1
+        self.truncations = 0
         self.high_watermark = loaded.log_start_offset
         self._take(loaded)
         self.reconfigure(config)
@@ -210,6 +211,7 @@ class StoredLog:
         self.reconfigure(self.config)
 
     def _set_end(self, offset: int) -> None:
+        self.truncations += 1
         self.log_end_offset = offset
         self.recovery_point = min(self.recovery_point, offset)
         self.epochs.truncate_end(offset)

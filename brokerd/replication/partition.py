@@ -99,7 +99,8 @@ class Partition:
         self.leader_epoch = state.leader_epoch
         self._leader_high_watermark = UNKNOWN_OFFSET
         self._maximal_isr = frozenset(state.isr)
-        self.advance()
+        if not self.advance():
+            self._notify()
         return True
 
     def _follow_replicas(self, state: PartitionState, now_ms: int) -> None:
@@ -231,8 +232,9 @@ class Partition:
 
     # -- the high watermark ------------------------------------------------------------------------
 
-    def advance(self) -> None:
-        """Move the high watermark as far as the replicas allow, and tell the listeners."""
+    def advance(self) -> bool:
+        """Move the high watermark as far as the replicas allow; if it moved, tell the listeners."""
+        before = self.high_watermark
         reached = self._replicated_to()
         if reached > self.high_watermark:
             self.high_watermark = reached
@@ -240,8 +242,11 @@ class Partition:
             self.high_watermark = self.log.log_end_offset
         if self.high_watermark < self.log.log_start_offset:
             self.high_watermark = self.log.log_start_offset
+        if self.high_watermark == before:
+            return False
         self.log.high_watermark = self.high_watermark
         self._notify()
+        return True
 
     def _replicated_to(self) -> int:
         if not self.is_leader:

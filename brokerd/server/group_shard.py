@@ -64,7 +64,7 @@ class GroupShard:
             self.forget_topic(topic)
 
     def partition_moved(self) -> None:
-        """The partition's high watermark or end moved."""
+        """The partition's high watermark moved."""
         self._safe.set()
         if not self.loading:
             self._writes.advance()

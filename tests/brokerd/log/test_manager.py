@@ -298,6 +298,23 @@ def test_a_roll_makes_the_closed_segment_durable_outside_the_loop(tmp_path: Path
     crash(manager)
 
 
+def test_a_flush_that_ends_after_a_truncation_vouches_for_nothing(tmp_path: Path) -> None:
+    jobs: list[DiskJob] = []
+    manager = start(tmp_path, submit=jobs.append)
+    log = manager.create("t", 0, TOPIC_ID, LogConfig(flush_messages=5), NOW_MS)
+    log.append([batch(8)], 0, NOW_MS)
+    manager.flush_due(NOW_MS)
+    (job,) = jobs
+    job.run()
+    log.truncate_to(2)
+    log.append([batch(4)], 1, NOW_MS)
+    job.finish()
+    assert (log.recovery_point, log.log_end_offset) == (0, 4)
+    log.flush()
+    assert log.recovery_point == 4
+    crash(manager)
+
+
 def test_a_log_is_flushed_after_so_many_messages(tmp_path: Path) -> None:
     manager = start(tmp_path)
     log = manager.create("t", 0, TOPIC_ID, LogConfig(flush_messages=5), NOW_MS)

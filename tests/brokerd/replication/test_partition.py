@@ -119,13 +119,26 @@ def test_listeners_hear_of_every_move_and_may_leave_while_called(tmp_path: Path)
             moved.listeners.remove(listen)
 
     partition.listeners.append(listen)
-    partition.apply(state(1, leader=1), NOW_MS)
+    partition.apply(state(1, leader=1, isr=(1,)), NOW_MS)
     partition.append([batch()], NOW_MS)
     partition.resign()
-    partition.apply(state(2, leader=1), NOW_MS)
+    partition.apply(state(2, leader=1, isr=(1,)), NOW_MS)
     partition.append([batch()], NOW_MS)
     partition.append([batch()], NOW_MS)
     assert heard == [(0, True), (1, True), (1, False), (1, True), (2, True)]
+
+
+def test_listeners_are_not_woken_where_the_high_watermark_stays(tmp_path: Path) -> None:
+    one, two = replica(tmp_path, 1), replica(tmp_path, 2)
+    apply_all(state(1, leader=1), one, two)
+    heard: list[int] = []
+    one.listeners.append(lambda moved: heard.append(moved.high_watermark))
+    one.append([batch(3)], NOW_MS)
+    one.advance()
+    assert heard == []
+    fetch(two, one)
+    fetch(two, one)
+    assert heard == [3]
 
 
 def test_a_diverged_log_is_cut_to_where_it_agrees(tmp_path: Path) -> None:

@@ -18,6 +18,16 @@ def start(directory: Path) -> tuple[LogManager, ReplicaManager]:
     return logs, ReplicaManager(logs, 1, ManualClock(NOW_MS))
 
 
+def start_again_with_records(directory: Path) -> tuple[LogManager, ReplicaManager]:
+    """What a broker knows after a restart: a log of five records, assigned to nobody yet."""
+    logs, replicas = start(directory)
+    replicas.apply_states([state(1, leader=1, **ALONE)])
+    replicas.all()[0].append([batch(5)], NOW_MS)
+    replicas.checkpoint()
+    logs.shutdown()
+    return start(directory)
+
+
 def test_states_become_partitions_with_their_settings(tmp_path: Path) -> None:
     logs, replicas = start(tmp_path)
     config = LogConfig(retention_ms=7)
@@ -41,12 +51,7 @@ def test_partitions_of_other_brokers_are_not_held(tmp_path: Path) -> None:
 
 
 def test_records_and_high_watermark_survive_a_restart(tmp_path: Path) -> None:
-    logs, replicas = start(tmp_path)
-    replicas.apply_states([state(1, leader=1, **ALONE)])
-    replicas.all()[0].append([batch(5)], NOW_MS)
-    replicas.checkpoint()
-    logs.shutdown()
-    logs, replicas = start(tmp_path)
+    logs, replicas = start_again_with_records(tmp_path)
     replicas.apply_states([state(2, leader=2)])
     partition = replicas.all()[0]
     assert not partition.is_leader
@@ -55,12 +60,7 @@ def test_records_and_high_watermark_survive_a_restart(tmp_path: Path) -> None:
 
 
 def test_high_watermarks_of_partitions_not_assigned_yet_are_kept(tmp_path: Path) -> None:
-    logs, replicas = start(tmp_path)
-    replicas.apply_states([state(1, leader=1, **ALONE)])
-    replicas.all()[0].append([batch(5)], NOW_MS)
-    replicas.checkpoint()
-    logs.shutdown()
-    logs, replicas = start(tmp_path)
+    logs, replicas = start_again_with_records(tmp_path)
     replicas.tick(NOW_MS + HIGH_WATERMARK_INTERVAL_MS)
     assert logs.read_high_watermarks() == {("t", 0): 5}
     logs.shutdown()
@@ -84,12 +84,7 @@ def test_a_deleted_topic_is_gone_and_may_come_back_empty(tmp_path: Path) -> None
 
 
 def test_a_topic_made_anew_while_this_broker_was_away_starts_empty(tmp_path: Path) -> None:
-    logs, replicas = start(tmp_path)
-    replicas.apply_states([state(1, leader=1, **ALONE)])
-    replicas.all()[0].append([batch(5)], NOW_MS)
-    replicas.checkpoint()
-    logs.shutdown()
-    logs, replicas = start(tmp_path)
+    logs, replicas = start_again_with_records(tmp_path)
     replicas.apply_states([state(0, leader=1, topic_id=UUID(int=3), **ALONE)])
     partition = replicas.get("t", 0)
     assert partition is not None
