@@ -19,7 +19,7 @@ from console.live.snapshot import Snapshot, everything
 from monitoring.clock import now_ms
 from monitoring.sampling import live
 from monitoring.sampling.tick import Tick
-from monitoring.store import StoreDown
+from monitoring.store import StoreDown, ask_again
 
 CHECK_SECONDS = 1.0
 LATE_INTERVALS, LATE_SLACK_MS = 2, 1500  # static/app/live.js waits as long
@@ -119,6 +119,8 @@ def refresh(slug: str, *, at_once: bool = False) -> None:
         if not at_once and time.monotonic() - known.checked_at < CHECK_SECONDS:
             return
         known.checked_at = time.monotonic()
+        if at_once:
+            ask_again()  # what was announced came through Redis: it answers
         try:
             _read(slug, known)
             known.unreadable, known.unreadable_since_ms = "", None

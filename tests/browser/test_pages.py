@@ -126,52 +126,6 @@ def test_a_cluster_that_goes_down_raises_its_banner_and_comes_back(page_as):
     expect(page.locator("#live-banner .alert-danger")).to_have_count(0)
 
 
-def test_an_open_page_says_that_it_is_stale_once_samples_stop_and_recovers(page_as):
-    page = page_as("viewer")
-    put()
-    page.goto("/c/local/")
-    pill = page.locator("#live-status .status-text")
-    expect(pill).to_contain_text("Stale since", timeout=60_000)
-    expect(page.locator("#live-banner .alert:visible")).to_contain_text("No new sample since")
-    announce("local", put())
-    expect(pill).to_have_text("Live")
-    expect(page.locator("#live-banner .alert:visible")).to_have_count(0)
-
-
-def test_an_open_page_tells_of_a_redis_that_hangs_and_recovers(page_as, redis_server):
-    page = page_as("viewer")
-    put()
-    page.goto("/c/local/topics")
-    with redis_server.hung():
-        expect(page.locator("#live-banner .alert:visible")).to_contain_text(
-            "Redis, which holds the samples, does not answer.", timeout=60_000
-        )
-        expect(page.locator("#live-status .status-text")).to_contain_text("Stale since")
-        answer = page.goto("/c/local/groups")
-        assert answer.status == 200
-        expect(page.locator("#live-banner .alert:visible")).to_contain_text("Redis")
-    announce("local", put())
-    expect(page.locator("#live-status .status-text")).to_have_text("Live", timeout=60_000)
-
-
-def test_partitions_without_a_leader_are_told_with_a_way_to_them(page_as):
-    page = page_as("viewer")
-    dead = PARTITIONS[0] | {"leader": -1, "log_end_offset": None, "size_bytes": None}
-    number = put(partitions=[dead, *PARTITIONS[1:]], since={"leaderless": 1_000_000})
-    page.goto("/c/local/")
-    announce("local", number)
-    banner = page.locator("#live-banner .alert:visible")
-    expect(banner).to_contain_text("1 of 3 partitions has no leader since")
-    expect(page.locator("#live-status .status-text")).to_have_text("Degraded")
-    banner.locator("a").first.click()
-    row = page.locator("#topics tbody tr").first
-    expect(row).to_contain_text("1 offline")
-    expect(row.locator(".at-least").first).to_have_text("≥ 100")
-    expect(row.locator(".at-least").first).to_have_attribute(
-        "title", "1 of 2 partitions is not known."
-    )
-
-
 def test_the_sidebar_opens_on_a_phone_and_closes_with_escape(page_as):
     page = page_as("viewer", width=390)
     page.goto("/c/local/")
