@@ -299,6 +299,8 @@ LOGGING = {
         "django.channels.server": {"level": "WARNING"},
         "kazoo.client": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
+        # What libraries announce to programmers.
+        "py.warnings": {"level": "ERROR"},
         # A line per task would drown the rest.
         "celery.app.trace": {"level": "WARNING"},
         "celery.worker.strategy": {"level": "WARNING"},
