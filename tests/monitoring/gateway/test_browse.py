@@ -1,9 +1,11 @@
+import os
+import signal
 import uuid
 
 import pytest
 
 from monitoring.gateway import browse as module
-from monitoring.gateway.browse import NO_LEADER, TOO_MUCH, Portion, Unread
+from monitoring.gateway.browse import NO_LEADER, SILENT, TOO_MUCH, Portion, Unread
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
@@ -84,6 +86,27 @@ def test_partitions_without_a_leader_are_named_and_the_others_shown(live_cluster
     for offset in (None, 0):
         one = browse.read(topic, min(lost), offset, 5)
         assert one == Portion((), (Unread(min(lost), NO_LEADER),))
+
+
+def test_a_leader_that_stands_still_costs_its_own_partitions_only(live_cluster, monkeypatch):
+    monkeypatch.setattr(module, "_TIMEOUT_S", 2.0)
+    topic = f"browse.still-{uuid.uuid4().hex[:8]}"
+    live_cluster.create_topic(topic, 4)
+    live_cluster.produce(topic, dict.fromkeys(range(4), 3))
+    with live_cluster.gateway() as gateway:
+        places = gateway.admin.describe_topic(topic).partitions
+    well, still = live_cluster.brokerd.brokers
+    silent = {place.partition for place in places if place.leader == still.id}
+    browse = for_cluster(live_cluster.row(bootstrap_servers=well.address)).browse
+    os.kill(still.process.pid, signal.SIGSTOP)
+    try:
+        portion = browse.read(topic, None, None, 50)
+        one = browse.read(topic, min(silent), 0, 5)
+    finally:
+        os.kill(still.process.pid, signal.SIGCONT)
+    assert {row.partition for row in portion.rows} == set(range(4)) - silent
+    assert {(gap.partition, gap.why) for gap in portion.unread} == {(p, SILENT) for p in silent}
+    assert one == Portion((), (Unread(min(silent), SILENT),))
 
 
 def test_reading_leaves_no_group_behind(browse, live_cluster):
