@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.faults import faults
-from tests.browser.pages import announce, put
+from tests.browser.pages import put
 
 
 @pytest.fixture(autouse=True)
@@ -70,9 +70,9 @@ def test_who_wants_no_motion_sees_none(page_as):
 
 
 def test_a_banner_is_read_out_once_and_not_at_every_second(page_as):
+    put(status="gap", reason="No broker answers.", partitions=[], groups=[])
     page = page_as("viewer")
     page.goto("/c/local/topics")
-    announce("local", put(status="gap", reason="No broker answers.", partitions=[], groups=[]))
     banner = page.locator("#live-banner [role=alert]")
     expect(banner).to_be_visible()
     expect(banner.locator("time.age")).to_have_attribute("aria-hidden", "true")
