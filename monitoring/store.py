@@ -65,6 +65,13 @@ def quick() -> Iterator[redis.Redis]:
         raise
 
 
+def check() -> None:
+    """Raises StoreDown within half a second where Redis does not answer now."""
+    ask_again()
+    with quick() as redis_now:
+        redis_now.ping()
+
+
 def ask_again() -> None:
     """Lets `quick` ask at once, whatever failed before."""
     _not_before.clear()

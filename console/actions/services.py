@@ -27,6 +27,7 @@ from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
+from monitoring.store import check
 
 APPLY_TASK = "console.actions.apply"
 # A worker is there within seconds, or a person had better look again before anything happens.
@@ -103,6 +104,7 @@ def confirm(plan: Plan, user: Any, typed: str) -> None:
 def _send(plan: Plan) -> None:
     """Hands the plan to a worker; where there is no queue to put it in, it is refused at once."""
     try:
+        check()  # a Redis that hangs is found out sooner than by Celery
         current_app.send_task(APPLY_TASK, (str(plan.pk),), retry=False)
     except Exception:
         log.exception("plan %s could not be queued", plan.pk)

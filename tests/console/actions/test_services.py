@@ -267,6 +267,21 @@ def test_a_topic_that_is_there_or_collides_is_not_planned(cluster, operator):
         propose(operator, cluster, "topic.create", alike, **creation(alike))
 
 
+def test_a_queue_that_hangs_ends_the_plan_with_a_row_in_the_audit_log(
+    cluster, operator, redis_server, monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.undo()
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    with redis_server.hung(), django_capture_on_commit_callbacks(execute=True):
+        services.confirm(plan, operator, "")
+    plan.refresh_from_db()
+    assert plan.state == models.FAILED
+    assert "Nothing was changed" in plan.outcome
+    entry = AuditEntry.objects.get(resource=name)
+    assert (entry.outcome, entry.detail) == ("failed", plan.outcome)
+
+
 def test_a_queue_that_does_not_answer_ends_the_plan_and_changes_nothing(
     cluster, operator, redis_server, monkeypatch, django_capture_on_commit_callbacks
 ):
