@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.faults import faults
 from tests.browser.pages import FOR_ADMINS, FOR_OPERATORS, PAGES, announce, put
-from tests.console.conftest import GROUPS, PARTITIONS
+from tests.console.conftest import GROUPS
 
 
 @pytest.fixture(autouse=True)
