@@ -15,6 +15,7 @@ from django.utils.translation import ngettext
 from console.actions.plan import Change, Draft, Facts, PlanRefused
 from console.live.snapshot import Snapshot
 from console.ui import numbers
+from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, NotFound, Refused
 from monitoring.gateway.gateway import Gateway
 
@@ -43,7 +44,7 @@ def _objection(gateway: Gateway, params: Params) -> str:
             validate_only=True,
         )
     except Refused as error:
-        return error.message
+        return sentence(error.message)
     return ""
 
 

@@ -49,6 +49,13 @@ def test_a_beginning_that_makes_no_sense_is_the_start_or_is_told(
     assert ("no batch at position" in answer.content.decode()) == (status == 422)
 
 
+def test_behind_the_last_entry_of_an_index_it_says_so(place, client_of, viewer):
+    for kind in ("offset", "time"):
+        answer = client_of(viewer).get(f"{place}/0?show={kind}&start=99999")
+        assert answer.status_code == 200
+        assert "No entries from here on" in answer.content.decode()
+
+
 def test_a_segment_or_partition_that_is_not_there_is_said(place, client_of, viewer):
     client = client_of(viewer)
     for base_offset in (77, 2**63, 10**30):
