@@ -2,7 +2,8 @@
 stored yet.
 
 A chart has at most POINTS_MAX points a line; each is the most lag within its stretch of ticks, so
-that a peak is never averaged away. A stretch without a sample is a gap in the line.
+that a peak is never averaged away. A stretch without a sample is a gap in the line, and so is one
+in which a part of the sum was not known: it would look like a group that caught up.
 """
 
 from collections import defaultdict
@@ -15,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
 from monitoring.history.reader import read
+from monitoring.lag.partition import LagNote
 from monitoring.lag.tables import with_lag
 from monitoring.sampling import live
 from monitoring.store import StoreDown
@@ -25,7 +27,7 @@ RANGES_MS = {"15m": 15 * 60_000, "1h": 3_600_000, "6h": 6 * 3_600_000, "24h": 24
 DEFAULT_RANGE = "1h"
 _COLUMNS = ["tick", "topic", "partition", "committed_offset", "log_end_offset", "lag"]
 
-Sums = dict[str, dict[int, int]]  # topic → tick → lag
+Sums = dict[str, dict[int, int | None]]  # topic → tick → lag; None = a part of it is not known
 
 
 def lag_chart(slug: str, group: str, held: Rights, range_ms: int, now_ms: int) -> dict[str, Any]:
@@ -56,13 +58,18 @@ def _sums(tables: Iterable[pa.Table], held: Rights) -> Sums:
     found: Sums = defaultdict(dict)
     for table in tables:
         noted = with_lag(table)
-        columns = [noted[name].to_pylist() for name in ("topic", "tick", "lag")]
+        columns = [noted[name].to_pylist() for name in ("topic", "tick", "lag", "lag_note")]
         shown: dict[str | None, bool] = {}
-        for topic, tick, lag in zip(*columns, strict=True):
+        for topic, tick, lag, note in zip(*columns, strict=True):
             if topic not in shown:
                 shown[topic] = topic is not None and held.may("topic.view", topic)
-            if shown[topic] and lag is not None:
-                found[topic][tick] = found[topic].get(tick, 0) + max(0, lag)
+            if not shown[topic]:
+                continue
+            if note == LagNote.END_UNKNOWN:
+                found[topic][tick] = None
+            elif lag is not None:
+                before = found[topic].get(tick, 0)
+                found[topic][tick] = None if before is None else before + max(0, lag)
     return found
 
 
@@ -71,19 +78,28 @@ def chart(sums: Sums, first_tick: int, last_tick: int, interval: int) -> dict[st
     stretch = max(1, -(-(last_tick - first_tick + 1) // POINTS_MAX))
     slots = range(first_tick // stretch, last_tick // stretch + 1)
     x = [slot * stretch * interval for slot in slots]
-    total: dict[int, int] = defaultdict(int)
+    # A topic of which nothing is known all the time does not exist any more: it hides no other.
+    sums = {topic: ticks for topic, ticks in sums.items() if _most(ticks) >= 0}
+    total: dict[int, int | None] = defaultdict(int)
     for ticks in sums.values():
         for tick, lag in ticks.items():
-            total[tick] += lag
+            before = total[tick]
+            total[tick] = None if lag is None or before is None else before + lag
     lines = [(_("all topics") if len(sums) > 1 else next(iter(sums), ""), total)]
     if len(sums) > 1:
-        most = sorted(sums, key=lambda topic: max(sums[topic].values()), reverse=True)
+        most = sorted(sums, key=lambda topic: _most(sums[topic]), reverse=True)
         lines += [(topic, sums[topic]) for topic in most[: SERIES_MAX - 1]]
     series = []
     for name, ticks in lines:
         peaks: dict[int, int] = {}
         for tick, lag in ticks.items():
             slot = tick // stretch
-            peaks[slot] = max(peaks.get(slot, 0), lag)
+            if lag is not None:
+                peaks[slot] = max(peaks.get(slot, 0), lag)
         series.append({"name": name, "x": x, "y": [peaks.get(slot) for slot in slots]})
     return {"kind": "line", "unit": _("messages"), "series": series if total else []}
+
+
+def _most(ticks: dict[int, int | None]) -> int:
+    """The most lag of a topic; −1 where none is known."""
+    return max((lag for lag in ticks.values() if lag is not None), default=-1)

@@ -1,10 +1,13 @@
 """What the page of one consumer group shows, for the full page and its live fragment alike."""
 
+from collections import defaultdict
 from typing import Any
 
 from console.accounts.rights import Rights
 from console.live import store
 from console.live.rows import LagRow
+from console.live.sums import Sum
+from monitoring.lag.partition import LagNote
 from monitoring.models import Cluster
 
 ROWS_MAX = 500
@@ -30,31 +33,35 @@ def context(cluster: Cluster, held: Rights, argument: str) -> dict[str, Any] | N
 
 def _members(lags: list[LagRow]) -> list[dict[str, Any]]:
     """Each member with what it owns, in the order of its client id."""
-    found: dict[str, dict[str, Any]] = {}
+    owned: dict[str, list[LagRow]] = defaultdict(list)
     for row in lags:
         if row.member_id:
-            member = found.setdefault(
-                row.member_id,
-                {
-                    "member_id": row.member_id,
-                    "client_id": row.client_id,
-                    "host": row.member_host,
-                    "partitions": 0,
-                    "lag": None,
-                },
-            )
-            member["partitions"] += 1
-            if row.lag is not None:
-                member["lag"] = (member["lag"] or 0) + max(0, row.lag)
-    return sorted(found.values(), key=lambda member: (member["client_id"] or "", member["host"]))
+            owned[row.member_id].append(row)
+    found: list[dict[str, Any]] = [
+        {
+            "member_id": member_id,
+            "client_id": rows[0].client_id,
+            "host": rows[0].member_host,
+            "partitions": len(rows),
+            "lag": _sum(rows),
+        }
+        for member_id, rows in owned.items()
+    ]
+    return sorted(found, key=lambda member: (member["client_id"] or "", member["host"] or ""))
 
 
 def _topics(lags: list[LagRow]) -> list[dict[str, Any]]:
     """Each topic that the group reads, with its part of the lag."""
-    found: dict[str, dict[str, Any]] = {}
+    read: dict[str, list[LagRow]] = defaultdict(list)
     for row in lags:
-        topic = found.setdefault(row.topic, {"name": row.topic, "partitions": 0, "lag": None})
-        topic["partitions"] += 1
-        if row.lag is not None:
-            topic["lag"] = (topic["lag"] or 0) + max(0, row.lag)
-    return list(found.values())
+        read[row.topic].append(row)
+    return [
+        {"name": name, "partitions": len(rows), "lag": _sum(rows)} for name, rows in read.items()
+    ]
+
+
+def _sum(rows: list[LagRow]) -> Sum:
+    """The lag of some partitions; one without a commit has none and is no part of it."""
+    known = [max(0, row.lag) for row in rows if row.lag is not None]
+    unknown = sum(row.lag_note == LagNote.END_UNKNOWN for row in rows)
+    return Sum(sum(known) if known else None, unknown, len(known) + unknown)

@@ -74,3 +74,44 @@ def test_a_range_that_there_is_not_is_refused(sampled, client_of, viewer):
     response = client_of(viewer).get("/c/local/group-lag?range=9y&group=billing")
     assert response.status_code == 400
     assert "range is one of" in response.json()["error"]
+
+
+def test_a_part_that_is_not_known_is_a_gap_in_the_line_and_no_dip():
+    sums = {"a": {1: 5, 2: None, 3: 6}, "b": {1: 1, 2: 1, 3: 1}, "gone": {1: None, 3: None}}
+    spec = history.chart(sums, 1, 3, 5000)
+    assert [(line["name"], line["y"]) for line in spec["series"]] == [
+        ("all topics", [6, None, 7]),
+        ("a", [5, None, 6]),
+        ("b", [1, 1, 1]),
+    ]
+
+
+def test_a_partition_whose_end_is_not_known_makes_a_gap(redis_server):
+    first = tick_now() - 2
+    ends = ({"log_end_offset": 100}, {"log_end_offset": None, "lag": None}, {})
+    for step, change in enumerate(ends):
+        sample(number=first + step, groups=[GROUPS[0], GROUPS[1] | change])
+    now_ms = (first + 2) * live.interval_ms()
+    held = Rights("local", "viewer")
+    spec = history.lag_chart("local", "billing", held, 2 * live.interval_ms(), now_ms)
+    assert spec["series"][0]["y"] == [80, None, 80]
+
+
+def test_sums_of_members_and_topics_say_that_a_part_is_not_known(sampled, client_of, viewer):
+    sample_next(groups=[GROUPS[0], GROUPS[1] | {"log_end_offset": None, "lag": None}])
+    page = client_of(viewer).get("/c/local/groups/billing").content.decode()
+    told = '<span class="at-least" title="1 of 2 partitions is not known.">≥ 40</span>'
+    assert page.count(told) == 2
+
+
+def test_a_group_whose_coordinator_is_silent_stays_with_its_age_and_no_lag(
+    sampled, client_of, viewer
+):
+    row = GROUPS[0] | {"log_end_offset": None, "lag": None, "told_at_ms": 1_000_000}
+    sample_next(groups=[row], groups_complete=False)
+    client = client_of(viewer)
+    for path in ("/c/local/groups", "/c/local/groups/billing", "/c/local/"):
+        page = client.get(path).content.decode()
+        assert "coordinator not available since" in page
+        assert "1970-01-01 00:16:40 UTC" in page
+    assert "Degraded" in page
