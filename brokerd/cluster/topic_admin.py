@@ -21,7 +21,7 @@ from brokerd.cluster import paths
 from brokerd.cluster.codecs import TopicNode, decode_topic, encode_config, encode_topic
 from brokerd.cluster.controller_service import ControllerService, DeposedError
 from brokerd.cluster.image import MetadataImage
-from brokerd.cluster.names import collision_key, collision_keys
+from brokerd.cluster.names import collision_key, collision_keys, is_topic_name
 from brokerd.cluster.operations import ANY_VERSION, Create, Operation, SetData
 from brokerd.cluster.progress import Progress
 from brokerd.cluster.requests import ClusterSettings, CreatedTopic, NewPartitions, NewTopic
@@ -224,7 +224,7 @@ class TopicAdmin:
         if not self._settings.delete_topics:
             raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED, "delete.topic.enable is false.")
         if name not in self._image.topics and (
-            not name or "/" in name or await self._zookeeper.exists(paths.topic(name)) is None
+            not is_topic_name(name) or await self._zookeeper.exists(paths.topic(name)) is None
         ):
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' is unknown.")
         try:

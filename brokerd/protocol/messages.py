@@ -22,6 +22,7 @@ from brokerd.protocol.kio_schemas import (
     load_response_schema,
     schema_name_map,
 )
+from brokerd.protocol.schema_check import check_request
 from brokerd.protocol.schema_writer import entity_writer, shapes, write_uvarint
 
 _REQUEST_HEAD = Struct(">ihhi")
@@ -49,7 +50,10 @@ def response_type(api_key: int, version: int) -> type | None:
 
 def decode_request(api_key: int, version: int, view: memoryview | bytes) -> Any:
     """The request whose body (after the header) starts `view`; KafkaError if it does not parse."""
-    return _decode(request_type(api_key, version), view, 0)
+    entity_type = request_type(api_key, version)
+    if entity_type is not None:
+        check_request(entity_type, memoryview(view), 0)
+    return _decode(entity_type, view, 0)
 
 
 def encode_response(api_key: int, version: int, fields: Mapping[str, Any]) -> bytes:
@@ -108,7 +112,7 @@ def _decode(entity_type: type | None, view: memoryview | bytes, start: int) -> A
     try:
         read: Any = entity_reader(entity_type)
         return read(memoryview(view).toreadonly(), start)[0]
-    except (DecodeError, ValueError, TypeError, OverflowError) as error:
+    except (DecodeError, ValueError, TypeError, OverflowError, KeyError) as error:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"{entity_type.__name__} does not parse: {error}"
         ) from error

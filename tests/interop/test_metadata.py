@@ -74,6 +74,16 @@ def test_a_topic_is_found_by_its_id(wire: Wire, new_name: Names) -> None:
     assert unknown.error_code == ErrorCode.UNKNOWN_TOPIC_ID
 
 
+@pytest.mark.parametrize("version", [10, 11, 12])
+def test_a_topic_without_name_and_id_is_refused_alone(wire: Wire, version: int) -> None:
+    topics = {"topics": [{"topic_id": None, "name": None}]}
+    (refused,) = wire.ask(ApiKey.METADATA, version, topics).topics
+    assert refused.error_code in (
+        ErrorCode.INVALID_TOPIC_EXCEPTION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+    )
+
+
 @pytest.mark.parametrize("version", range(13))
 def test_all_topics_and_none_are_asked_for_in_every_version(wire: Wire, version: int) -> None:
     everything = wire.ask(ApiKey.METADATA, version, {"topics": () if version == 0 else None})

@@ -160,6 +160,8 @@ class _Answer:
             name = image.topic_ids.get(topic_id)
             if name is None:
                 return self._unknown("", topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
+        if name is None:
+            return self._unknown("", None, ErrorCode.INVALID_TOPIC_EXCEPTION)
         info = image.topics.get(name)
         if info is not None:
             return self._known(info)

@@ -132,9 +132,11 @@ async def test_a_deleted_topic_is_stopped_everywhere_and_then_gone(members: Memb
     started = await members.start(1, 2)
     await _create(members.controller(), NewTopic(name="t", partitions=4))
     controller = members.controller().client
-    results = await controller.delete_topics(["t", "unknown"], timeout_ms=10_000)
+    no_topics = ["unknown", "", ".", "..", "a/b", "a\x00b", "a" * 300]
+    results = await controller.delete_topics(["t", *no_topics], timeout_ms=10_000)
     assert results["t"] is None
-    assert _code(results["unknown"]) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    for name in no_topics:
+        assert _code(results[name]) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     for path in ("/brokers/topics/t", "/config/topics/t", "/admin/delete_topics/t"):
         assert not members.kazoo.exists(path)
     for member in started:

@@ -1,0 +1,200 @@
+"""Lengths and counts of a request, checked against its bytes before kio reads it.
+
+kio sets memory aside for as many items as an array claims to have. A count of two thousand million
+in a request of forty bytes would end the process, and no exception tells of it. So every request is
+walked first, by functions compiled from kio's message classes once: no string may be longer, and
+no array have more items, than the bytes that are left can hold. Nor may an array be null where the
+message does not say so, which kio lets pass. Nothing is decoded here, and what is of fixed size is
+jumped over in one step.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from struct import Struct
+from typing import Any
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.schema_writer import FieldShape, shapes
+
+Walk = Callable[[memoryview, int], int]
+"""From the position of something to the one behind it."""
+
+_SIZES = {
+    "bool": 1, "int8": 1, "int16": 2, "uint16": 2, "int32": 4, "int64": 8, "float64": 8,
+    "error_code": 2, "timedelta_i32": 4, "timedelta_i64": 8, "datetime_i64": 8, "uuid": 16,
+}  # fmt: skip
+_INT16 = Struct(">h")
+_INT32 = Struct(">i")
+_COMPACT_BITS_MAX = 28
+
+
+def check_request(entity_type: type, view: memoryview, position: int) -> None:
+    """KafkaError(INVALID_REQUEST) unless lengths and counts fit the bytes from `position` on."""
+    try:
+        if _has_tagged_arrays(entity_type):
+            raise ValueError("its tagged fields are not known here")
+        walker(entity_type).walk(view, position)
+    except (IndexError, ValueError) as error:
+        raise KafkaError(
+            ErrorCode.INVALID_REQUEST, f"{entity_type.__name__} does not parse: {error}"
+        ) from None
+
+
+class Walker:
+    """How to pass one message, struct or field. `fixed_bytes` is its size where that never differs,
+    else -1; `least_bytes` is the smallest size there can be."""
+
+    __slots__ = ("fixed_bytes", "least_bytes", "walk")
+
+    def __init__(self, walk: Walk, fixed_bytes: int, least_bytes: int) -> None:
+        self.walk = walk
+        self.fixed_bytes = fixed_bytes
+        self.least_bytes = least_bytes
+
+
+@cache
+def walker(entity_type: type) -> Walker:
+    """The walker of a message or of a struct in it."""
+    flexible: bool = entity_type.__flexible__  # type: ignore[attr-defined]
+    parts = [_field(shape, flexible) for shape in shapes(entity_type) if shape.tag is None]
+    if flexible:
+        parts.append(Walker(_walk_tags, -1, 1))
+    return _sequence(parts)
+
+
+def _sequence(parts: list[Walker]) -> Walker:
+    joined: list[Walker] = []
+    for part in parts:
+        if joined and part.fixed_bytes >= 0 and joined[-1].fixed_bytes >= 0:
+            joined[-1] = _fixed(joined[-1].fixed_bytes + part.fixed_bytes)
+        else:
+            joined.append(part)
+    if not joined:
+        return _fixed(0)
+    if len(joined) == 1:
+        return joined[0]
+    walks = [part.walk for part in joined]
+
+    def walk(view: memoryview, position: int) -> int:
+        for each in walks:
+            position = each(view, position)
+        return position
+
+    return Walker(walk, -1, sum(part.least_bytes for part in joined))
+
+
+def _field(shape: FieldShape, flexible: bool) -> Walker:
+    item = _item(shape, flexible)
+    if shape.is_array:
+        return _array(item, flexible, shape.nullable)
+    if shape.entity is not None and shape.nullable:
+        return Walker(_nullable(item.walk), -1, 1)
+    return item
+
+
+def _item(shape: FieldShape, flexible: bool) -> Walker:
+    if shape.entity is not None:
+        return walker(shape.entity)
+    if shape.kafka_type in _SIZES:
+        return _fixed(_SIZES[shape.kafka_type])
+    if flexible:
+        return Walker(_walk_compact, -1, 1)
+    legacy = _INT16 if shape.kafka_type == "string" else _INT32
+    return Walker(_sized(legacy), -1, legacy.size)
+
+
+def _fixed(size: int) -> Walker:
+    return Walker(lambda view, position: _within(view, position + size), size, size)
+
+
+def _within(view: memoryview, end: int) -> int:
+    if end > len(view):
+        raise ValueError("it ends too early")
+    return end
+
+
+def _sized(legacy: Struct) -> Walk:
+    def walk(view: memoryview, position: int) -> int:
+        size, position = _legacy(legacy, view, position)
+        return position if size < 0 else _within(view, position + size)
+
+    return walk
+
+
+def _walk_compact(view: memoryview, position: int) -> int:
+    size, position = _uvarint(view, position)
+    return position if size == 0 else _within(view, position + size - 1)
+
+
+def _array(item: Walker, flexible: bool, nullable: bool) -> Walker:
+    walk_item, fixed_bytes, least_bytes = item.walk, item.fixed_bytes, max(item.least_bytes, 1)
+
+    def walk(view: memoryview, position: int) -> int:
+        if flexible:
+            count, position = _uvarint(view, position)
+            count -= 1
+        else:
+            count, position = _legacy(_INT32, view, position)
+        if count < 0 and not nullable:
+            raise ValueError("an array is null")
+        if count * least_bytes > len(view) - position:
+            raise ValueError(f"an array of {count} items is longer than the request")
+        if fixed_bytes >= 0:
+            return position + max(count, 0) * fixed_bytes
+        for _ in range(count):
+            position = walk_item(view, position)
+        return position
+
+    return Walker(walk, -1, 1 if flexible else _INT32.size)
+
+
+def _nullable(inner: Walk) -> Walk:
+    def walk(view: memoryview, position: int) -> int:
+        return position + 1 if view[position] == 0xFF else inner(view, position + 1)
+
+    return walk
+
+
+def _walk_tags(view: memoryview, position: int) -> int:
+    if view[position] == 0:
+        return position + 1
+    count, position = _uvarint(view, position)
+    for _ in range(count):
+        _, position = _uvarint(view, position)
+        size, position = _uvarint(view, position)
+        position = _within(view, position + size)
+    return position
+
+
+def _legacy(layout: Struct, view: memoryview, position: int) -> tuple[int, int]:
+    end = _within(view, position + layout.size)
+    (number,) = layout.unpack_from(view, position)
+    if number < -1:
+        raise ValueError(f"a length of {number}")
+    return number, end
+
+
+def _uvarint(view: memoryview, position: int) -> tuple[int, int]:
+    byte = view[position]
+    if byte < 0x80:
+        return byte, position + 1
+    value = shift = 0
+    while shift <= _COMPACT_BITS_MAX:
+        byte = view[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position
+        shift += 7
+    raise ValueError("a length of more than 32 bits")
+
+
+@cache
+def _has_tagged_arrays(entity_type: Any) -> bool:
+    """Whether a message has arrays or structs in tagged fields. No request that is served has."""
+    for shape in shapes(entity_type):
+        if shape.tag is not None and (shape.is_array or shape.entity is not None):
+            return True
+        if shape.entity is not None and _has_tagged_arrays(shape.entity):
+            return True
+    return False

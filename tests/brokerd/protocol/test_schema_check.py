@@ -1,0 +1,68 @@
+"""No length and no count in a request may promise more than its bytes hold."""
+
+import struct
+
+import pytest
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol import messages
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.schema_check import walker
+from tests.brokerd.protocol.test_messages import SERVED, sample
+
+MANY = 2**31 - 1
+COMPACT_MANY = b"\xff\xff\xff\xff\x0f"
+NULL, COMPACT_NULL = struct.pack(">i", -1), b"\x00"
+
+
+def refused(key: int, version: int, body: bytes) -> bool:
+    with pytest.raises(KafkaError) as caught:
+        messages.decode_request(key, version, body)
+    return caught.value.code is ErrorCode.INVALID_REQUEST
+
+
+@pytest.mark.parametrize(("key", "version"), SERVED)
+def test_a_whole_request_is_walked_to_its_end_and_a_cut_one_is_refused(
+    key: int, version: int
+) -> None:
+    entity_type = messages.request_type(key, version)
+    assert entity_type is not None
+    frame = messages.encode_request(key, version, sample(entity_type), 7, None)
+    body = memoryview(frame)[4 + 8 + 2 + (1 if entity_type.__flexible__ else 0) :]
+    assert walker(entity_type).walk(body, 0) == len(body)
+    for end in range(len(body)):
+        assert refused(key, version, body[:end])
+
+
+@pytest.mark.parametrize(
+    ("key", "version", "before"),
+    [
+        (ApiKey.METADATA, 4, b""), (ApiKey.CREATE_TOPICS, 2, b""), (ApiKey.DELETE_TOPICS, 1, b""),
+        (ApiKey.DESCRIBE_GROUPS, 0, b""), (ApiKey.LIST_OFFSETS, 1, bytes(4)),
+        (ApiKey.OFFSET_FETCH, 1, bytes(2)), (ApiKey.CREATE_TOPICS, 2, b"\0\0\0\1\0\1t" + bytes(6)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("count", [MANY, 1000, -2, -(2**31)])
+def test_an_array_that_claims_more_items_than_there_are_bytes_is_refused(
+    key: ApiKey, version: int, before: bytes, count: int
+) -> None:
+    assert refused(key, version, before + struct.pack(">i", count) + bytes(20))
+
+
+@pytest.mark.parametrize("key", [ApiKey.METADATA, ApiKey.CREATE_TOPICS, ApiKey.DESCRIBE_GROUPS])
+@pytest.mark.parametrize("count", [COMPACT_MANY, b"\xff" * 10, b"\xff\xff\x03"])
+def test_a_compact_array_is_held_to_the_same(key: ApiKey, count: bytes) -> None:
+    version = {ApiKey.METADATA: 9, ApiKey.CREATE_TOPICS: 5, ApiKey.DESCRIBE_GROUPS: 5}[key]
+    assert refused(key, version, count + bytes(20))
+
+
+def test_null_is_an_array_only_where_the_message_says_so() -> None:
+    assert messages.decode_request(ApiKey.METADATA, 4, NULL + b"\x00").topics is None
+    assert messages.decode_request(ApiKey.METADATA, 9, COMPACT_NULL + bytes(4)).topics is None
+    assert refused(ApiKey.DESCRIBE_GROUPS, 0, NULL)
+    assert refused(ApiKey.DESCRIBE_GROUPS, 5, COMPACT_NULL + bytes(4))
+    assert refused(ApiKey.CREATE_TOPICS, 2, NULL + bytes(5))
+
+
+def test_an_unknown_tagged_field_is_an_invalid_request() -> None:
+    assert refused(ApiKey.METADATA, 9, b"\x00\x00\x00\x00" + b"\x01\x63\x01x")
