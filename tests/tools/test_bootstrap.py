@@ -1,3 +1,5 @@
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -58,3 +60,40 @@ def test_the_lock_of_the_tests_holds_all_of_the_products() -> None:
 
 def test_another_lock_is_another_digest() -> None:
     assert bootstrap.digest("base") != bootstrap.digest("dev")
+
+
+def run_until(text: str, command: list[str]) -> subprocess.Popen[str]:
+    """A bootstrap that runs `command` as it runs pip, until it has printed `text`."""
+    program = f"from tools import bootstrap as b; b.main = lambda: b._run_told({command}); b.run()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert any(text in line for line in process.stdout)
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_install_that_is_stopped_ends_with_one_line_and_no_process_left(
+    number: signal.Signals,
+) -> None:
+    pip = [sys.executable, "-c", "import time; print('at work', flush=True); time.sleep(600)"]
+    process = run_until("at work", pip)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 128 + number
+    assert said == "\naerie: stopped; the same command goes on from here\n"
+
+
+def test_a_command_that_is_deaf_to_ctrl_c_is_killed() -> None:
+    deaf = [sys.executable, "-c",
+            "import signal, time; signal.signal(2, signal.SIG_IGN); print('on', flush=True);"
+            "time.sleep(600)"]  # fmt: skip
+    process = run_until("on", deaf)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
