@@ -20,7 +20,7 @@ OPERATING = Path(__file__).resolve().parents[3] / "docs" / "operating.md"
 @pytest.fixture(scope="module")
 def told() -> str:
     text = OPERATING.read_text()
-    return text[text.index("## Alerts and webhooks") : text.index("## Who may do what")]
+    return text[text.index("## Alerts and webhooks") : text.index("## Reports")]
 
 
 @pytest.fixture
