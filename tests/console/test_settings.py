@@ -72,3 +72,12 @@ def test_a_data_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     answer = manage("account", tmp_path / "file")
     assert f"AERIE_DATA={tmp_path}/file is a file: name a folder" in answer.stderr
+
+
+def test_a_database_that_is_away_is_one_line_of_prepare(tmp_path: Path) -> None:
+    url = "postgresql://aerie:hunter2@127.0.0.1:1/aerie"
+    answer = manage("prepare", tmp_path, DATABASE_URL=url)
+    assert answer.returncode == 1
+    [line] = answer.stderr.splitlines()
+    assert line.startswith("The database does not do its work: connection failed")
+    assert "hunter2" not in line

@@ -3,11 +3,13 @@
 Run by the supervisor at each start; does nothing twice.
 """
 
+import sys
 from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
+from django.db import OperationalError
 
 from console.stack.config import StackConfig
 from console.stack.seeding import seed
@@ -18,6 +20,13 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self._prepare()
+        except OperationalError as error:
+            reason = (str(error).splitlines() or ["it does not say why"])[0]
+            sys.exit(f"The database does not do its work: {reason}")
+
+    def _prepare(self) -> None:
         call_command("migrate", verbosity=0, interactive=False)
         call_command("clearsessions", verbosity=0)
         for line in seed(StackConfig.from_settings(settings), settings.AERIE_ADMIN_PASSWORD):
