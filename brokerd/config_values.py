@@ -10,12 +10,19 @@ INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
 
 
+def ascii_digits(text: str) -> str:
+    """The text of a number as Java reads it: Python takes digits of every script, and 1_000."""
+    if not text.isascii() or "_" in text:
+        raise ValueError(f"{text!r} is not a number")
+    return text
+
+
 def integer(low: int, high: int = LONG_MAX) -> Parser:
     """A whole number between `low` and `high`, both included."""
 
     def parse(text: str) -> int:
         try:
-            value = int(text)
+            value = int(ascii_digits(text))
         except ValueError:
             raise ValueError(f"{text!r} is not a whole number") from None
         if not low <= value <= high:
@@ -29,7 +36,7 @@ def integer(low: int, high: int = LONG_MAX) -> Parser:
 def ratio(text: str) -> float:
     """A number between 0 and 1."""
     try:
-        value = float(text)
+        value = float(ascii_digits(text))
     except ValueError:
         raise ValueError(f"{text!r} is not a number") from None
     if not 0 <= value <= 1:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, NamedTuple
 
+from brokerd.config_values import ascii_digits
+
 INT32_MAX: Final = 2**31 - 1
 INT64_MAX: Final = 2**63 - 1
 
@@ -53,7 +55,8 @@ class TopicKey(NamedTuple):
 
     def _parse_number(self, text: str) -> float:
         try:
-            value = int(text) if self.kind == "int" else float(text)
+            digits = ascii_digits(text)
+            value = int(digits) if self.kind == "int" else float(digits)
         except ValueError:
             raise ValueError(f"{self.name}: {text!r} is not a number") from None
         if not self.least <= value <= self.most:

@@ -140,6 +140,12 @@ def test_properties_are_read_as_java_reads_them() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("text", ["１２", "1_000", "0x10", "1e3", "NaN"])
+def test_a_number_is_written_as_java_reads_it(text: str) -> None:
+    said = problems(BASE, **{"num.partitions": text})
+    assert f"num.partitions: {text!r} is not a whole number" in said
+
+
 @pytest.mark.parametrize(
     ("text", "read"),
     [

@@ -42,6 +42,7 @@ def test_a_list_is_split() -> None:
         ("segment.bytes", "ten"), ("segment.bytes", "13"), ("cleanup.policy", "shrink"),
         ("retention.ms", "-2"), ("preallocate", "maybe"), ("min.cleanable.dirty.ratio", "1.5"),
         ("message.timestamp.type", "Never"), ("compression.type", "zip"),
+        ("retention.ms", "１２"), ("retention.ms", "1_000"), ("min.cleanable.dirty.ratio", "NaN"),
     ],
 )  # fmt: skip
 def test_a_bad_value_is_refused_by_name(name: str, text: str) -> None:
