@@ -16,6 +16,7 @@ from console.accounts import rights
 from console.live.columns import names
 from console.live.rows import BrokerRow, Totals
 from console.live.snapshot import Snapshot, everything
+from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.sampling import live
 from monitoring.sampling.tick import Tick
@@ -217,7 +218,7 @@ def status(slug: str, held: rights.Rights | None = None) -> Status:
         if _is_late(head):
             return replace(said, state="stale", since_ms=head.at_ms)
         if not head.ok:
-            return replace(said, state="gap", reason=head.reason, since_ms=said.at_ms)
+            return replace(said, state="gap", reason=sentence(head.reason), since_ms=said.at_ms)
         troubles = _troubles(known, held is not None and not held.hidden_prefixes)
         if not troubles:
             return replace(said, state="ok", reason=head.reason)
