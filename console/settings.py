@@ -285,10 +285,10 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{levelname} {name}: {message}", "style": "{"}},
-    "filters": {"refusals": {"()": "console.logs.WithoutTracebackOfRefusals"}},
+    "filters": {"expected": {"()": "console.logs.WithoutTracebackOfTheExpected"}},
     "handlers": {
         "stdout": {
-            "filters": ["refusals"],
+            "filters": ["expected"],
             "class": "logging.StreamHandler",
             "stream": "ext://sys.stdout",
             "formatter": "line",
