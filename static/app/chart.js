@@ -94,9 +94,7 @@ function layout(spec, colours, node) {
     legend: { orientation: "h", y: -0.15, yanchor: "top", x: 0, itemwidth: 30 },
     xaxis: {
       ...axis,
-      ...(spec.x === "category"
-        ? { type: "category" }
-        : { type: "date", title: { text: "UTC", standoff: 4, font: { size: 11 } } }),
+      type: spec.x === "category" ? "category" : "date",
       spikecolor: colours.text,
       spikethickness: -1, // no outline
       spikedash: "dot",
