@@ -18,6 +18,8 @@ _TEXT_CONTROLS = frozenset("\t\n\r")
 class Decoded:
     """Data as shown. `kind` is null, empty, json, text or hex; `size_bytes` is the true size.
 
+    What a masking rule covers whole is of the kind "covered", and has no size.
+
     `text` is laid out over lines, `preview` is one line for a table.
     """
 

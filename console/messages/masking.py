@@ -20,7 +20,7 @@ from typing import Any
 from monitoring.gateway.browse import RecordRow
 
 COVER = "••••"
-_COVER_BYTES = COVER.encode()
+COVER_BYTES = COVER.encode()
 TARGET = re.compile(r"key|value(\.[^.\s]+)*|headers\.\S+")
 
 
@@ -45,7 +45,7 @@ def mask(record: RecordRow, targets: Iterable[str]) -> RecordRow:
     for target in targets:
         where, _, path = target.partition(".")
         if where == "key" and record.key is not None:
-            record = replace(record, key=_COVER_BYTES)
+            record = replace(record, key=COVER_BYTES)
         elif where == "headers":
             record = replace(record, headers=_cover_header(record.headers, path))
         elif where == "value" and record.value is not None:
@@ -58,20 +58,20 @@ def _cover_header(
     headers: tuple[tuple[str, bytes | None], ...], name: str
 ) -> tuple[tuple[str, bytes | None], ...]:
     hidden = name.lower()
-    return tuple((n, _COVER_BYTES if n.lower() == hidden else value) for n, value in headers)
+    return tuple((n, COVER_BYTES if n.lower() == hidden else value) for n, value in headers)
 
 
 def _cover_value(value: bytes, path: Sequence[str]) -> bytes:
     if not path:
-        return _COVER_BYTES
+        return COVER_BYTES
     try:
         tree = json.loads(value)
         if not isinstance(tree, dict | list):
-            return _COVER_BYTES
+            return COVER_BYTES
         _cover_member(tree, path)
         return json.dumps(tree, ensure_ascii=False).encode()
     except (ValueError, RecursionError):  # no JSON, half a surrogate pair in it, or too deep
-        return _COVER_BYTES
+        return COVER_BYTES
 
 
 def _cover_member(node: Any, path: Sequence[str]) -> None:

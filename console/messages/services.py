@@ -12,13 +12,14 @@ from django.utils.translation import gettext as _
 
 from console.accounts import rights
 from console.messages.decode import Decoded, decode
-from console.messages.masking import mask
+from console.messages.masking import COVER, COVER_BYTES, mask
 from console.messages.models import MaskingRule
 from monitoring.gateway.browse import RecordRow, Unread
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 
 LIMIT_MAX = 500
+COVERED = Decoded("covered", COVER, 0, preview=COVER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,8 @@ def read(principal: Any, cluster: Cluster, query: Query) -> Shown:
             query.topic, query.partition, query.offset, min(query.limit, LIMIT_MAX)
         )
     targets = [] if held.may("record.unmask", query.topic) else _targets(cluster, query.topic)
-    return Shown([_shown(mask(row, targets)) for row in portion.rows], portion.unread)
+    records = [_shown(mask(row, targets), bool(targets)) for row in portion.rows]
+    return Shown(records, portion.unread)
 
 
 def _targets(cluster: Cluster, topic: str) -> list[str]:
@@ -73,12 +75,16 @@ def _targets(cluster: Cluster, topic: str) -> list[str]:
     return [rule.target for rule in rules if rule.covers(topic)]
 
 
-def _shown(record: RecordRow) -> ShownRecord:
+def _shown(record: RecordRow, is_masked: bool) -> ShownRecord:
+    def part(data: bytes | None) -> Decoded:
+        # Its size would be that of the cover, and would be taken for the data's.
+        return COVERED if is_masked and data == COVER_BYTES else decode(data)
+
     return ShownRecord(
         record.partition,
         record.offset,
         record.timestamp_ms,
-        decode(record.key),
-        decode(record.value),
-        tuple((name, decode(value)) for name, value in record.headers),
+        part(record.key),
+        part(record.value),
+        tuple((name, part(value)) for name, value in record.headers),
     )
