@@ -66,6 +66,11 @@ class Connection:
         self.closed = False
         self.resume()
 
+    @property
+    def holds_frame(self) -> bool:
+        """Whether a large frame is under way, in a buffer on loan."""
+        return self._frame is not None
+
     # ---- receiving
 
     def resume(self) -> None:

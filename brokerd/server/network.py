@@ -23,6 +23,8 @@ ACCEPTS_PER_CALL = 64
 ACCEPT_PAUSE_S = 0.2
 SWEEP_INTERVAL_S_MIN, SWEEP_INTERVAL_S_MAX = 0.1, 5.0
 SWEEP_SLICE = 1000
+STALLED_S = 5.0
+"""How long a half-sent frame may stand still while others wait for the memory that it holds."""
 
 
 class BindError(Exception):
@@ -41,6 +43,7 @@ class Network:
         self._waiting: deque[Connection] = deque()
         self._loop = asyncio.get_running_loop()
         self._sweep_timer: asyncio.TimerHandle | None = None
+        self._stalled_timer: asyncio.TimerHandle | None = None
         self._refused = 0
 
     def bind(self) -> dict[str, int]:
@@ -72,6 +75,8 @@ class Network:
     def close(self) -> None:
         """Ends everything."""
         self.close_listeners()
+        if self._stalled_timer is not None:
+            self._stalled_timer.cancel()
         if self._sweep_timer is not None:
             self._sweep_timer.cancel()
         for connection in tuple(self.connections):
@@ -144,6 +149,21 @@ class Network:
     def wait_for_memory(self, connection: Connection) -> None:
         """The connection may go on once frames under way have given memory back."""
         self._waiting.append(connection)
+        if self._stalled_timer is None:
+            self._stalled_timer = self._loop.call_later(STALLED_S / 2, self._end_stalled)
+
+    def _end_stalled(self) -> None:
+        """Closes connections whose half-sent frames hold memory and do not move: a few clients that
+        send a head and nothing more would keep all others waiting."""
+        self._stalled_timer = None
+        if not self._waiting:
+            return
+        oldest = self._loop.time() - STALLED_S
+        for connection in list(self.connections):
+            if connection.holds_frame and connection.active_at < oldest:
+                connection.close("its half-sent frame stood still while others waited for memory")
+        if self._waiting:
+            self._stalled_timer = self._loop.call_later(STALLED_S / 2, self._end_stalled)
 
     def give_back(self, frame: bytearray) -> None:
         """Ends a frame's loan and lets those go on that waited for memory."""

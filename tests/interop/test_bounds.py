@@ -4,6 +4,8 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
 
 import httpx
 import pytest
@@ -118,6 +120,25 @@ def test_half_sent_frames_are_held_to_the_memory_limit(bounded: Brokerd) -> None
         for client in clients:
             client.close()
     wait_until(lambda: metric(bounded, "brokerd_request_memory_bytes") == 0)
+
+
+def test_clients_that_send_a_head_and_nothing_more_do_not_keep_others_out(
+    zookeeper: ZooKeeper, tmp_path: Path
+) -> None:
+    settings = {"queued.max.request.bytes": str(4 * MIB)}
+    connect = zookeeper.connect("/half-sent")
+    with ExitStack() as stack:
+        cluster = stack.enter_context(
+            BrokerdCluster.started(tmp_path, connect, settings=settings)
+        )
+        port = cluster.brokers[0].port
+        for number in range(2):
+            head = stack.enter_context(socket.create_connection(("127.0.0.1", port), 10))
+            head.sendall(struct.pack(">ihhi", 3 * MIB, 0, 9, number) + bytes(100))
+        wait_until(lambda: metric(cluster.brokers[0], "brokerd_request_memory_bytes") >= 4 * MIB)
+        with Wire(port) as wire:
+            assert wire.ask(ApiKey.API_VERSIONS, 3, {}).error_code == 0
+        assert "stood still" in cluster.brokers[0].said()
 
 
 def test_a_reader_that_does_not_read_is_held_back_and_then_dropped(bounded: Brokerd) -> None:
