@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
@@ -70,12 +71,23 @@ def _note_attempt(request: HttpRequest, cluster: str, plan: uuid.UUID) -> None:
         )
 
 
+def _again_url(plan: Plan) -> str:
+    """Where the same change is planned anew."""
+    if plan.kind == "topic.create":
+        return reverse("topic-create", args=[plan.cluster])
+    return reverse(plan.kind.replace(".", "-"), args=[plan.cluster, plan.resource])
+
+
 def _page(request: HttpRequest, plan: Plan, error: str = "", status: int = 200) -> HttpResponse:
+    expired = plan.state == models.DRAFT and is_expired(plan.created_ms, now_ms())
     context: dict[str, Any] = {
         "plan": plan,
         "draft": plan.draft,
         "error": error,
-        "expired": plan.state == models.DRAFT and is_expired(plan.created_ms, now_ms()),
+        "expired": expired,
+        "again_url": _again_url(plan)
+        if expired or plan.state in (models.FAILED, models.REFUSED)
+        else "",
         "steps": [
             (_("Plan"), False),
             (_("Review"), plan.state == models.DRAFT),

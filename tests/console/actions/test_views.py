@@ -3,9 +3,12 @@ from datetime import timedelta
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from console.actions import models, services
+from console.actions.kinds import KINDS
 from console.actions.models import Plan
+from console.actions.plan import Draft
 from console.audit.models import AuditEntry
 from tests.console.actions.test_services import a_name, creation, make, partitions_of, propose
 from tests.console.conftest import sample
@@ -76,9 +79,25 @@ def test_a_plan_that_is_too_old_offers_no_button_and_says_what_to_do(cluster, cl
     page = client.get(reverse("plan", args=["local", plan.pk])).content.decode()
     assert "has expired" in page
     assert reverse("plan-apply", args=["local", plan.pk]) not in page
+    assert f'href="{reverse("topic-create", args=["local"])}">Plan it anew' in page
     late = client.post(reverse("plan-apply", args=["local", plan.pk]))
     assert late.status_code == 422
     assert late.content.decode().count("older than 15 minutes") == 1
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_every_kind_of_change_can_be_planned_anew_from_where_it_was_not_done(
+    clusters, redis_server, client_of, admin, kind
+):
+    draft = Draft("x", []).as_json()
+    plan = Plan.objects.create(
+        cluster="local", kind=kind, resource="orders", params={}, facts={}, fingerprint="",
+        draft=draft, state=models.REFUSED, outcome="Things changed.", created_by=admin,
+        created_at=timezone.now(),
+    )  # fmt: skip
+    page = client_of(admin).get(reverse("plan", args=["local", plan.pk])).content.decode()
+    assert "Plan it anew" in page
+    assert "Not done" in page
 
 
 def test_applying_somebody_elses_plan_is_not_there_and_is_written_down(
