@@ -20,7 +20,7 @@ _FETCH_S, _READY_S = 600, 90
 
 
 @contextmanager
-def apache_kafka(directory: Path, zookeeper_connect: str) -> Iterator[str]:
+def apache_kafka(directory: Path, zookeeper_connect: str, broker_id: int = 1) -> Iterator[str]:
     """A running broker on the given chroot of ZooKeeper; yields its bootstrap address."""
     fetched = subprocess.run([_SCRIPT, "fetch"], capture_output=True, timeout=_FETCH_S)
     if fetched.returncode == _NOT_THERE:
@@ -29,7 +29,7 @@ def apache_kafka(directory: Path, zookeeper_connect: str) -> Iterator[str]:
     port = free_port()
     with (directory / "kafka.log").open("wb") as output:
         process = subprocess.Popen(
-            [_SCRIPT, "broker", directory / "kafka", str(port), "1", zookeeper_connect],
+            [_SCRIPT, "broker", directory / "kafka", str(port), str(broker_id), zookeeper_connect],
             stdout=output,
             stderr=output,
             env=os.environ | {"KAFKA_HEAP_OPTS": "-Xms128m -Xmx512m"},

@@ -3,6 +3,7 @@
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from console.live.snapshot import Snapshot
 from monitoring.gateway import loop
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
 from monitoring.gateway.gateway import for_cluster
@@ -68,6 +69,30 @@ def test_a_tick_tells_the_truth(written):
     }
     [broker] = tick.brokers
     assert (broker["up"], broker["source"]) == (True, "none")
+
+
+def test_data_on_disk_is_that_of_every_replica(kafka, zookeeper, tmp_path):
+    with (
+        apache_kafka(tmp_path, zookeeper.connect("/apache"), broker_id=2),
+        for_cluster(kafka) as gateway,
+    ):
+        gateway.admin.create_topic("twice", 2, 2)
+        producer = Producer(
+            {"bootstrap.servers": kafka.bootstrap_servers, "acks": "all", "log_level": 0}
+        )
+        for number in range(20):
+            producer.produce("twice", b"value-%d" % number, partition=number % 2)
+        assert producer.flush(20) == 0  # acknowledged by both replicas
+        samplers = Samplers()
+        outcome = loop.run(samplers.read(Target.of(kafka), 20_000), 20)
+        loop.run(samplers.keep_only([]), 5)
+        tick = assemble("kafka", 2, 20_000, outcome.took_ms, outcome.reads)
+        rows = [row for row in tick.partitions.to_pylist() if row["topic"] == "twice"]
+        assert [row["replicas_told"] for row in rows] == [2, 2]
+        assert all(row["size_bytes"] > 0 for row in rows)
+        assert all(row["replicas_size_bytes"] == 2 * row["size_bytes"] for row in rows)
+        shown = Snapshot(tick, None)
+        assert shown.totals.disk_bytes.complete == sum(row.size_bytes for row in shown.brokers)
 
 
 def test_records_and_settings_are_read(written):
