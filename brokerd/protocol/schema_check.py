@@ -4,8 +4,8 @@ kio sets memory aside for as many items as an array claims to have. A count of t
 in a request of forty bytes would end the process, and no exception tells of it. So every request is
 walked first, by functions compiled from kio's message classes once: no string may be longer, and
 no array have more items, than the bytes that are left can hold. Nor may an array be null where the
-message does not say so, which kio lets pass. Nothing is decoded here, and what is of fixed size is
-jumped over in one step.
+message does not say so, which kio lets pass, nor all of them together have more than ITEMS_MAX
+items. Nothing is decoded here, and what is of fixed size is jumped over in one step.
 """
 
 from collections.abc import Callable
@@ -16,8 +16,14 @@ from typing import Any
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.schema_writer import FieldShape, shapes
 
-Walk = Callable[[memoryview, int], int]
-"""From the position of something to the one behind it."""
+Walk = Callable[[memoryview, int, list[int]], int]
+"""From the position of something to the one behind it. The list's one number is how many items the
+request's arrays may still have."""
+
+ITEMS_MAX = 200_000
+"""In all arrays of a request together: what is served within half a second, five times the
+partitions of a large broker. More would hold up everybody else's requests, and the session with
+ZooKeeper."""
 
 _SIZES = {
     "bool": 1, "int8": 1, "int16": 2, "uint16": 2, "int32": 4, "int64": 8, "float64": 8,
@@ -33,7 +39,7 @@ def check_request(entity_type: type, view: memoryview, position: int) -> None:
     try:
         if _has_tagged_arrays(entity_type):
             raise ValueError("its tagged fields are not known here")
-        walker(entity_type).walk(view, position)
+        walker(entity_type).walk(view, position, [ITEMS_MAX])
     except (IndexError, ValueError) as error:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"{entity_type.__name__} does not parse: {error}"
@@ -75,9 +81,9 @@ def _sequence(parts: list[Walker]) -> Walker:
         return joined[0]
     walks = [part.walk for part in joined]
 
-    def walk(view: memoryview, position: int) -> int:
+    def walk(view: memoryview, position: int, left: list[int]) -> int:
         for each in walks:
-            position = each(view, position)
+            position = each(view, position, left)
         return position
 
     return Walker(walk, -1, sum(part.least_bytes for part in joined))
@@ -104,7 +110,7 @@ def _item(shape: FieldShape, flexible: bool) -> Walker:
 
 
 def _fixed(size: int) -> Walker:
-    return Walker(lambda view, position: _within(view, position + size), size, size)
+    return Walker(lambda view, position, _: _within(view, position + size), size, size)
 
 
 def _within(view: memoryview, end: int) -> int:
@@ -114,14 +120,14 @@ def _within(view: memoryview, end: int) -> int:
 
 
 def _sized(legacy: Struct) -> Walk:
-    def walk(view: memoryview, position: int) -> int:
+    def walk(view: memoryview, position: int, left: list[int]) -> int:
         size, position = _legacy(legacy, view, position)
         return position if size < 0 else _within(view, position + size)
 
     return walk
 
 
-def _walk_compact(view: memoryview, position: int) -> int:
+def _walk_compact(view: memoryview, position: int, _left: list[int]) -> int:
     size, position = _uvarint(view, position)
     return position if size == 0 else _within(view, position + size - 1)
 
@@ -129,7 +135,7 @@ def _walk_compact(view: memoryview, position: int) -> int:
 def _array(item: Walker, flexible: bool, nullable: bool) -> Walker:
     walk_item, fixed_bytes, least_bytes = item.walk, item.fixed_bytes, max(item.least_bytes, 1)
 
-    def walk(view: memoryview, position: int) -> int:
+    def walk(view: memoryview, position: int, left: list[int]) -> int:
         if flexible:
             count, position = _uvarint(view, position)
             count -= 1
@@ -139,23 +145,26 @@ def _array(item: Walker, flexible: bool, nullable: bool) -> Walker:
             raise ValueError("an array is null")
         if count * least_bytes > len(view) - position:
             raise ValueError(f"an array of {count} items is longer than the request")
+        left[0] -= count
+        if left[0] < 0:
+            raise ValueError(f"its arrays have more than {ITEMS_MAX} items")
         if fixed_bytes >= 0:
             return position + max(count, 0) * fixed_bytes
         for _ in range(count):
-            position = walk_item(view, position)
+            position = walk_item(view, position, left)
         return position
 
     return Walker(walk, -1, 1 if flexible else _INT32.size)
 
 
 def _nullable(inner: Walk) -> Walk:
-    def walk(view: memoryview, position: int) -> int:
-        return position + 1 if view[position] == 0xFF else inner(view, position + 1)
+    def walk(view: memoryview, position: int, left: list[int]) -> int:
+        return position + 1 if view[position] == 0xFF else inner(view, position + 1, left)
 
     return walk
 
 
-def _walk_tags(view: memoryview, position: int) -> int:
+def _walk_tags(view: memoryview, position: int, _left: list[int]) -> int:
     if view[position] == 0:
         return position + 1
     count, position = _uvarint(view, position)

@@ -12,8 +12,9 @@ SHARED_BYTES = 1 << 20
 ROUND_BYTES = 1 << 16
 KEPT_MAX = 8
 KEPT_BYTES_MAX = 2 << 20
-FIRST_BYTES_MAX = 4 << 20
-"""A frame that claims more than this gets its memory as its bytes arrive, not on its word."""
+FIRST_BYTES_MAX = SHARED_BYTES + ROUND_BYTES
+"""A frame that claims more than this gets its memory as its bytes arrive, not on its word. A
+batch of Kafka's default message.max.bytes fits."""
 
 
 class ReceiveBuffers:

@@ -132,7 +132,7 @@ def test_clients_that_send_a_head_and_nothing_more_do_not_keep_others_out(
             BrokerdCluster.started(tmp_path, connect, settings=settings)
         )
         port = cluster.brokers[0].port
-        for number in range(2):
+        for number in range(4):
             head = stack.enter_context(socket.create_connection(("127.0.0.1", port), 10))
             head.sendall(struct.pack(">ihhi", 3 * MIB, 0, 9, number) + bytes(100))
         wait_until(lambda: metric(cluster.brokers[0], "brokerd_request_memory_bytes") >= 4 * MIB)

@@ -7,7 +7,7 @@ import pytest
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import messages
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.schema_check import walker
+from brokerd.protocol.schema_check import ITEMS_MAX, walker
 from tests.brokerd.protocol.test_messages import SERVED, sample
 
 MANY = 2**31 - 1
@@ -29,7 +29,7 @@ def test_a_whole_request_is_walked_to_its_end_and_a_cut_one_is_refused(
     assert entity_type is not None
     frame = messages.encode_request(key, version, sample(entity_type), 7, None)
     body = memoryview(frame)[4 + 8 + 2 + (1 if entity_type.__flexible__ else 0) :]
-    assert walker(entity_type).walk(body, 0) == len(body)
+    assert walker(entity_type).walk(body, 0, [100]) == len(body)
     for end in range(len(body)):
         assert refused(key, version, body[:end])
 
@@ -54,6 +54,15 @@ def test_an_array_that_claims_more_items_than_there_are_bytes_is_refused(
 def test_a_compact_array_is_held_to_the_same(key: ApiKey, count: bytes) -> None:
     version = {ApiKey.METADATA: 9, ApiKey.CREATE_TOPICS: 5, ApiKey.DESCRIBE_GROUPS: 5}[key]
     assert refused(key, version, count + bytes(20))
+
+
+def test_all_arrays_together_may_have_so_many_items() -> None:
+    def groups(number: int) -> bytes:
+        return struct.pack(">i", number) + b"\x00\x01g" * number
+
+    most = messages.decode_request(ApiKey.DESCRIBE_GROUPS, 0, groups(ITEMS_MAX))
+    assert len(most.groups) == ITEMS_MAX
+    assert refused(ApiKey.DESCRIBE_GROUPS, 0, groups(ITEMS_MAX + 1))
 
 
 def test_null_is_an_array_only_where_the_message_says_so() -> None:
