@@ -69,11 +69,14 @@ def _tick(outcome: Outcome, number: int, interval_ms: int) -> Tick:
 
 
 def _before(tick: Tick) -> Tick | None:
-    """The good tick before: of this process, or of Redis where another made it."""
+    """The good tick before: of this process, or of Redis where another made it.
+
+    Redis forgets it after a long gap; what this process saw last is then better than nothing.
+    """
     last = samplers.last.get(tick.cluster)
     if last is not None and last.tick == tick.tick - 1:
         return last
-    return live.last_ok_tick(tick.cluster, patient=True)
+    return live.last_ok_tick(tick.cluster, patient=True) or last
 
 
 def notify(group: str, kind: str, tick: Tick) -> None:
