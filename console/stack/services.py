@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -49,11 +50,12 @@ def of_settings(settings: Any) -> list[Service]:
     wanted = []
     if not settings.AERIE_EMBEDDED_ZOOKEEPER:
         where = settings.ZOOKEEPER_CONNECT
-        ask = lambda: ask_zookeeper(settings.ZOOKEEPER_CONNECT)  # noqa: E731
+        ask = partial(ask_zookeeper, where)
         wanted.append(Service("ZOOKEEPER_CONNECT", "ZooKeeper", where, ask))
     if not settings.AERIE_EMBEDDED_REDIS:
-        ask = lambda: ask_redis(settings.REDIS_URL, settings.REDIS_OPTIONS)  # noqa: E731
-        wanted.append(Service("REDIS_URL", "Redis", settings.REDIS_URL, ask))
+        where = settings.REDIS_URL
+        ask = partial(ask_redis, where, settings.REDIS_OPTIONS)
+        wanted.append(Service("REDIS_URL", "Redis", where, ask))
     if not settings.AERIE_EMBEDDED_DATABASE:
         database = settings.DATABASES["default"]
         where = "/".join(filter(None, [database["HOST"], str(database["NAME"])]))
@@ -61,8 +63,8 @@ def of_settings(settings: Any) -> list[Service]:
     if "://" in settings.HISTORY_URL and not settings.HISTORY_URL.startswith("file:"):
         wanted.append(Service("HISTORY_URL", "file system", settings.HISTORY_URL, ask_history))
     if not settings.AERIE_EMBEDDED_SPARK:
-        ask = lambda: ask_spark(settings.SPARK_REMOTE)  # noqa: E731
         where = settings.SPARK_REMOTE
+        ask = partial(ask_spark, where)
         wanted.append(Service("SPARK_REMOTE", "Spark Connect", where, ask, is_waited_for=False))
     return wanted
 
