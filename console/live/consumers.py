@@ -50,9 +50,10 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         if not fragments.is_known(self.show) or await self._allowed() is None:
             await self.close(code=NOT_ALLOWED)
             return
+        # Before Redis is asked: where that hangs, the browser is told to try again (TRY_AGAIN).
+        await self.accept()
         for group in (f"tick.{self.slug}", f"alerts.{self.slug}"):
             await self.channel_layer.group_add(group, self.channel_name)
-        await self.accept()
         self._push("hello")
 
     async def disconnect(self, code: int) -> None:
