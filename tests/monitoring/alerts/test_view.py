@@ -1,0 +1,36 @@
+"""What rules see of a tick."""
+
+from monitoring.alerts.rules import Subject
+from monitoring.alerts.view import view_of
+from tests.monitoring.ticks import make_tick
+
+
+def tick_of(*reads):
+    """A tick in which groups lag behind on existing topics: (group, topic, lag) …"""
+    rows = [
+        {"group": group, "topic": topic, "partition": 0, "committed_offset": 0,
+         "log_end_offset": lag}
+        for group, topic, lag in reads
+    ]  # fmt: skip
+    topics = {topic for _, topic, _ in reads if topic}
+    partitions = [{"topic": topic, "partition": 0} for topic in sorted(topics)]
+    return make_tick(1, partitions=partitions, groups=rows)
+
+
+def test_a_group_that_reads_only_hidden_topics_is_not_seen():
+    view = view_of(tick_of(("auditors", "console.audit", 99)), with_topics=False)
+    assert view.groups == {}
+
+
+def test_hidden_topics_are_in_no_sum_of_a_group():
+    tick = tick_of(("g", "console.audit", 99), ("g", "orders", 7), ("empty", None, None))
+    view = view_of(tick, with_topics=False)
+    assert {subject.group: told.lag for subject, told in view.groups.items()} == {
+        "g": 7,
+        "empty": None,
+    }
+
+
+def test_a_rule_that_names_a_hidden_topic_finds_it():
+    view = view_of(tick_of(("auditors", "console.audit", 99)), with_topics=True)
+    assert view.topics[Subject("auditors", "console.audit")].lag == 99
