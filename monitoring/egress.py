@@ -8,6 +8,7 @@ Redirects are never followed, and callers bound time and size.
 """
 
 import ipaddress
+import re
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,12 @@ from django.conf import settings
 
 _PORTS = {"http": 80, "https": 443}
 URL_LENGTH_MAX = 2000
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")  # urlsplit drops some of them without a word
+_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]*:[0-9a-f:.]*(%[a-z0-9._-]+)?")
+# IPv6 networks whose last 32 bits are an IPv4 address: the deprecated "compatible" one, NAT64.
+_ENDS_IN_IPV4 = (ipaddress.IPv6Network("::/96"), ipaddress.IPv6Network("64:ff9b::/96"))
+# Special, though `is_global` says otherwise: site-local, NAT64 of one's own network.
+_NOT_PUBLIC = (ipaddress.IPv6Network("fec0::/10"), ipaddress.IPv6Network("64:ff9b:1::/48"))
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -57,8 +64,8 @@ def check_url(url: str, also_allowed: Sequence[str] = ()) -> Target:
     `AERIE_EGRESS_ALLOW`. Raises EgressRefused or EgressUnresolved, each with a reason that
     names the host, never the path (which may hold a token).
     """
-    scheme, host, port = _split(url)
-    allowed = [*settings.AERIE_EGRESS_ALLOW, *also_allowed]
+    scheme, host, port = split_url(url)
+    allowed = [entry.lower() for entry in (*settings.AERIE_EGRESS_ALLOW, *also_allowed)]
     addresses = _resolve(host, port)
     if host not in allowed:
         for address in addresses:
@@ -75,9 +82,15 @@ def check_url(url: str, also_allowed: Sequence[str] = ()) -> Target:
     )
 
 
-def _split(url: str) -> tuple[str, str, int]:
+def split_url(url: str) -> tuple[str, str, int]:
+    """Scheme, host (lower case, a name of other letters as DNS knows it) and port of `url`.
+
+    Raises EgressRefused for what no request could be sent to, whatever its host resolves to.
+    """
     if len(url) > URL_LENGTH_MAX:
         raise EgressRefused(f"the URL is longer than {URL_LENGTH_MAX} characters")
+    if _CONTROL.search(url):
+        raise EgressRefused("the URL contains a control character")
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -89,7 +102,19 @@ def _split(url: str) -> tuple[str, str, int]:
         raise EgressRefused("the URL names no host")
     if parts.username is not None or parts.password is not None:
         raise EgressRefused("the URL must not contain a user name or password")
-    return parts.scheme, host, port or _PORTS[parts.scheme]
+    if port == 0:
+        raise EgressRefused("the URL names port 0, which nothing listens on")
+    return parts.scheme, _as_dns_knows(host), port or _PORTS[parts.scheme]
+
+
+def _as_dns_knows(host: str) -> str:
+    try:
+        known = host.encode("idna").decode().lower() if ":" not in host else host
+    except UnicodeError:
+        known = ""
+    if not _HOST.fullmatch(known):
+        raise EgressRefused("the URL's host is neither a name nor an address")
+    return known
 
 
 def _resolve(host: str, port: int) -> list[Address]:
@@ -100,16 +125,31 @@ def _resolve(host: str, port: int) -> list[Address]:
     return [ipaddress.ip_address(str(info[4][0]).partition("%")[0]) for info in found]
 
 
+def _meant(address: Address) -> Address:
+    """Where a packet to this address ends: of a translated one, the IPv4 address within it."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if any(address in network for network in _ENDS_IN_IPV4):
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or address
+
+
+def _is_public(address: Address) -> bool:
+    is_special = address.is_multicast or any(address in network for network in _NOT_PUBLIC)
+    return address.is_global and not is_special
+
+
 def _judge(host: str, address: Address, allowed: Sequence[str]) -> None:
-    plain = getattr(address, "ipv4_mapped", None) or address
-    if plain.is_global and not plain.is_multicast:
+    meant = _meant(address)
+    if _is_public(meant):
         return
     for entry in allowed:
         try:
-            if plain in ipaddress.ip_network(entry, strict=False):
-                return
+            network = ipaddress.ip_network(entry, strict=False)
         except ValueError:
-            continue  # a host name, compared before
+            continue  # a host name, compared by check_url
+        if address in network or meant in network:
+            return
     what = host if host == str(address) else f"{host} ({address})"
     raise EgressRefused(
         f"{what} is not a public address. If it is meant, whoever runs Aerie names it in "

@@ -13,8 +13,8 @@ def view_of(tick: Tick, *, with_topics: bool) -> View:
     """The sums of every group, and if asked for of every group's topics, in an ok tick.
 
     Commits on topics that the cluster does not have any more are left out: their end is not
-    unknown for now, it is gone. Hidden topics are in no group's sum, as its alert goes to a webhook,
-    and to people, who must not learn of them; a rule that names such a topic watches it alone.
+    unknown for now, it is gone. Hidden topics are in no group's sum: its alert goes to a webhook,
+    and to people, who must not learn of them. A rule that names such a topic watches it alone.
     """
     groups = _on_existing_topics(tick)
     shown = _without_hidden(groups)

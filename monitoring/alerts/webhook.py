@@ -56,6 +56,8 @@ def post(
         return outcome(f"no answer within {TIMEOUT_S:.0f} seconds", retriable=True)
     except httpx.HTTPError as error:
         return outcome(f"the request failed: {type(error).__name__}", retriable=True)
+    except (httpx.InvalidURL, ValueError) as error:  # found only by who builds the request
+        return outcome(f"the URL cannot be requested: {type(error).__name__}")
     if 200 <= status < 300:
         return outcome("", status=status)
     if 300 <= status < 400:

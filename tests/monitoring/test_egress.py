@@ -38,6 +38,11 @@ def resolves_to(monkeypatch):
         "http://[fd00::1]/",
         "http://100.64.0.1/",
         "http://224.0.0.1/",
+        "http://[64:ff9b::7f00:1]/",
+        "http://[2002:a00:1::]/",
+        "http://[64:ff9b:1::7f00:1]/",
+        "http://[::7f00:1]/",
+        "http://[fec0::1]/",
     ],
 )
 def test_an_address_that_is_not_public_is_refused(url):
@@ -54,6 +59,12 @@ def test_an_address_that_is_not_public_is_refused(url):
         ("http://user:pw@example.com/", "user name"),
         ("http://example.com:99999/", "parse"),
         ("http://[::1/", "parse"),
+        ("http://example.com:0/", "port 0"),
+        ("http://exam\nple.com/", "control"),
+        ("http://example.com/a\x00b", "control"),
+        ("http://exam ple.com/", "neither a name"),
+        ("http://b\udcffcher.example/", "neither a name"),
+        ("http://a..b/", "neither a name"),
         ("http://example.com/" + "a" * 3000, "longer"),
     ],
 )
@@ -71,6 +82,16 @@ def test_a_public_name_is_connected_to_by_the_address_that_was_judged(resolves_t
     assert calls == ["hooks.example.com"]
 
 
+def test_a_name_of_other_letters_is_asked_for_as_dns_knows_it(resolves_to):
+    calls = resolves_to("93.184.216.34")
+    assert check_url("https://BÜCHER.example/").headers == {"Host": "xn--bcher-kva.example"}
+    assert calls == ["xn--bcher-kva.example"]
+
+
+def test_a_translated_public_address_is_let_through():
+    assert check_url("http://[64:ff9b::5db8:d822]/").url == "http://[64:ff9b::5db8:d822]/"
+
+
 def test_one_private_address_among_public_ones_is_enough_to_refuse(resolves_to):
     resolves_to("93.184.216.34", "10.0.0.1")
     with pytest.raises(EgressRefused, match=r"10\.0\.0\.1"):
@@ -79,9 +100,14 @@ def test_one_private_address_among_public_ones_is_enough_to_refuse(resolves_to):
 
 def test_allow_names_addresses_networks_and_hosts(settings, resolves_to):
     resolves_to("10.9.8.7")
-    for allowed in ("10.9.8.7", "10.0.0.0/8", "hooks.internal"):
+    for allowed in ("10.9.8.7", "10.0.0.0/8", "hooks.internal", "Hooks.Internal"):
         settings.AERIE_EGRESS_ALLOW = (allowed,)
         assert check_url("http://hooks.internal/").url == "http://10.9.8.7/"
+
+
+def test_allow_names_an_address_of_six_too(settings):
+    settings.AERIE_EGRESS_ALLOW = ("::1",)
+    assert check_url("http://[::1]:8080/").url == "http://[::1]:8080/"
 
 
 def test_a_caller_may_trust_more_than_the_setting():

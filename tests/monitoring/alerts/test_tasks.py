@@ -8,10 +8,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from monitoring import egress
 from monitoring.alerts import tasks, webhook
 from monitoring.alerts.backoff import WAITS_S
 from monitoring.alerts.payload import sample_payload, signature
-from monitoring.models import AlertDelivery
+from monitoring.models import AlertDelivery, AlertRule
 
 pytestmark = pytest.mark.django_db
 
@@ -103,6 +104,37 @@ def test_an_address_that_is_not_allowed_is_never_connected_to(delivery, webhook_
     assert (delivery.state, webhook_server.received) == ("failed", [])
     assert "AERIE_EGRESS_ALLOW" in delivery.error
     assert "t0ken" not in delivery.error
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://bü\udcffcher.example/hook",
+        "http://127.0.0.1:1/ho\x00ok",
+        "http://a..b/hook",
+        "http://127.0.0.1:1/\udcff",  # which only the client notices
+    ],
+)
+def test_a_url_that_nothing_can_be_sent_to_fails_for_good(delivery, url, monkeypatch):
+    monkeypatch.setattr(AlertRule, "open_webhook", lambda rule: (url, ""))
+    send(delivery)
+    assert (delivery.state, delivery.attempts) == ("failed", 1)
+    assert delivery.error
+
+
+def test_a_name_of_other_letters_gets_its_message(delivery, webhook_server, monkeypatch):
+    port = int(webhook_server.url.split(":")[2].split("/")[0])
+    asked = []
+
+    def getaddrinfo(host, *_, **__):
+        asked.append(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", port))]
+
+    monkeypatch.setattr(egress.socket, "getaddrinfo", getaddrinfo)
+    delivery.rule.set_webhook(f"http://bücher.example:{port}/hook", "")
+    delivery.rule.save()
+    assert send(delivery).state == "delivered"
+    assert webhook_server.received[0].headers["Host"] == f"xn--bcher-kva.example:{port}"
 
 
 def test_nobody_listening_is_tried_again(delivery):
