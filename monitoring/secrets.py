@@ -5,29 +5,17 @@ seals, all unseal, so a key is rotated by putting a new line on top. Sealed text
 it is never shown, logged or passed to a task.
 """
 
-import os
 from functools import lru_cache
 from pathlib import Path
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 
+from monitoring import secretfiles
+
 
 class SecretUnreadable(Exception):
     """A sealed text that none of the keys opens; the secret must be entered again."""
-
-
-def ensure_key_file(path: Path) -> None:
-    """Make the key file with one new key unless it exists; only the owner may read it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(Fernet.generate_key() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
 
 
 @lru_cache(maxsize=8)
@@ -38,7 +26,7 @@ def _keys(path: Path, modified_ns: int) -> MultiFernet:
 
 def _fernet() -> MultiFernet:
     path = Path(settings.AERIE_SECRET_KEY_FILE)
-    ensure_key_file(path)
+    secretfiles.ensure(path, secretfiles.fernet_key)
     return _keys(path, path.stat().st_mtime_ns)
 
 

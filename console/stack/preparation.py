@@ -12,9 +12,9 @@ from pathlib import Path
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 
-from console.stack import secretfiles
 from console.stack.config import StackConfig
 from console.stack.embedded import brokers, java, redis, zookeeper
+from monitoring import secretfiles
 
 NO_JAVA = (
     f"No Java {java.JAVA_VERSION_MIN} or newer was found in JAVA_HOME or PATH, nor the wheel "

@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 
 from console.accounts.services import ensure_admin
 from console.stack.config import StackConfig
-from console.stack.secretfiles import password
+from monitoring.secretfiles import password
 from monitoring.seed import embedded_cluster
 
 ADMIN = "admin"

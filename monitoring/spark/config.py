@@ -7,12 +7,12 @@ in no environment: whoever needs it first, the server or a client, writes the fi
 
 from __future__ import annotations
 
-import os
-import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
+
+from monitoring import secretfiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +40,5 @@ def from_settings() -> SparkConfig:
 
 
 def token(path: Path) -> str:
-    """The token of our own server, made on first use.
-
-    The file appears with its content or not at all (written aside, then linked), so that two
-    processes that start together agree on one token.
-    """
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f".{path.name}.{os.getpid()}")
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(32))
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            pass  # the other process was first: its token counts
-        finally:
-            draft.unlink()
-    return path.read_text().split("\n", 1)[0].strip()
+    """The token of our own server, made on first use."""
+    return secretfiles.ensure(path, secretfiles.token)

@@ -3,7 +3,7 @@ import stat
 import pytest
 from cryptography.fernet import Fernet
 
-from monitoring.secrets import SecretUnreadable, ensure_key_file, seal, unseal
+from monitoring.secrets import SecretUnreadable, seal, unseal
 
 
 @pytest.fixture
@@ -19,8 +19,15 @@ def test_the_key_is_made_at_first_use_for_the_owner_only(key_file):
 
 def test_an_existing_key_is_never_replaced(key_file):
     sealed = seal("hush")
-    ensure_key_file(key_file)
+    made = key_file.read_bytes()
     assert unseal(sealed) == "hush"
+    assert key_file.read_bytes() == made
+
+
+def test_an_empty_key_file_gets_its_key(key_file):
+    key_file.parent.mkdir(parents=True)
+    key_file.touch()
+    assert unseal(seal("hush")) == "hush"
 
 
 def test_sealed_text_does_not_contain_the_secret(key_file):

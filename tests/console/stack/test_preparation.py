@@ -6,9 +6,10 @@ import pytest
 from django.conf import settings
 
 from brokerd.config import parse
-from console.stack import preparation, secretfiles
+from console.stack import preparation
 from console.stack.config import StackConfig
 from console.stack.preparation import NotReady, make_folder, prepare
+from monitoring import secretfiles
 
 ALL = {"zookeeper", "redis", "broker-1", "web", "spark"}
 
