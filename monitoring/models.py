@@ -4,12 +4,14 @@ Every model of the app `monitoring` is reachable from this module, as Django exp
 """
 
 import re
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
+from monitoring.egress import EgressRefused, split_url
 from monitoring.reports.models import Report
 from monitoring.secrets import seal, unseal
 
@@ -45,12 +47,25 @@ def _check_zookeeper(text: str) -> None:
 
 
 def _check_admin_urls(urls: object) -> None:
-    valid = isinstance(urls, dict) and all(
-        key.isdigit() and isinstance(url, str) and re.match(r"^https?://[^/\s]+/?$", url)
-        for key, url in urls.items()
-    )
-    if not valid:
+    if not isinstance(urls, dict) or not all(
+        key.isdecimal() and isinstance(url, str) for key, url in urls.items()
+    ):
         raise ValidationError(_('Give broker ids and URLs, like {"1": "http://10.0.0.1:9192"}.'))
+    for broker, url in urls.items():
+        try:
+            split_url(url)
+        except EgressRefused as error:
+            raise _unusable(broker, str(error)) from error
+        parts = urlsplit(url)
+        if parts.path not in ("", "/") or parts.query or parts.fragment:
+            raise _unusable(broker, _("it must end after the port"))
+
+
+def _unusable(broker: str, why: str) -> ValidationError:
+    return ValidationError(
+        _("The URL of broker %(broker)s cannot be used: %(why)s. Write it like %(example)s."),
+        params={"broker": broker, "why": why, "example": "http://10.0.0.1:9192"},
+    )
 
 
 class Cluster(models.Model):

@@ -1,10 +1,10 @@
 """Where brokerd's admin ports are, with the token they demand."""
 
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from monitoring.egress import EgressRefused, split_url
 from monitoring.models import Cluster
 
 
@@ -26,7 +26,9 @@ class AdminUrls:
 
 def _is_embedded(url: str) -> bool:
     """Whether `url` is an admin port of the brokers that this installation itself starts."""
-    parts = urlsplit(url)
+    try:
+        _scheme, host, port = split_url(url)
+    except EgressRefused:
+        return False  # who asks there is told why
     first = settings.BROKERD_PORT_BASE + 100
-    ports = range(first, first + settings.BROKERD_COUNT)
-    return parts.hostname == "127.0.0.1" and parts.port in ports
+    return host == "127.0.0.1" and port in range(first, first + settings.BROKERD_COUNT)

@@ -35,6 +35,12 @@ def test_what_is_no_address_is_named(text):
         {"admin_urls": {"one": "http://a"}},
         {"admin_urls": {"1": "file:///etc/passwd"}},
         {"admin_urls": ["http://a"]},
+        {"admin_urls": {"1": "http://user:pw@a:9192"}},
+        {"admin_urls": {"1": "http://[::1:9192"}},
+        {"admin_urls": {"1": "http://127.0.0.1:99999"}},
+        {"admin_urls": {"1": "http://a:9192/path"}},
+        {"admin_urls": {"1": "http://a:9192?query"}},
+        {"admin_urls": {"1": "http://a b:9192"}},
         {"slug": "Not A Slug"},
     ],
 )
@@ -42,6 +48,19 @@ def test_a_cluster_that_cannot_work_is_refused(fields):
     sound = {"slug": "c", "name": "C", "bootstrap_servers": "a:1"}
     with pytest.raises(ValidationError):
         Cluster(**(sound | fields)).full_clean()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("url", ["http://10.0.0.1:9192", "https://b1.example/", "http://[fd00::1]:9"])
+def test_the_address_of_an_admin_port_is_taken(url):
+    Cluster(slug="c", name="C", bootstrap_servers="a:1", admin_urls={"1": url}).full_clean()
+
+
+@pytest.mark.django_db
+def test_which_admin_url_is_wrong_is_said():
+    urls = {"1": "http://a:9192", "2": "http://a:99999"}
+    with pytest.raises(ValidationError, match="broker 2 cannot be used: the URL does not parse"):
+        Cluster(slug="c", name="C", bootstrap_servers="a:1", admin_urls=urls).full_clean()
 
 
 def test_secrets_are_sealed_and_open_again():

@@ -1,0 +1,28 @@
+"""Which admin ports are those of the installation itself."""
+
+import pytest
+
+from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.models import Cluster
+
+
+def allowed(settings, *ports_or_urls):
+    settings.BROKERD_PORT_BASE, settings.BROKERD_COUNT = 9092, 3
+    urls = {
+        str(broker): told if isinstance(told, str) else f"http://127.0.0.1:{told}"
+        for broker, told in enumerate(ports_or_urls, start=1)
+    }
+    return AdminUrls.of(Cluster(slug="c", admin_urls=urls)).also_allowed
+
+
+def test_the_ports_of_our_own_brokers_are_trusted(settings):
+    assert allowed(settings, 9192, 9193, 9194) == ("127.0.0.1",)
+
+
+@pytest.mark.parametrize("other", [6379, "http://10.0.0.1:9192", "http://[::1:9192", "http://a:99999"])
+def test_one_other_address_ends_the_trust_without_an_error(settings, other):
+    assert allowed(settings, 9192, other) == ()
+
+
+def test_a_cluster_without_admin_ports_trusts_nothing(settings):
+    assert allowed(settings) == ()
