@@ -100,7 +100,8 @@ def prepare(config: StackConfig, environment: Mapping[str, str], names: set[str]
         brokers.write_properties(
             data, number, port, config.zookeeper_connect, config.admin_token_file
         )
-    if not config.admin_password_is_given:
+    # One that is there and empty says that the admin has another by now (seeding.py).
+    if not config.admin_password_is_given and not config.admin_password_file.exists():
         secretfiles.ensure(config.admin_password_file, secretfiles.password)
     return Prepared(variables, config.redis_url(redis_password))
 

@@ -50,6 +50,19 @@ def test_secrets_are_made_once_and_for_their_owner_only(config: StackConfig) -> 
     assert len(set(first)) == len(first)
 
 
+def test_a_password_file_that_was_emptied_stays_empty(config: StackConfig) -> None:
+    prepare(config, os.environ, ALL)
+    config.admin_password_file.write_text("")  # the admin has changed the password
+    prepare(config, os.environ, ALL)
+    assert config.admin_password_file.read_text() == ""
+
+
+def test_a_redis_password_that_a_crash_left_empty_is_made(config: StackConfig) -> None:
+    config.redis_password_file.touch()
+    assert ":@" not in prepare(config, os.environ, ALL).redis_url
+    assert config.redis_password_file.read_text().strip()
+
+
 def test_a_given_password_is_not_written_anywhere(config: StackConfig) -> None:
     prepare(replace(config, admin_password_is_given=True), os.environ, ALL)
     assert not config.admin_password_file.exists()
