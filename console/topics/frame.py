@@ -39,6 +39,6 @@ def _is_new(cluster: Cluster, topic: str) -> bool:
     """Whether a topic that the sample does not know is there all the same: it takes a tick."""
     try:
         with for_cluster(cluster) as gateway:
-            return topic in gateway.wire.metadata().topics
+            return gateway.wire.has_topic(topic)
     except GatewayError:
         return False

@@ -6,6 +6,7 @@ cluster without admin URLs, or a broker whose admin port does not answer, leaves
 
 import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -20,6 +21,7 @@ ANSWER_BYTES_MAX = 64 * 1024 * 1024
 # Longer than any tick, so that a tick finds its connections open, and shorter than the 30 s after
 # which brokerd closes an idle one.
 _KEPT_OPEN = httpx.Limits(keepalive_expiry=25.0)
+_LOOKUPS = ThreadPoolExecutor(8, thread_name_prefix="look-up")
 _PARTITION_COLUMNS = ("size_bytes", "bytes_in", "bytes_out", "messages_in")
 
 
@@ -53,8 +55,8 @@ class CounterSource:
     async def _get(self, broker_id: int, path: str, timeout_s: float) -> dict[str, Any]:
         url = self._urls.by_broker[str(broker_id)].rstrip("/") + path
         try:
-            target = await asyncio.to_thread(check_url, url, self._urls.also_allowed)
             async with asyncio.timeout(timeout_s):
+                target = await self._judged(url)
                 status, body = await self._fetch_again(target)
         except (EgressRefused, EgressUnresolved) as error:
             raise Refused(f"admin port: {error}") from error
@@ -67,6 +69,11 @@ class CounterSource:
             return json.loads(body)
         except ValueError as error:
             raise Refused("the admin port does not answer in JSON") from error
+
+    async def _judged(self, url: str) -> Target:
+        """In a thread, as a name is looked up; one that hangs takes none from other work."""
+        running = asyncio.get_running_loop()
+        return await running.run_in_executor(_LOOKUPS, check_url, url, self._urls.also_allowed)
 
     async def _fetch_again(self, target: Target) -> tuple[int, bytes]:
         """A kept connection may be closed just as it is used again: a new one is tried, once."""

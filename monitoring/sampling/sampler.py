@@ -64,7 +64,8 @@ class Samplers:
         asked = asyncio.ensure_future(_zookeeper_up(target, interval_ms / 1000 * _WHOLE_SHARE))
         try:
             async with asyncio.timeout(interval_ms / 1000 * _WHOLE_SHARE):
-                reads = await self._reader(target).read(step_s)
+                reader = await self._reader(target)
+                reads = await reader.read(step_s)
         except TimeoutError:
             reason = "reading the cluster took longer than a tick allows"
         except GatewayError as error:
@@ -72,20 +73,23 @@ class Samplers:
         took_ms = now_ms() - started_ms
         return Outcome(target.slug, reads, reason, took_ms, await asked)
 
-    async def keep_only(self, slugs: Iterable[str]) -> None:
-        """Close the readers of clusters that are gone."""
-        for slug in self._readers.keys() - set(slugs):
-            self._readers.pop(slug)[1].close()
+    async def keep_only(self, slugs: Iterable[str]) -> list[str]:
+        """Close the readers of clusters that are gone; which."""
+        gone = sorted(self._readers.keys() - set(slugs))
+        for slug in gone:
+            _, reader = self._readers.pop(slug)
             self.last.pop(slug, None)
+            await reader.close()
+        return gone
 
-    def _reader(self, target: Target) -> ClusterReader:
+    async def _reader(self, target: Target) -> ClusterReader:
         kept = self._readers.get(target.slug)
-        if kept is not None:
-            if kept[0] == target:
-                return kept[1]
-            kept[1].close()
+        if kept is not None and kept[0] == target:
+            return kept[1]
         reader = ClusterReader(target.bootstrap, CounterSource(target.admin), now_ms)
         self._readers[target.slug] = (target, reader)
+        if kept is not None:
+            await kept[1].close()
         return reader
 
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 API_KEY, VERSION = 3, 7
 # topics = null (all of them), allow_auto_topic_creation = false
 REQUEST_BODY = b"\xff\xff\xff\xff\x00"
+TOPIC_LENGTH_MAX = 249  # Kafka's own
 _I16, _I32 = Struct(">h"), Struct(">i")
 _PARTITION = Struct(">hiiii")  # error, index, leader, epoch, count of replicas
 
@@ -68,6 +69,12 @@ class Metadata:
         """Partition number, per row."""
         first = np.repeat(np.cumsum(self.counts) - self.counts, self.counts)
         return (np.arange(self.row_count) - first).astype(np.int32)
+
+
+def body_of_topic(name: str) -> bytes:
+    """The request that asks for one topic alone, and creates none."""
+    encoded = name.encode()
+    return _I32.pack(1) + _I16.pack(len(encoded)) + encoded + b"\x00"
 
 
 class _Cursor:

@@ -43,9 +43,10 @@ class ClusterReader:
     def __init__(
         self,
         bootstrap: Sequence[_Address],
-        counters: CounterSource,
+        counters: CounterSource | None,
         now_ms: Callable[[], int],
     ) -> None:
+        """The counters are the reader's from now on; without them the protocol tells sizes."""
         self._bootstrap = tuple(bootstrap)
         self._counters = counters
         self._now_ms = now_ms
@@ -73,15 +74,18 @@ class ClusterReader:
         reads.groups_complete = _all_coordinators_told(reads)
         return reads
 
-    async def read_metadata(self, timeout_s: float) -> Metadata:
-        """Ask whoever answered last, then the rest. Raises ClusterUnavailable or Unsupported."""
+    async def read_metadata(
+        self, timeout_s: float, body: bytes = metadata.REQUEST_BODY
+    ) -> Metadata:
+        """Ask whoever answered last, then the rest. Raises ClusterUnavailable or Unsupported.
+
+        Another `body` (metadata.body_of_topic) is for a reader that asks nothing else.
+        """
         failure: GatewayError = ClusterUnavailable("the cluster has no bootstrap servers")
         for address in self._addresses():
             try:
                 answer = await self._channel(address).request(
-                    lambda number: frame(
-                        metadata.API_KEY, metadata.VERSION, number, metadata.REQUEST_BODY
-                    ),
+                    lambda number: frame(metadata.API_KEY, metadata.VERSION, number, body),
                     timeout_s,
                 )
                 return self._understand(answer, address)
@@ -91,11 +95,13 @@ class ClusterReader:
                 failure = GatewayError(f"{address[0]}:{address[1]} does not speak Kafka: {error}")
         raise failure
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Drop every connection."""
         for channel in self._channels.values():
             channel.close()
         self._channels.clear()
+        if self._counters is not None:
+            await self._counters.close()
 
     def _addresses(self) -> list[_Address]:
         known = self._remembered.metadata
@@ -175,7 +181,7 @@ class ClusterReader:
         self, reads: ClusterReads, broker: metadata.Broker, channel: Channel, *, timeout_s: float
     ) -> None:
         """From brokerd's admin port if there is one (it tells more), else from Kafka's protocol."""
-        if self._counters.serves(broker.id):
+        if self._counters is not None and self._counters.serves(broker.id):
             try:
                 await self._counters.read_into(reads, broker.id, timeout_s)
                 return

@@ -1,9 +1,14 @@
 """The admin port's connections, kept open from tick to tick, may close at any moment."""
 
 import asyncio
+import threading
 
+import pytest
+
+from monitoring.gateway import counters
 from monitoring.gateway.admin_urls import AdminUrls
 from monitoring.gateway.counters import CounterSource
+from monitoring.gateway.errors import ClusterUnavailable
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
@@ -30,3 +35,16 @@ async def test_a_kept_connection_that_closes_as_it_is_used_again_costs_no_figure
     finally:
         await source.close()
         server.close()
+
+
+async def test_a_look_up_that_hangs_costs_no_more_than_the_time_limit(monkeypatch):
+    answered = threading.Event()
+    monkeypatch.setattr(counters, "check_url", lambda *_: answered.wait(30))
+    source = CounterSource(AdminUrls({"1": "http://broker.example:9192"}, "token"))
+    try:
+        async with asyncio.timeout(10):
+            with pytest.raises(ClusterUnavailable, match="timed out"):
+                await source._get(1, "/v1/broker", timeout_s=0.1)
+    finally:
+        answered.set()
+        await source.close()

@@ -1,0 +1,22 @@
+"""One question to a real cluster."""
+
+
+def test_whether_a_topic_is_there_is_asked_without_making_it(live_cluster):
+    wire = live_cluster.gateway().wire
+    assert not wire.has_topic("facade.new")
+    live_cluster.create_topic("facade.new")
+    assert wire.has_topic("facade.new")
+    for name in ("facade.absent", "not a name", "x" * 250, "ä" * 125):
+        assert not wire.has_topic(name)
+        assert name not in wire.metadata().topics
+
+
+def test_one_topic_is_asked_for_alone(live_cluster, monkeypatch):
+    live_cluster.create_topic("facade.one")
+    live_cluster.create_topic("facade.two")
+    wire = live_cluster.gateway().wire
+    told = []
+    ask = wire._ask
+    monkeypatch.setattr(wire, "_ask", lambda body: told.append(ask(body)) or told[0])
+    assert wire.has_topic("facade.one")
+    assert told[0].topics == ("facade.one",)

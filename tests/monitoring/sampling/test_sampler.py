@@ -1,0 +1,37 @@
+"""Readers that are kept from tick to tick, and their end."""
+
+from monitoring.gateway import loop
+from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.sampling.sampler import Samplers, Target
+
+INTERVAL_MS = 5000
+
+
+def target(token="one", slug="c"):
+    return Target(slug, (("127.0.0.1", 1),), AdminUrls({"1": "http://127.0.0.1:1"}, token))
+
+
+def reader_of(samplers, wanted):
+    return loop.run(samplers._reader(wanted), 5)
+
+
+def is_closed(reader):
+    return reader._counters._client.is_closed
+
+
+def test_a_cluster_keeps_its_reader_until_its_settings_change():
+    samplers = Samplers()
+    first = reader_of(samplers, target())
+    assert reader_of(samplers, target()) is first
+    second = reader_of(samplers, target(token="two"))
+    assert second is not first
+    assert (is_closed(first), is_closed(second)) == (True, False)
+    loop.run(samplers.keep_only([]), 5)
+
+
+def test_the_reader_of_a_cluster_that_is_gone_is_closed_and_named():
+    samplers = Samplers()
+    gone, kept = reader_of(samplers, target(slug="gone")), reader_of(samplers, target(slug="kept"))
+    assert loop.run(samplers.keep_only(["kept", "new"]), 5) == ["gone"]
+    assert (is_closed(gone), is_closed(kept)) == (True, False)
+    loop.run(samplers.keep_only([]), 5)
