@@ -14,6 +14,7 @@ from console.audit import services as audit
 from console.clusters import services
 from console.clusters.forms import ClusterForm
 from console.live import store
+from monitoring.forget import forget_cluster
 from monitoring.models import Cluster
 
 
@@ -87,6 +88,7 @@ def remove(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("cluster-edit", slug)
     before = _shown(cluster)
     cluster.delete()
+    forget_cluster(slug)
     store.forget(slug)
     audit.record_request(request, "cluster.remove", str(before["name"]), before, cluster=slug)
     messages.success(request, _("“%(name)s” is no longer watched.") % {"name": before["name"]})

@@ -7,8 +7,6 @@ from typing import Any
 from console.stack import ports
 from console.stack.embedded.brokers import ADMIN_PORT_ABOVE
 
-CLUSTER = "local"  # slug of the embedded cluster
-
 
 @dataclass(frozen=True, slots=True)
 class StackConfig:

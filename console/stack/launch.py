@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from console.stack import lock, ports, procfile, sessions
-from console.stack.config import CLUSTER, StackConfig
+from console.stack.config import StackConfig
 from console.stack.plan import roles_for
 from console.stack.preparation import (
     NotReady,
@@ -20,6 +20,7 @@ from console.stack.preparation import (
 from console.stack.probes import Asker
 from console.stack.services import Service, wait_for
 from console.stack.supervisor import Program, Supervisor
+from monitoring.seed import EMBEDDED_SLUG
 
 LEFTOVER_GRACE_S = 5.0
 
@@ -42,7 +43,7 @@ def up(config: StackConfig, without: Collection[str], outside: Iterable[Service]
             programs,
             prepared.variables,
             config.data,
-            Asker(prepared.redis_url, CLUSTER),
+            Asker(prepared.redis_url, EMBEDDED_SLUG),
             config.url,
             on_ready=lambda: ready_line(config),
         )

@@ -10,6 +10,7 @@ import redis.asyncio
 from redis.exceptions import RedisError
 
 from console.stack.plan import Probe, ProbeKind
+from monitoring import keys
 
 TIMEOUT_S = 3.0
 _ANSWER_BYTES_MAX = 65_536
@@ -20,7 +21,7 @@ class Asker:
 
     def __init__(self, redis_url: str, cluster: str) -> None:
         self._redis_url = redis_url
-        self._ticks_key = f"aerie:{cluster}:ticks"
+        self._ticks_key = keys.ticks(cluster)
 
     async def ask(self, probe: Probe, since_ms: int) -> bool:
         """True if ready. `since_ms`: start of the process (wall clock), for ticks only."""

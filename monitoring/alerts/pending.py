@@ -7,7 +7,7 @@ time starts anew: later, never twice.
 import json
 from collections.abc import Mapping
 
-from monitoring import store
+from monitoring import keys, store
 from monitoring.alerts.rules import Phase, Standing, Subject
 
 Pending = dict[int, dict[Subject, Standing]]  # by rule id
@@ -15,14 +15,10 @@ _KEPT_S = 24 * 3600
 _SUBJECTS_MAX = 100_000
 
 
-def _key(slug: str) -> str:
-    return f"aerie:{slug}:alerts:pending"
-
-
 def load(slug: str) -> Pending:
     """What is pending on the cluster. Raises StoreDown."""
     with store.guarded() as client:
-        found = client.get(_key(slug))
+        found = client.get(keys.pending(slug))
     pending: Pending = {}
     for rule_id, group, topic, since_ms, seen_ms in json.loads(found) if found else ():
         standing = Standing(Phase.PENDING, since_ms, seen_ms)
@@ -39,6 +35,6 @@ def save(slug: str, pending: Mapping[int, Mapping[Subject, Standing]]) -> None:
     ]
     with store.guarded() as client:
         if rows:
-            client.set(_key(slug), json.dumps(rows[:_SUBJECTS_MAX]), ex=_KEPT_S)
+            client.set(keys.pending(slug), json.dumps(rows[:_SUBJECTS_MAX]), ex=_KEPT_S)
         else:
-            client.delete(_key(slug))
+            client.delete(keys.pending(slug))

@@ -11,12 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from monitoring import store
+from monitoring import keys, store
 from monitoring.history import manifest
 from monitoring.history.hours import hour_of
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Root, cluster_folder, hour_folder
-from monitoring.sampling.encode import stream_key
 from monitoring.sampling.schema import GROUPS, PARTITIONS
 from monitoring.sampling.tick import Tick, decode
 
@@ -44,7 +43,7 @@ def flush(root: Root, slug: str) -> int:
     start = str(max(after_ms - _OVERLAP_MS, 0))
     while True:
         with store.guarded() as client:
-            entries = client.xrange(stream_key(slug), min=start, count=_TICKS_AT_ONCE)
+            entries = client.xrange(keys.ticks(slug), min=start, count=_TICKS_AT_ONCE)
         if not entries:
             return flushed
         ticks = [decode(fields) for _, fields in entries]

@@ -7,6 +7,7 @@ sent again by `reap` (tasks.py), so a queue that is away delays a report and los
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,6 +25,7 @@ from monitoring.reports.send import send
 
 WAITING_MAX = 10  # reports of one cluster that are not finished
 KEPT_MAX = 200  # reports of one cluster; the oldest go
+DRAFT_KEPT_S = 3600  # longer than any report takes
 
 
 class TooManyReports(Exception):
@@ -94,6 +96,16 @@ def delete(report: Report) -> None:
     cancel(report)
     report.delete()
     storage.remove(report_id)
+
+
+def sweep() -> None:
+    """Removes results whose report is gone, as after its cluster was, and drafts left for dead."""
+    stored = storage.names()  # before the rows are asked: a folder is never older than its row
+    kept = set(Report.objects.filter(pk__in=stored).values_list("pk", flat=True)) if stored else ()
+    for report_id in stored:
+        if report_id not in kept:
+            storage.remove(report_id)
+    storage.remove_drafts(time.time() - DRAFT_KEPT_S)
 
 
 def _unfinished(report: Report) -> QuerySet[Report]:

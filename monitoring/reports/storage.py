@@ -110,6 +110,29 @@ def remove(report_id: uuid.UUID) -> None:
     shutil.rmtree(root() / str(report_id), ignore_errors=True)
 
 
+def names() -> list[uuid.UUID]:
+    """The reports that have a folder."""
+    return [name for path in _entries() if (name := _as_report(path.name))]
+
+
+def remove_drafts(made_before_s: float) -> None:
+    """Removes what workers that died were writing before that moment (seconds since 1970)."""
+    for path in _entries():
+        if path.name.startswith(".") and path.stat().st_mtime < made_before_s:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _entries() -> list[Path]:
+    return list(root().iterdir()) if root().is_dir() else []
+
+
+def _as_report(name: str) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(name)
+    except ValueError:
+        return None
+
+
 def _for_spreadsheets(table: pa.Table) -> pa.Table:
     """Text that a spreadsheet would run as a formula gets an apostrophe in front.
 

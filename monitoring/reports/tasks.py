@@ -31,6 +31,7 @@ def run(report_id: str) -> None:
 @shared_task(name="monitoring.reports.reap")
 def reap() -> None:
     """Sends a report again whose worker died or whose message was lost; gives up at the second.
+    Sweeps out results that nobody can reach any more.
 
     A queued report is taken for lost only while none is running: until then it waits its turn.
     """
@@ -48,3 +49,4 @@ def reap() -> None:
         lost |= Q(sent_at__lt=now - RESEND)
     for report in waiting.filter(lost)[: services.WAITING_MAX]:
         send(report)
+    services.sweep()

@@ -9,7 +9,7 @@ import json
 
 import redis
 
-from monitoring import store
+from monitoring import keys, store
 from monitoring.sampling.tick import Tick, encode
 
 LIVE_MS = 15 * 60 * 1000
@@ -17,24 +17,12 @@ _SKIPPED_KEPT_S = 3600
 NOT_RUN = "no worker ran this tick in time"
 
 
-def stream_key(slug: str) -> str:
-    return f"aerie:{slug}:ticks"
-
-
-def last_ok_key(slug: str) -> str:
-    return f"aerie:{slug}:last_ok"
-
-
-def _skipped_key(slug: str) -> str:
-    return f"aerie:{slug}:skipped"
-
-
 def note_skipped(slug: str, tick: int, reason: str) -> None:
     """Remember why `tick` is not sampled, for the gap entry that takes its place."""
     with store.guarded() as client:
         pipe = client.pipeline(transaction=False)
-        pipe.hset(_skipped_key(slug), str(tick), reason)
-        pipe.expire(_skipped_key(slug), _SKIPPED_KEPT_S)
+        pipe.hset(keys.skipped(slug), str(tick), reason)
+        pipe.expire(keys.skipped(slug), _SKIPPED_KEPT_S)
         pipe.execute()
 
 
@@ -49,16 +37,16 @@ def put_tick(tick: Tick) -> bool:
         written = _add(client, tick)
         pipe = client.pipeline(transaction=False)
         if written and tick.ok:
-            pipe.set(last_ok_key(tick.cluster), f"{tick.start_ms}-0")
+            pipe.set(keys.last_ok(tick.cluster), f"{tick.start_ms}-0")
         oldest_ms = max(tick.start_ms - LIVE_MS, 0)
-        pipe.xtrim(stream_key(tick.cluster), minid=oldest_ms, approximate=False)
+        pipe.xtrim(keys.ticks(tick.cluster), minid=oldest_ms, approximate=False)
         pipe.execute()
         return written
 
 
 def _add(client: redis.Redis, tick: Tick) -> bool:
     try:
-        client.xadd(stream_key(tick.cluster), encode(tick), id=f"{tick.start_ms}-0")
+        client.xadd(keys.ticks(tick.cluster), encode(tick), id=f"{tick.start_ms}-0")
     except redis.ResponseError as error:
         if "equal or smaller" in str(error):
             return False
@@ -68,7 +56,7 @@ def _add(client: redis.Redis, tick: Tick) -> bool:
 
 def _missing_before(client: redis.Redis, tick: Tick) -> list[Tick]:
     """Gap ticks between the newest entry and `tick`, none older than the live window."""
-    newest = client.xrevrange(stream_key(tick.cluster), count=1)
+    newest = client.xrevrange(keys.ticks(tick.cluster), count=1)
     if not newest:
         return []
     meta = json.loads(newest[0][1][b"meta"])
@@ -78,7 +66,7 @@ def _missing_before(client: redis.Redis, tick: Tick) -> list[Tick]:
     if first >= tick.tick:
         return []
     numbers = range(first, tick.tick)
-    reasons = client.hmget(_skipped_key(tick.cluster), [str(n) for n in numbers])
+    reasons = client.hmget(keys.skipped(tick.cluster), [str(n) for n in numbers])
     return [
         Tick(
             cluster=tick.cluster,

@@ -7,8 +7,7 @@ tries again.
 
 from django.conf import settings
 
-from monitoring import store
-from monitoring.sampling.encode import last_ok_key, stream_key
+from monitoring import keys, store
 from monitoring.sampling.tick import Tick, decode
 
 
@@ -20,7 +19,7 @@ def interval_ms() -> int:
 def latest_tick(slug: str) -> Tick | None:
     """The newest tick of the cluster, be it a gap; None when nothing was sampled lately."""
     with store.quick() as client:
-        entries = client.xrevrange(stream_key(slug), count=1)
+        entries = client.xrevrange(keys.ticks(slug), count=1)
     return decode(entries[0][1]) if entries else None
 
 
@@ -30,10 +29,10 @@ def last_ok_tick(slug: str, *, patient: bool = False) -> Tick | None:
     A worker is `patient`: better late than without it.
     """
     with store.guarded() if patient else store.quick() as client:
-        entry_id = client.get(last_ok_key(slug))
+        entry_id = client.get(keys.last_ok(slug))
         if entry_id is None:
             return None
-        entries = client.xrange(stream_key(slug), min=entry_id, max=entry_id)
+        entries = client.xrange(keys.ticks(slug), min=entry_id, max=entry_id)
     return decode(entries[0][1]) if entries else None
 
 
@@ -41,12 +40,12 @@ def read_tick(slug: str, tick_id: int) -> Tick | None:
     """One tick by its number; None when it was never written or has left the window."""
     entry_id = f"{tick_id * interval_ms()}-0"
     with store.quick() as client:
-        entries = client.xrange(stream_key(slug), min=entry_id, max=entry_id)
+        entries = client.xrange(keys.ticks(slug), min=entry_id, max=entry_id)
     return decode(entries[0][1]) if entries else None
 
 
 def recent_ticks(slug: str, since_ms: int) -> list[Tick]:
     """Ticks that began at or after `since_ms`, oldest first, gaps included."""
     with store.quick() as client:
-        entries = client.xrange(stream_key(slug), min=max(since_ms, 0))
+        entries = client.xrange(keys.ticks(slug), min=max(since_ms, 0))
     return [decode(fields) for _, fields in entries]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from channels.layers import get_channel_layer
 from redis import RedisError
 
-from monitoring import store
+from monitoring import keys, store
 from monitoring.alerts.evaluate import evaluate
 from monitoring.clock import now_ms
 from monitoring.gateway import loop
@@ -30,7 +30,7 @@ _NOTICE_TIMEOUT_S = 2.0
 def sample_cluster(target: Target, number: int, interval_ms: int) -> Tick | None:
     """Sample `target` for tick `number`; None when another worker does, or Redis is away."""
     try:
-        with held(f"aerie:{target.slug}:sampling", str(number), interval_ms) as holder:
+        with held(keys.sampling(target.slug), str(number), interval_ms) as holder:
             if holder is not None:
                 if int(holder) < number:
                     note_skipped(target.slug, number, "the tick before was still being read")

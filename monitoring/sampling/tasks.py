@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from celery import shared_task
 from django.db import connections
 
+from monitoring.forget import forget_samples
 from monitoring.gateway import loop
 from monitoring.models import Cluster
 from monitoring.sampling import live
@@ -24,8 +25,12 @@ _CLOSE_TIMEOUT_S = 2.0
 def sample(number: int) -> None:
     """Sample every cluster for tick `number`, each in a thread of its own."""
     interval_ms = live.interval_ms()
-    targets = [target for cluster in Cluster.objects.all() if (target := _target(cluster, number))]
-    loop.run(samplers.keep_only(target.slug for target in targets), _CLOSE_TIMEOUT_S)
+    clusters = list(Cluster.objects.all())
+    targets = [target for cluster in clusters if (target := _target(cluster, number))]
+    gone = loop.run(samplers.keep_only([target.slug for target in targets]), _CLOSE_TIMEOUT_S)
+    # A tick that was being read while its cluster was removed came after all else was deleted.
+    for slug in set(gone) - {cluster.slug for cluster in clusters}:
+        forget_samples(slug)
     with ThreadPoolExecutor(_CLUSTERS_AT_ONCE_MAX, thread_name_prefix="sample") as pool:
         for target in targets:
             pool.submit(_sample_alone, target, number, interval_ms)

@@ -1,10 +1,15 @@
+import os
+import time
+import uuid
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
+from django.conf import LazySettings
 from django.utils import timezone
 
 from monitoring.models import Cluster
-from monitoring.reports import send, services, tasks
+from monitoring.reports import send, services, storage, tasks
 from monitoring.reports.kinds import RANGE_MS_MAX, THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report, State
 from tests.support.redis import RedisServer
@@ -130,6 +135,23 @@ def test_a_message_that_was_never_sent_is_sent(cluster: Cluster, sent: list[str]
     tasks.reap()
     tasks.reap()
     assert sent == [str(report.id)]
+
+
+def test_results_without_a_report_are_swept_out(
+    cluster: Cluster, sent: list[str], settings: LazySettings, tmp_path: Path
+) -> None:
+    settings.AERIE_DATA = tmp_path
+    kept, gone = start(cluster), uuid.uuid4()
+    for report_id in (kept.id, gone):
+        storage.write(report_id, {}, {}, {})
+    for draft in ("old", "new"):
+        (storage.root() / f".{gone}-{draft}").mkdir()
+    (storage.root() / "notes").mkdir()
+    long_ago = time.time() - services.DRAFT_KEPT_S - 60
+    os.utime(storage.root() / f".{gone}-old", (long_ago, long_ago))
+    tasks.reap()
+    found = {path.name for path in storage.root().iterdir()}
+    assert found == {str(kept.id), f".{gone}-new", "notes"}
 
 
 def test_a_report_that_waits_its_turn_is_not_sent_again(cluster: Cluster, sent: list[str]) -> None:

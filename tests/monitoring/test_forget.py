@@ -1,0 +1,51 @@
+"""What is left of a cluster that was removed."""
+
+import pytest
+
+from monitoring import keys, store
+from monitoring.alerts import pending
+from monitoring.alerts.rules import Phase, Standing, Subject
+from monitoring.forget import forget_cluster
+from monitoring.models import Cluster
+from monitoring.reports import storage
+from monitoring.reports.models import Report
+from monitoring.sampling import live
+from monitoring.sampling.encode import note_skipped, put_tick
+from tests.monitoring.ticks import make_tick
+
+
+def sample(slug):
+    put_tick(make_tick(1, cluster=slug))
+    note_skipped(slug, 2, "it was late")
+    pending.save(slug, {1: {Subject("g"): Standing(Phase.PENDING, 1, 1)}})
+
+
+def kept_in_redis():
+    with store.guarded() as client:
+        return {key.decode() for key in client.keys("aerie:*")}
+
+
+@pytest.mark.django_db
+def test_nothing_of_a_removed_cluster_stays_but_of_another_everything(
+    redis_server, settings, tmp_path
+):
+    settings.AERIE_DATA = tmp_path
+    clusters = [
+        Cluster.objects.create(slug=slug, name=slug, bootstrap_servers="a:1")
+        for slug in ("gone", "kept")
+    ]
+    for cluster in clusters:
+        sample(cluster.slug)
+        report = Report.objects.create(kind="x", cluster=cluster)
+        storage.write(report.id, {}, {}, {})
+    clusters[0].delete()
+    forget_cluster("gone")
+    assert kept_in_redis() == set(keys.kept("kept"))
+    assert storage.names() == [Report.objects.get().id]
+    assert live.last_ok_tick("gone") is None
+
+
+@pytest.mark.django_db
+def test_a_redis_that_is_away_stops_nobody_from_removing_a_cluster(redis_server):
+    redis_server.kill()
+    forget_cluster("gone")
