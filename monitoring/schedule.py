@@ -66,7 +66,12 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "schedule": 3600.0,
             "options": {"expires": 3500},
         },
-        # Of the console, and known here by its name alone.
+        # Of the console, and known here by their names alone.
+        "tidy-audit": {
+            "task": "console.audit.tidy",
+            "schedule": 3600.0,
+            "options": {"expires": 3500},
+        },
         "tidy-plans": {
             "task": "console.actions.tidy",
             "schedule": 60.0,

@@ -158,6 +158,7 @@ def _report(plan: Plan, percent: int, stage: str) -> None:
     )
 
 
+@transaction.atomic
 def _finish(plan: Plan, state_from: str, state: str, outcome: str) -> None:
     percent = {"progress": 100} if state == models.DONE else {}
     if not plan.move(state_from, state, outcome=outcome, **percent):

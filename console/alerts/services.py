@@ -81,8 +81,8 @@ def save(request: HttpRequest, form: RuleForm, before: dict[str, Any]) -> AlertR
         rule = form.save()
         if not rule.enabled:
             resolve_all(rule.alerts.filter(state=Alert.State.FIRING), now_ms(), RULE_OFF)
-    verb = "alert.edit" if before else "alert.add"
-    audit.record_request(request, verb, before.get("name", rule.name), before, told(rule))
+        verb = "alert.edit" if before else "alert.add"
+        audit.record_request(request, verb, before.get("name", rule.name), before, told(rule))
     return rule
 
 
@@ -94,8 +94,8 @@ def switch(request: HttpRequest, rule: AlertRule, *, enabled: bool) -> None:
         rule.save(update_fields=["enabled", "updated_at"])
         if not enabled:
             resolve_all(rule.alerts.filter(state=Alert.State.FIRING), now_ms(), RULE_OFF)
-    verb = "alert.enable" if enabled else "alert.disable"
-    audit.record_request(request, verb, rule.name, before, told(rule))
+        verb = "alert.enable" if enabled else "alert.disable"
+        audit.record_request(request, verb, rule.name, before, told(rule))
 
 
 def delete(request: HttpRequest, rule: AlertRule) -> bool:
@@ -106,8 +106,9 @@ def delete(request: HttpRequest, rule: AlertRule) -> bool:
     if rule.webhook_url and rule.alerts.filter(state=Alert.State.FIRING).exists():
         return False
     before = told(rule)
-    rule.delete()
-    audit.record_request(request, "alert.delete", rule.name, before)
+    with transaction.atomic():
+        rule.delete()
+        audit.record_request(request, "alert.delete", rule.name, before)
     return True
 
 

@@ -6,13 +6,14 @@ before is dropped) and begun anew; a follower opens the file again when its inod
 that cannot be written is said once a minute at most and never fails the request behind it.
 """
 
+import fcntl
 import json
 import logging
 import os
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 SIZE_BYTES_MAX = 16 * 1024 * 1024
 
@@ -39,14 +40,21 @@ class JsonLines:
 
     def _write(self, line: bytes) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         # Opened each time: another process may have renamed the file since.
-        descriptor = os.open(self._path, flags, 0o640)
-        try:
-            if os.fstat(descriptor).st_size + len(line) > SIZE_BYTES_MAX:
-                os.replace(self._path, self._path.with_name(self._path.name + ".1"))
-                os.close(descriptor)
-                descriptor = os.open(self._path, flags, 0o640)
-            os.write(descriptor, line)
-        finally:
-            os.close(descriptor)
+        with self._opened() as file:
+            if os.fstat(file.fileno()).st_size + len(line) <= SIZE_BYTES_MAX:
+                os.write(file.fileno(), line)
+                return
+            self._roll(file)
+        with self._opened() as file:
+            os.write(file.fileno(), line)
+
+    def _opened(self) -> BinaryIO:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        return os.fdopen(os.open(self._path, flags, 0o640), "wb", buffering=0)
+
+    def _roll(self, full: BinaryIO) -> None:
+        """Renames the full file, unless another process did: the name is a new file's then."""
+        fcntl.flock(full, fcntl.LOCK_EX)  # goes with the descriptor
+        if os.path.samestat(os.fstat(full.fileno()), os.stat(self._path)):
+            os.replace(self._path, self._path.with_name(self._path.name + ".1"))

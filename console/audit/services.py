@@ -3,14 +3,18 @@
 Never given secrets: callers pass settings as they are shown, sealed values left out.
 """
 
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
 from console.audit.jsonl import JsonLines
 from console.audit.models import AuditEntry
+
+REFUSED_SIGN_INS_KEPT = timedelta(days=90)
 
 _lines = JsonLines(settings.AERIE_LOGS / "audit.jsonl")
 
@@ -28,7 +32,8 @@ def record(
 ) -> AuditEntry:
     """Writes down one action. `actor` is a user or None (the system itself).
 
-    `before` and `after` hold what changed, JSON-able. `outcome` is ok, failed or refused.
+    `before` and `after` hold what changed, JSON-able. `outcome` is ok, failed or refused. Call it
+    in the transaction of the change, so that neither is kept without the other.
     """
     entry = AuditEntry.objects.create(
         at=timezone.now(),
@@ -43,7 +48,7 @@ def record(
         outcome=outcome,
         detail=detail,
     )
-    _lines.append(_line(entry))
+    transaction.on_commit(lambda: _lines.append(_line(entry)))
     return entry
 
 
@@ -61,6 +66,12 @@ def record_request(
     return record(
         request.user, verb, cluster, resource, before, after, request.META.get("REMOTE_ADDR", "")
     )
+
+
+def tidy() -> None:
+    """Drops old sign-ins that were refused: anybody can cause them, so they would grow for ever."""
+    old = timezone.now() - REFUSED_SIGN_INS_KEPT
+    AuditEntry.objects.filter(verb="account.sign-in", outcome="refused", at__lt=old).delete()
 
 
 def _line(entry: AuditEntry) -> dict[str, Any]:

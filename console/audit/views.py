@@ -1,4 +1,4 @@
-"""The audit log: searched, filtered by cluster, paged in the database (it only grows)."""
+"""The audit log: searched, paged in the database (it only grows)."""
 
 from typing import Any
 

@@ -1,6 +1,7 @@
 """The form by which an admin points the console at a Kafka-compatible cluster."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -81,6 +82,17 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
                 urls[broker] = url.strip()
         Cluster._meta.get_field("admin_urls").run_validators(urls)
         return urls
+
+    def clean(self) -> dict[str, Any]:
+        """The stored token goes to no host that it was not typed for."""
+        data = super().clean() or self.cleaned_data
+        urls = data.get("admin_urls_text")
+        if urls and self.instance.admin_token and not data.get("token"):
+            before = {urlsplit(url).netloc for url in self.instance.admin_urls.values()}
+            if {urlsplit(url).netloc for url in urls.values()} - before:
+                text = _("Type the token again: it would go to an address it was not meant for.")
+                self.add_error("token", text)
+        return data
 
     def save(self, commit: bool = True) -> Cluster:
         self.instance.admin_urls = self.cleaned_data["admin_urls_text"]

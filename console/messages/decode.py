@@ -5,12 +5,13 @@ with their true size beside them.
 """
 
 import json
+import re
 from dataclasses import dataclass
-from typing import Any
 
 SHOWN_CHARS_MAX = 20_000
 HEX_BYTES_MAX = 512
 PREVIEW_CHARS = 300
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+')
 _TEXT_CONTROLS = frozenset("\t\n\r")
 
 
@@ -63,20 +64,44 @@ def _as_json(text: str) -> str | None:
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        tree = json.loads(text, object_pairs_hook=_members)
-        laid_out = json.dumps(tree, indent=2, ensure_ascii=False)
-        # Half a surrogate pair is JSON, escaped, and nothing that a page can hold.
-        return laid_out if laid_out.isascii() or _is_whole(laid_out) else json.dumps(tree, indent=2)
+        json.loads(text)
     except (ValueError, RecursionError):
         return None
+    return _laid_out(text)
 
 
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; one that names a member twice would lose the first: it stays text."""
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise ValueError("a member is named twice")
-    return members
+def _laid_out(text: str) -> str:
+    """JSON over lines, two spaces a level.
+
+    By its tokens, so that every number and every member stays as it was sent: a round trip through
+    Python's values would make 1.10 of 1.1, and lose the first of two members of one name.
+    """
+    parts: list[str] = []
+    depth = size = 0
+    previous = ""
+    for found in _TOKEN.finditer(text):
+        token = found[0]
+        if token in ("]", "}"):
+            depth -= 1
+        if previous and (previous == "," or (previous in "[{") != (token in "]}")):
+            parts.append("\n" + "  " * depth)
+        parts.append(_readable(token) if token[0] == '"' else token)
+        if token == ":":
+            parts.append(" ")
+        elif token in ("[", "{"):
+            depth += 1
+        previous = token
+        size += len(token) + 2 * depth
+        if size > 2 * SHOWN_CHARS_MAX:
+            break  # what is behind is cut off anyway
+    return "".join(parts)
+
+
+def _readable(string: str) -> str:
+    """A JSON string with its letters as letters, where a page can hold them."""
+    shown = json.dumps(json.loads(string), ensure_ascii=False)
+    # Half a surrogate pair is JSON, escaped, and nothing that a page can hold.
+    return shown if _is_whole(shown) else string
 
 
 def _is_whole(text: str) -> bool:

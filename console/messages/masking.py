@@ -8,13 +8,16 @@ Pure. A rule names a target:
     headers.NAME   the header NAME (any case)
 
 Covering errs on the safe side: where a rule names a member and the value is not JSON, the whole
-value is covered, since what is meant to be hidden might stand anywhere in it.
+value is covered, since what is meant to be hidden might stand anywhere in it; the same holds for a
+text or a number that stands where the rule expects an object.
 """
 
 import json
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from monitoring.gateway.browse import RecordRow
@@ -65,21 +68,34 @@ def _cover_value(value: bytes, path: Sequence[str]) -> bytes:
     if not path:
         return COVER_BYTES
     try:
-        tree = json.loads(value)
+        tree = json.loads(value, parse_float=_exact)
         if not isinstance(tree, dict | list):
             return COVER_BYTES
-        _cover_member(tree, path)
-        return json.dumps(tree, ensure_ascii=False).encode()
-    except (ValueError, RecursionError):  # no JSON, half a surrogate pair in it, or too deep
+        return json.dumps(_covered(tree, path), ensure_ascii=False).encode()
+    # No JSON, half a surrogate pair in it, a number that would not stay what it is, or too deep.
+    except (ValueError, RecursionError):
         return COVER_BYTES
 
 
-def _cover_member(node: Any, path: Sequence[str]) -> None:
+def _exact(literal: str) -> float:
+    number = float(literal)
+    if not math.isfinite(number) or Decimal(repr(number)) != Decimal(literal):
+        raise ValueError("the number has more digits than a float holds")
+    return number
+
+
+def _covered(node: Any, path: Sequence[str]) -> Any:
+    """`node` with what stands at `path` covered, and whatever might hold it in another form."""
     if isinstance(node, list):
-        for element in node:
-            _cover_member(element, path)
-    elif isinstance(node, dict) and path[0] in node:
-        if len(path) == 1:
-            node[path[0]] = COVER
-        else:
-            _cover_member(node[path[0]], path[1:])
+        return [_covered(element, path) for element in node] if path else COVER
+    if isinstance(node, dict) and path:
+        found = dict(node)
+        # The member may also be written with dots in its name: {"a.b": …} for a.b.
+        for count in range(1, len(path) + 1):
+            name = ".".join(path[:count])
+            if name in found:
+                found[name] = _covered(found[name], path[count:])
+        return found
+    # A text or a number where an object was expected: it may be the hidden thing itself, or JSON
+    # inside a string.
+    return node if path and (node is None or isinstance(node, bool)) else COVER

@@ -74,6 +74,10 @@ def refusal(name: str) -> str:
 
 def draft_create(facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
     name, partitions, replication = params["name"], params["partitions"], params["replication"]
+    if refusal(name):
+        raise PlanRefused(
+            _("Names that begin with “__” belong to the cluster itself: take another one.")
+        )
     if facts["exists"]:
         raise PlanRefused(_("There is a topic “%(name)s” already.") % {"name": name})
     if facts["alike"]:

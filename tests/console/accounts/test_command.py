@@ -4,6 +4,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from console.accounts.rights import may
+from console.audit.models import AuditEntry
 
 
 @pytest.fixture
@@ -37,6 +38,23 @@ def test_who_is_blocked_may_nothing(account, django_user_model):
     account("eve", "--role", "admin")
     account("eve", "--block")
     assert not may(django_user_model.objects.get(), "cluster.view", "local")
+
+
+def test_who_is_blocked_stays_so_until_unblocked(account, django_user_model):
+    account("eve", "--role", "admin")
+    account("eve", "--block")
+    account("eve", "--role", "viewer")
+    account("eve", "--password")
+    assert not may(django_user_model.objects.get(), "cluster.view", "local")
+    account("eve", "--unblock")
+    assert may(django_user_model.objects.get(), "cluster.view", "local")
+
+
+def test_what_is_done_to_an_account_is_in_the_audit_log(account):
+    account("eve", "--role", "operator", "--cluster", "local")
+    entry = AuditEntry.objects.get()
+    assert (entry.actor_name, entry.verb, entry.cluster) == ("system", "account.set", "local")
+    assert (entry.resource, entry.after) == ("eve", {"role": "operator"})
 
 
 @pytest.mark.parametrize(

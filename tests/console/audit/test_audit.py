@@ -1,22 +1,26 @@
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.utils import timezone
 
 from console.audit import services
 from console.audit.jsonl import SIZE_BYTES_MAX, JsonLines
 from console.audit.models import AuditEntry
+from console.audit.tasks import tidy
 
 
 def last_line(name: str) -> dict:
     return json.loads((settings.AERIE_LOGS / name).read_text().splitlines()[-1])
 
 
-def test_an_action_becomes_a_row_and_a_line(db, admin):
-    entry = services.record(
-        admin, "topic.delete", "local", "orders", {"partitions": 3}, {}, "10.0.0.9"
-    )
+def test_an_action_becomes_a_row_and_a_line(admin, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        entry = services.record(
+            admin, "topic.delete", "local", "orders", {"partitions": 3}, {}, "10.0.0.9"
+        )
     line = last_line("audit.jsonl")
     assert (line["id"], line["actor"], line["verb"]) == (entry.pk, "admin", "topic.delete")
     assert line["before"] == {"partitions": 3}
@@ -81,6 +85,27 @@ def test_a_full_log_is_renamed_and_begun_anew(tmp_path: Path):
     lines.append({"n": 2})
     assert path.read_text() == '{"n":1}\n{"n":2}\n'
     assert path.with_name("log.jsonl.1").stat().st_size == SIZE_BYTES_MAX - 5
+
+
+def test_a_log_that_another_process_renamed_meanwhile_is_not_renamed_again(tmp_path: Path):
+    path = tmp_path / "log.jsonl"
+    path.write_text("full")
+    lines = JsonLines(path)
+    with path.open("ab", buffering=0) as full:
+        path.rename(tmp_path / "log.jsonl.1")
+        path.write_text("fresh")
+        lines._roll(full)
+    assert (path.read_text(), (tmp_path / "log.jsonl.1").read_text()) == ("fresh", "full")
+
+
+def test_old_sign_ins_that_were_refused_go_and_nothing_else(db, admin):
+    kept = [services.record(admin, "topic.delete"), services.record(None, "account.sign-in")]
+    old = services.record(None, "account.sign-in", resource="eve", outcome="refused")
+    young = services.record(None, "account.sign-in", resource="eve", outcome="refused")
+    AuditEntry.objects.exclude(pk=young.pk).update(at=timezone.now() - timedelta(days=91))
+    tidy()
+    assert set(AuditEntry.objects.all()) == {*kept, young}
+    assert not AuditEntry.objects.filter(pk=old.pk).exists()
 
 
 def test_a_log_that_cannot_be_written_fails_nothing(tmp_path: Path, caplog):

@@ -35,6 +35,20 @@ def test_an_empty_token_keeps_the_present_one_and_the_slug_stays(sampled, client
     assert (cluster.name, cluster.open_admin_token()) == ("Renamed", "top-secret-token")
 
 
+def test_a_stored_token_goes_to_no_address_that_it_was_not_typed_for(sampled, client_of, admin):
+    client = client_of(admin)
+    client.post(reverse("cluster-add"), FORM)
+    moved = FORM | {"token": "", "admin_urls_text": "1 http://127.0.0.1:9\n2 http://127.0.0.1:10"}
+    edit = reverse("cluster-edit", args=["other"])
+    refused = client.post(edit, moved)
+    assert refused.status_code == 422
+    assert "Type the token again" in refused.content.decode()
+    assert "Type the token again" in client.post(edit, moved | {"test": "1"}).content.decode()
+    assert Cluster.objects.get(slug="other").admin_urls == {"1": "http://127.0.0.1:9"}
+    assert client.post(edit, moved | {"token": "another"}).status_code == 302
+    assert client.post(edit, FORM | {"token": ""}).status_code == 302
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"bootstrap_servers": "nonsense"}, {"bootstrap_servers": "host:99999"}, {"slug": "Ümlaut"},

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,9 +25,29 @@ def test_broken_json_is_shown_as_the_text_it_is():
     assert decode(b'{"a":').kind == "text"
 
 
-def test_json_that_would_lose_something_when_laid_out_stays_text():
-    shown = decode(b'{"a":1,"a":2}')
-    assert (shown.kind, shown.text) == ("text", '{"a":1,"a":2}')
+@pytest.mark.parametrize("literal", ["1.10", "1e400", "12345678901234567.89", "-0", "1E5"])
+def test_a_number_is_shown_as_it_was_sent(literal):
+    shown = decode(f'{{"price": {literal}}}'.encode())
+    assert (shown.kind, shown.text) == ("json", f'{{\n  "price": {literal}\n}}')
+
+
+def test_both_members_of_one_name_are_shown():
+    assert decode(b'{"a":1,"a":2}').text == '{\n  "a": 1,\n  "a": 2\n}'
+
+
+def test_letters_that_were_escaped_are_shown_as_letters():
+    assert decode(rb'["\u00e9", "\u00e9\ud800"]').text == '[\n  "é",\n  "\\u00e9\\ud800"\n]'
+
+
+def test_json_within_json_keeps_its_shape():
+    assert decode(b'{"a":[],"b":{},"c":[{"d":null}, true]}').text == (
+        '{\n  "a": [],\n  "b": {},\n  "c": [\n    {\n      "d": null\n    },\n    true\n  ]\n}'
+    )
+
+
+def test_deep_json_with_much_in_it_is_cut_where_a_page_ends():
+    shown = decode(b"[" * 500 + b"1," * 200_000 + b"1" + b"]" * 500)
+    assert (shown.kind, shown.is_cut) == ("json", True)
 
 
 def test_half_a_surrogate_pair_in_json_can_be_put_on_a_page():

@@ -24,7 +24,11 @@ def test_a_member_of_a_json_value_is_covered_and_its_neighbours_stay():
 
 def test_a_member_is_covered_in_each_element_of_a_list():
     record = a_record(value=b'[{"card":"1"},{"card":"2"},3]')
-    assert json.loads(mask(record, ["value.card"]).value) == [{"card": COVER}, {"card": COVER}, 3]
+    assert json.loads(mask(record, ["value.card"]).value) == [
+        {"card": COVER},
+        {"card": COVER},
+        COVER,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -73,3 +77,26 @@ def test_a_rule_names_a_part_of_a_record(text):
 @pytest.mark.parametrize("text", ["", "keys", "value.", "headers.", "value..a", "offset", "key.a"])
 def test_anything_else_is_no_target(text):
     assert not is_target(text)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ('{"user":"bob <bob@x.y>"}', {"user": COVER}),
+        ('{"user":"{\\"email\\":\\"bob@x.y\\"}"}', {"user": COVER}),
+        ('{"user":["bob@x.y",null]}', {"user": [COVER, None]}),
+        ('{"user":4711}', {"user": COVER}),
+        ('{"user.email":"bob@x.y","id":1}', {"user.email": COVER, "id": 1}),
+        ('{"user":{"email":{"home":"bob@x.y"}}}', {"user": {"email": COVER}}),
+        ('{"user":{"name":"bob"},"vip":true}', {"user": {"name": "bob"}, "vip": True}),
+    ],
+)
+def test_what_may_be_the_hidden_member_in_another_form_is_covered(value, shown):
+    record = a_record(value=value.encode())
+    assert json.loads(mask(record, ["value.user.email"]).value) == shown
+
+
+@pytest.mark.parametrize("number", ["12345678901234567.89", "1e400"])
+def test_a_number_that_would_not_stay_what_it_is_hides_the_value(number):
+    record = a_record(value=f'{{"card":"1","sum":{number}}}'.encode())
+    assert mask(record, ["value.card"]).value == COVER.encode()

@@ -13,9 +13,13 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
 from console.accounts import rights
 from console.accounts.services import grant
+from console.audit import services as audit
+
+_AUDITED = ("role", "password", "block", "unblock")
 
 
 class Command(BaseCommand):
@@ -26,7 +30,9 @@ class Command(BaseCommand):
         parser.add_argument("--role", choices=rights.ROLES[1:], help="what they may do")
         parser.add_argument("--cluster", default="", help="only on this cluster (its short name)")
         parser.add_argument("--password", action="store_true", help="set a new password")
-        parser.add_argument("--block", action="store_true", help="let them in no more")
+        entry = parser.add_mutually_exclusive_group()
+        entry.add_argument("--block", action="store_true", help="let them in no more")
+        entry.add_argument("--unblock", action="store_true", help="let them in again")
 
     def handle(self, *args: Any, **options: Any) -> None:
         users = get_user_model().objects
@@ -37,10 +43,14 @@ class Command(BaseCommand):
         user = user or get_user_model()(username=options["name"])
         if is_new or options["password"]:
             user.set_password(self._password(user))
-        user.is_active = not options["block"]
-        user.save()
-        if options["role"]:
-            self.stdout.write(str(grant(user, options["role"], options["cluster"])))
+        if options["block"] or options["unblock"]:
+            user.is_active = options["unblock"]
+        with transaction.atomic():
+            user.save()
+            if options["role"]:
+                self.stdout.write(str(grant(user, options["role"], options["cluster"])))
+            done = {name: options[name] for name in _AUDITED if options[name]}
+            audit.record(None, "account.set", options["cluster"], user.username, after=done)
 
     def _password(self, user: Any) -> str:
         if sys.stdin.isatty():
