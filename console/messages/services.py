@@ -18,7 +18,6 @@ from monitoring.gateway.browse import RecordRow, Unread
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 
-LIMIT_MAX = 500
 COVERED = Decoded("covered", COVER, 0, preview=COVER)
 
 
@@ -62,9 +61,7 @@ def read(principal: Any, cluster: Cluster, query: Query) -> Shown:
     if not held.may("record.read", query.topic):
         raise PermissionDenied(_("Your role does not include reading the records of this topic."))
     with for_cluster(cluster) as gateway:
-        portion = gateway.browse.read(
-            query.topic, query.partition, query.offset, min(query.limit, LIMIT_MAX)
-        )
+        portion = gateway.browse.read(query.topic, query.partition, query.offset, query.limit)
     targets = [] if held.may("record.unmask", query.topic) else _targets(cluster, query.topic)
     records = [_shown(mask(row, targets), bool(targets)) for row in portion.rows]
     return Shown(records, portion.unread)

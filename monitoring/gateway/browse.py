@@ -22,7 +22,7 @@ from confluent_kafka import (
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
 from monitoring.gateway.kafka_errors import translate, translated
 
-LIMIT_MAX = 1000
+LIMIT_MAX = 500
 _BYTES_MAX = 8 * 1024 * 1024
 _TIMEOUT_S = 5.0
 _RECORDS_MAX = 5000  # read to find the newest of all partitions

@@ -9,7 +9,8 @@ from django.core.exceptions import PermissionDenied
 from console.accounts.rights import is_closed
 from console.demo.topics import BROKERD_EVENTS
 from console.messages.models import MaskingRule
-from console.messages.services import COVERED, LIMIT_MAX, Query, read
+from console.messages.services import COVERED, Query, read
+from monitoring.gateway.browse import LIMIT_MAX
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
 from monitoring.models import Cluster
 from tests.support.live_cluster import LiveCluster
@@ -47,8 +48,15 @@ def test_records_come_newest_first_as_people_read_them(local, topic, viewer):
     assert records[0].key.text == "alice"
     assert records[0].value.kind == "json"
     assert len(read(viewer, local, Query(topic)).records) == 4
-    assert len(read(viewer, local, Query(topic, limit=10 * LIMIT_MAX)).records) == 4
     assert [record.offset for record in read(viewer, local, Query(topic, 1, 1, 1)).records] == [1]
+
+
+def test_one_question_gets_so_many_records_and_no_more(local, topic, viewer, live_cluster):
+    producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
+    for _ in range(LIMIT_MAX + 10):
+        producer.produce(topic, b"x", partition=0)
+    assert producer.flush(20) == 0
+    assert len(read(viewer, local, Query(topic, 0, limit=10 * LIMIT_MAX)).records) == LIMIT_MAX
 
 
 @pytest.mark.parametrize("role", ["viewer", "operator"])
