@@ -45,6 +45,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         self.show: str = query.get("show", [""])[0]
         self._wanted = ""  # the occasion to show next
         self._sent = ""  # the last one sent
+        self._announced: int | None = None  # the newest tick that was; None = none since it opened
         self._acknowledged = True
         self._sender: asyncio.Task[None] | None = None
         if not fragments.is_known(self.show) or await self._allowed() is None:
@@ -68,7 +69,8 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         self._push(self._wanted)
 
     async def tick(self, event: dict[str, Any]) -> None:
-        self._push(f"tick {event['tick']}")
+        self._announced = int(event["tick"])
+        self._push(f"tick {self._announced}")
 
     async def alerts(self, event: dict[str, Any]) -> None:
         self._push(f"alerts {event['tick']}")
@@ -104,7 +106,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         await self.send(text_data=html)
 
     def _status(self, held: rights.Rights) -> store.Status:
-        store.refresh(self.slug, at_once=True)
+        store.refresh(self.slug, at_once=self._announced is None, announced=self._announced)
         return store.status(self.slug, held)
 
     async def _allowed(self) -> tuple[Cluster, rights.Rights] | None:

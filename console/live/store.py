@@ -1,8 +1,8 @@
 """What this web process knows of each cluster: the newest tick, read once and shared by all.
 
 A page asks `snapshot(slug, rights)` and `status(slug)`; neither asks a broker, and Redis at most
-every CHECK_SECONDS for a cluster. A gap in sampling or a Redis that is away changes the status,
-not the figures: those stay the last good ones, with their age.
+every CHECK_SECONDS for a cluster, and then only for what is newer. A gap in sampling or a Redis
+that is away changes the status, not the figures: those stay the last good ones, with their age.
 """
 
 import threading
@@ -113,10 +113,14 @@ def forget(slug: str) -> None:
         _known.pop(slug, None)
 
 
-def refresh(slug: str, *, at_once: bool = False) -> None:
-    """Looks for newer ticks; `at_once` when one was announced."""
+def refresh(slug: str, *, at_once: bool = False, announced: int | None = None) -> None:
+    """Looks for newer ticks; `at_once` where one may just have come, or was `announced`."""
     known = _of(slug)
     with known.lock:
+        if announced is not None:
+            if _knows(known, announced):
+                return  # another socket asked already
+            at_once = True
         if not at_once and time.monotonic() - known.checked_at < CHECK_SECONDS:
             return
         known.checked_at = time.monotonic()
@@ -131,21 +135,31 @@ def refresh(slug: str, *, at_once: bool = False) -> None:
             _note_unreadable(known, str(error))
 
 
+def _knows(known: _Known, number: int) -> bool:
+    return known.head is not None and known.head.tick >= number and not known.unreadable
+
+
 def _note_unreadable(known: _Known, reason: str) -> None:
     known.unreadable = reason
     known.unreadable_since_ms = known.unreadable_since_ms or now_ms()
 
 
 def _read(slug: str, known: _Known) -> None:
+    """Takes in what is newer: as a rule nothing or one tick, else as much as the drawings show."""
+    if known.head is not None:
+        newer = live.ticks_after(slug, known.head.start_ms, 2)
+        if len(newer) < 2:
+            for tick in newer:
+                _take(known, tick)
+            return
     head = live.latest_tick(slug)
-    if head is None or (known.head is not None and head.tick == known.head.tick):
+    if head is None:
         return
     points = POINTS_MAX if len(head.partitions) + len(head.groups) < LARGE_ROWS else POINTS_LARGE
     since_ms = head.start_ms - points * head.interval_ms
     if known.head is not None:
         since_ms = max(since_ms, known.head.start_ms + 1)
-    follows = known.head is not None and head.tick == known.head.tick + 1
-    for tick in [head] if follows else live.recent_ticks(slug, since_ms):
+    for tick in live.recent_ticks(slug, since_ms):
         _take(known, tick)
     if known.ok is None:
         known.ok = live.last_ok_tick(slug)

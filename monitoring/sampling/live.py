@@ -36,16 +36,15 @@ def last_ok_tick(slug: str, *, patient: bool = False) -> Tick | None:
     return decode(entries[0][1]) if entries else None
 
 
-def read_tick(slug: str, tick_id: int) -> Tick | None:
-    """One tick by its number; None when it was never written or has left the window."""
-    entry_id = f"{tick_id * interval_ms()}-0"
-    with store.quick() as client:
-        entries = client.xrange(keys.ticks(slug), min=entry_id, max=entry_id)
-    return decode(entries[0][1]) if entries else None
-
-
 def recent_ticks(slug: str, since_ms: int) -> list[Tick]:
     """Ticks that began at or after `since_ms`, oldest first, gaps included."""
     with store.quick() as client:
         entries = client.xrange(keys.ticks(slug), min=max(since_ms, 0))
+    return [decode(fields) for _, fields in entries]
+
+
+def ticks_after(slug: str, start_ms: int, limit: int) -> list[Tick]:
+    """At most `limit` ticks that began later, oldest first; where there is none it costs little."""
+    with store.quick() as client:
+        entries = client.xrange(keys.ticks(slug), min=start_ms + 1, count=limit)
     return [decode(fields) for _, fields in entries]

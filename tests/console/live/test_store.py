@@ -1,5 +1,8 @@
+import pytest
+
 from console.accounts.rights import Rights
 from console.live import store
+from monitoring.sampling import live
 from tests.console.conftest import BROKERS, PARTITIONS, sample, tick_now
 
 VIEWER, ADMIN = Rights("local", "viewer"), Rights("local", "admin")
@@ -76,6 +79,49 @@ def test_new_ticks_are_added_to_what_is_known(redis_server):
     store.refresh("local", at_once=True)
     assert store.snapshot("local", ADMIN).tick.tick == first + 3
     assert len(store.history("local", ADMIN)) == 4
+
+
+def test_a_tick_that_is_announced_is_read_for_the_first_who_asks(redis_server, monkeypatch):
+    number = sample(number=tick_now() - 2)
+    store.snapshot("local", VIEWER)
+    asked = []
+    ticks_after = live.ticks_after
+
+    def counted(*arguments):
+        asked.append(arguments)
+        return ticks_after(*arguments)
+
+    monkeypatch.setattr(store.live, "ticks_after", counted)
+    monkeypatch.setattr(store.live, "latest_tick", lambda slug: pytest.fail("read as a whole"))
+    sample(number=number + 1)
+    for _socket in range(3):
+        store.refresh("local", announced=number + 1)
+    assert len(asked) == 1
+    assert store.snapshot("local", VIEWER).tick.tick == number + 1
+
+
+def test_looking_again_where_nothing_is_new_reads_no_tick(redis_server, monkeypatch):
+    sample()
+    store.snapshot("local", VIEWER)
+    monkeypatch.setattr(live, "decode", lambda fields: pytest.fail("read as a whole"))
+    store.refresh("local", at_once=True)
+    assert store.status("local").state == "ok"
+
+
+def test_what_was_missed_for_long_is_read_as_far_as_it_is_drawn(redis_server, monkeypatch):
+    monkeypatch.setattr(store, "POINTS_MAX", 3)
+    first = tick_now() - 9
+    for number in range(first, first + 9):
+        sample(number=number)
+        if number == first:
+            store.snapshot("local", VIEWER)
+    taken = []
+    take = store._take
+    monkeypatch.setattr(
+        store, "_take", lambda known, tick: taken.append(tick.tick) or take(known, tick)
+    )
+    store.refresh("local", at_once=True)
+    assert taken == list(range(first + 5, first + 9))
 
 
 def test_clusters_do_not_mix(redis_server):

@@ -9,7 +9,7 @@ from tests.monitoring.ticks import INTERVAL_MS, make_tick
 def test_nothing_sampled_is_none(redis_server):
     assert live.latest_tick("local") is None
     assert live.last_ok_tick("local") is None
-    assert live.read_tick("local", 5) is None
+    assert live.ticks_after("local", 0, 5) == []
     assert live.recent_ticks("local", 0) == []
 
 
@@ -17,7 +17,7 @@ def test_the_latest_tick_is_what_was_put(redis_server):
     tick = make_tick(10, partitions=[{"topic": "a", "partition": 0}])
     assert put_tick(tick)
     assert live.latest_tick("local") == tick
-    assert live.read_tick("local", 10) == tick
+    assert live.last_ok_tick("local") == tick
 
 
 def test_the_same_tick_twice_is_kept_once(redis_server):
@@ -64,6 +64,15 @@ def test_the_stream_holds_fifteen_minutes_and_gaps_are_bounded_by_it(redis_serve
 def test_clusters_do_not_see_each_other(redis_server):
     put_tick(make_tick(10, cluster="one"))
     assert live.latest_tick("two") is None
+
+
+def test_what_is_newer_than_a_tick_is_told_oldest_first_and_bounded(redis_server):
+    ticks = [make_tick(number) for number in (10, 11, 12, 13)]
+    for tick in ticks:
+        put_tick(tick)
+    assert live.ticks_after("local", ticks[1].start_ms, 5) == ticks[2:]
+    assert live.ticks_after("local", ticks[0].start_ms, 2) == ticks[1:3]
+    assert live.ticks_after("local", ticks[3].start_ms, 5) == []
 
 
 def test_recent_ticks_start_at_the_time_asked_for(redis_server):
