@@ -16,6 +16,8 @@ from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
 from monitoring.history.reader import read
+from monitoring.history.root import current
+from monitoring.history.writer import flushed_until_ms
 from monitoring.lag.partition import LagNote
 from monitoring.lag.tables import with_lag
 from monitoring.sampling import live
@@ -33,22 +35,28 @@ Sums = dict[str, dict[int, int | None]]  # topic → tick → lag; None = a part
 def lag_chart(slug: str, group: str, held: Rights, range_ms: int, now_ms: int) -> dict[str, Any]:
     """The spec of the chart (static/app/chart.js). Raises OSError when the history is away."""
     from_ms = now_ms - range_ms
+    stored_ms = flushed_until_ms(current(), slug)
     stored = read(slug, "groups", from_ms, now_ms, _COLUMNS, group=group)
     sums = _sums([stored], held)
-    newest = max((tick for ticks in sums.values() for tick in ticks), default=-1)
     interval = live.interval_ms()
-    for topic, ticks in _sums(_live(slug, group, newest, from_ms, interval), held).items():
+    for topic, ticks in _sums(_live(slug, group, stored_ms, from_ms, interval), held).items():
         sums.setdefault(topic, {}).update(ticks)
     return chart(sums, from_ms // interval, now_ms // interval, interval)
 
 
-def _live(slug: str, group: str, newest: int, from_ms: int, interval: int) -> Iterable[pa.Table]:
-    """The rows of the ticks after `newest`; none when Redis is away (the chart then ends there)."""
+def _live(slug: str, group: str, stored_ms: int, from_ms: int, interval: int) -> Iterable[pa.Table]:
+    """The rows of the ticks after `stored_ms`, whether this group is in the history or not.
+
+    None when Redis is away: the chart then ends where the history does.
+    """
     try:
-        ticks = live.recent_ticks(slug, max(from_ms, (newest + 1) * interval))
+        # A tick's moment lies up to two intervals after its beginning.
+        ticks = live.recent_ticks(slug, max(from_ms, stored_ms - 2 * interval))
     except StoreDown:
         return
     for tick in ticks:
+        if tick.at_ms <= stored_ms:
+            continue
         names = tick.groups["group"].cast(pa.string())
         yield tick.groups.filter(pc.equal(names, group)).select(_COLUMNS)
 

@@ -1,5 +1,7 @@
 from console.accounts.rights import Rights
 from console.groups import history
+from monitoring.history.root import current
+from monitoring.history.writer import flush
 from monitoring.sampling import live
 from tests.console.conftest import GROUPS, sample, sample_next, tick_now
 
@@ -42,6 +44,27 @@ def test_the_chart_takes_the_live_ticks_and_leaves_gaps(redis_server):
     spec = history.lag_chart("local", "billing", held, 4 * live.interval_ms(), now_ms)
     assert [line["name"] for line in spec["series"]] == ["orders"]
     assert spec["series"][0]["y"] == [0, 1, None, 3, None]
+
+
+def test_of_the_live_ticks_only_those_are_read_that_are_not_stored_yet(
+    redis_server, settings, tmp_path, monkeypatch
+):
+    settings.HISTORY_URL = str(tmp_path)
+    first = tick_now() - 20
+    for step in range(18):
+        sample(number=first + step, groups=[GROUPS[0] | {"committed_offset": 100 - step}])
+    flush(current(), "local")
+    for step in (18, 19):
+        sample(number=first + step, groups=[GROUPS[0] | {"committed_offset": 100 - step}])
+    decoded = []
+    decode = live.decode
+    monkeypatch.setattr(live, "decode", lambda fields: decoded.append(1) or decode(fields))
+    now_ms, range_ms = (first + 20) * live.interval_ms(), 20 * live.interval_ms()
+    held = Rights("local", "viewer")
+    spec = history.lag_chart("local", "billing", held, range_ms, now_ms)
+    assert spec["series"][0]["y"] == [*range(20), None]
+    assert history.lag_chart("local", "nobody", held, range_ms, now_ms)["series"] == []
+    assert len(decoded) <= 2 * 4
 
 
 def test_the_chart_leaves_out_what_the_rights_hide(redis_server):
