@@ -135,7 +135,6 @@ MIDDLEWARE = [
     "console.accounts.middleware.SignInMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "django_htmx.middleware.HtmxMiddleware",
     "console.clusters.middleware.ClusterMiddleware",
 ]
 
@@ -232,7 +231,6 @@ CELERY_TIMEZONE = "UTC"
 # --- Language and time --------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English")]
-LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True
 TIME_ZONE = "UTC"
 USE_TZ = True

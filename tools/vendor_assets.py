@@ -31,14 +31,12 @@ MANIFEST = VENDOR / "assets.toml"
 ICONS = re.findall(
     r"\S+",
     """
-    activity alert-triangle arrow-down arrow-right arrow-up arrows-sort bell bolt book-2
-    calendar chart-line check checklist chevron-down chevron-left chevron-right
-    chevron-up circle-check circle-x clock columns copy database dots-vertical download
-    external-link eye eye-off file-database file-text filter hash history home hourglass
-    info-circle key language layout-dashboard list-details loader-2 lock logout menu-2 message-2
-    minus moon pencil player-play player-stop plug-connected plug-connected-x plus refresh
-    report-analytics search selector send server-2 settings shield-lock stack-2 sun sun-moon
-    table test-pipe topology-star-3 trash user users users-group world x
+    activity alert-triangle arrow-down arrow-up bell chart-line chevron-down chevron-left
+    chevron-right chevron-up circle-check circle-x clock columns database download eye eye-off
+    history home hourglass info-circle key layout-dashboard lock logout menu-2 message-2 moon
+    pencil player-play player-stop plug-connected-x plus refresh report-analytics search selector
+    send server-2 settings stack-2 sun sun-moon table test-pipe topology-star-3 trash user users
+    users-group x
     """,
 )
 

@@ -130,10 +130,6 @@ def stat(title: str, value: str, **options: Any) -> dict[str, Any]:
     return {**options, "title": title, "value": value, "spark": drawn, "known": known}
 
 
-@register.inclusion_tag("ui/sparkline.html")
-def spark(values: Any, label: str = "") -> dict[str, Any]:
-    return {"spark": sparkline.draw(values or [], label)}
-
 
 @register.inclusion_tag("ui/table_head.html")
 def table_head(table: Table) -> dict[str, Any]:
