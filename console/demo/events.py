@@ -1,4 +1,4 @@
-"""Follows the event rings of the brokers by their admin HTTP, from a thread of its own.
+"""Follows the event rings of the brokers by their admin ports, from a thread of its own.
 
 The place in each ring is that of the last event a broker has acknowledged; a broker that was
 restarted begins its ring anew. What is fetched but not sent yet is bounded.
@@ -9,20 +9,18 @@ import logging
 import os
 import threading
 from collections import deque
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import httpx
 
 from console.demo.health import Health
 from console.demo.shapes import Outgoing, broker_event
 from monitoring.clock import now_ms
+from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.gateway.broker_admin import BrokerAdmin
+from monitoring.gateway.errors import GatewayError
 
 log = logging.getLogger(__name__)
 
 POLL_S = 2.0
-TIMEOUT_S = 2.0
 PAGE = 200
 WAITING_MAX = 2_000
 
@@ -30,20 +28,16 @@ WAITING_MAX = 2_000
 class BrokerEvents:
     """The events of all brokers as a source of records."""
 
-    def __init__(
-        self, admin_urls: Mapping[str, str], token: str, place_file: Path, topic: str
-    ) -> None:
-        self._urls = admin_urls
+    def __init__(self, urls: AdminUrls, place_file: Path, topic: str) -> None:
+        self._brokers = sorted(urls.by_broker)
+        self._admin = BrokerAdmin(urls)
         self._topic = topic
         self._place_file = place_file
         self._places: dict[str, dict[str, int]] = self._load()  # acknowledged
         self._fetched: dict[str, dict[str, int]] = {k: dict(v) for k, v in self._places.items()}
         self._queue: deque[tuple[str, int, int, Outgoing]] = deque()
         self._taken: list[tuple[str, int, int, Outgoing]] = []
-        self._health = {broker: Health(f"events of broker {broker}") for broker in admin_urls}
-        self._client = httpx.Client(
-            timeout=TIMEOUT_S, headers={"Authorization": f"Bearer {token}"}, trust_env=False
-        )
+        self._health = {broker: Health(f"events of broker {broker}") for broker in self._brokers}
 
     @property
     def is_waiting(self) -> bool:
@@ -71,36 +65,32 @@ class BrokerEvents:
     def follow(self, stop: threading.Event) -> None:
         """Fetch what is new until told to stop; a broker that is away is said once."""
         while not stop.wait(POLL_S):
-            for broker, url in self._urls.items():
+            for broker in self._brokers:
                 if len(self._queue) >= WAITING_MAX:
                     break
                 try:
-                    self._fetch(broker, url)
+                    self._fetch(broker)
                     line = self._health[broker].back(now_ms())
-                except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+                except (GatewayError, ValueError, KeyError, TypeError) as error:
                     line = self._health[broker].away(str(error), now_ms())
                 if line:
                     log.info(line)
 
-    def _fetch(self, broker: str, url: str) -> None:
-        started_at_ms = int(self._get(f"{url}/v1/broker")["started_at_ms"])
+    def _fetch(self, broker: str) -> None:
+        broker_id = int(broker)
+        started_at_ms = int(self._admin.broker(broker_id)["started_at_ms"])
         place = self._fetched.get(broker)
         if place is None or place["started_at_ms"] != started_at_ms:
             place = self._fetched[broker] = {"started_at_ms": started_at_ms, "id": 0}
-        for event in self._get(f"{url}/v1/events?after={place['id']}&limit={PAGE}")["events"]:
+        for event in self._admin.events(broker_id, place["id"], PAGE)["events"]:
             place["id"] = int(event["id"])
             record = broker_event(self._topic, broker, event)
             self._queue.append((broker, started_at_ms, place["id"], record))
 
-    def _get(self, url: str) -> Any:
-        answer = self._client.get(url)
-        answer.raise_for_status()
-        return answer.json()
-
     def _load(self) -> dict[str, dict[str, int]]:
         try:
             places: dict[str, dict[str, int]] = json.loads(self._place_file.read_text())
-            return {broker: places[broker] for broker in self._urls if broker in places}
+            return {broker: places[broker] for broker in self._brokers if broker in places}
         except (OSError, ValueError):
             return {}
 

@@ -22,6 +22,7 @@ from console.demo.journal import Journal
 from console.demo.pace import Pacer, cpu_every_s
 from console.demo.shapes import Outgoing, load_record
 from monitoring.clock import now_ms
+from monitoring.gateway.admin_urls import AdminUrls
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +38,7 @@ class DemoConfig:
     """Where to send, what to follow, how fast."""
 
     bootstrap_servers: str
-    admin_urls: dict[str, str]
-    admin_token: str
+    admin: AdminUrls
     logs: Path
     places: Path  # folder that keeps how far each log was sent
     rate: int  # real records a second; 0 where another sender sends them
@@ -57,9 +57,7 @@ class Followed(Protocol):
 def run_real(config: DemoConfig, stop: threading.Event) -> None:
     """Send and read real records until told to stop."""
     create_topics(config.bootstrap_servers, topics.REAL, stop)
-    events = BrokerEvents(
-        config.admin_urls, config.admin_token, config.places / "events.json", topics.BROKERD_EVENTS
-    )
+    events = BrokerEvents(config.admin, config.places / "events.json", topics.BROKERD_EVENTS)
     threads = [threading.Thread(target=events.follow, args=(stop,), daemon=True)]
     for member in all_members(config.bootstrap_servers, config.rate, stop):
         threads.append(threading.Thread(target=member.run, name=member.name, daemon=True))

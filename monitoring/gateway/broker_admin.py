@@ -61,7 +61,7 @@ class BrokerAdmin:
         """Counters, memory, CPU and disks of a broker."""
         return self._get(broker_id, "/v1/broker", {})
 
-    def events(self, broker_id: int, after: int, limit: int = 200) -> dict[str, Any]:
+    def events(self, broker_id: int, after: int, limit: int) -> dict[str, Any]:
         """What happened on a broker after event number `after`."""
         return self._get(broker_id, "/v1/events", {"after": after, "limit": limit})
 

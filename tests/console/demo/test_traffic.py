@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient
 
 from console.demo.topics import LOAD_SEQUENCE
 from console.demo.traffic import DemoConfig, run_load, run_real
+from monitoring.gateway.admin_urls import AdminUrls
 from tests.support.brokerd import BrokerdCluster
 from tests.support.zookeeper import ZooKeeper
 
@@ -31,10 +32,10 @@ def cluster(
 def config(cluster: BrokerdCluster, tmp_path: Path) -> DemoConfig:
     (tmp_path / "logs").mkdir()
     [broker] = cluster.brokers
+    token = (broker.directory / "admin.token").read_text().strip()
     return DemoConfig(
         bootstrap_servers=cluster.bootstrap_servers,
-        admin_urls={"1": broker.admin_url},
-        admin_token=(broker.directory / "admin.token").read_text().strip(),
+        admin=AdminUrls({"1": broker.admin_url}, token, ("127.0.0.1",)),
         logs=tmp_path / "logs",
         places=tmp_path / "places",
         rate=200,

@@ -18,6 +18,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from console.demo.pace import RATE_MIN, split_rate
 from console.demo.traffic import DemoConfig, run_load, run_real
 from console.stack.config import StackConfig
+from monitoring.gateway.admin_urls import AdminUrls
 
 LOAD_RATE_MAX = 200_000
 
@@ -74,8 +75,9 @@ def demo_config(rate: int, is_alone: bool) -> DemoConfig:
     real_rate, load_rate = split_rate(rate, is_alone)
     return DemoConfig(
         bootstrap_servers=stack.bootstrap_servers,
-        admin_urls=stack.admin_urls,
-        admin_token=stack.admin_token_file.read_text().strip(),
+        admin=AdminUrls(
+            stack.admin_urls, stack.admin_token_file.read_text().strip(), ("127.0.0.1",)
+        ),
         logs=settings.AERIE_LOGS,
         places=settings.AERIE_DATA / "demo",
         rate=real_rate,
