@@ -13,7 +13,6 @@ from typing import TypeVar
 from confluent_kafka import TopicCollection, TopicPartitionInfo
 from confluent_kafka.admin import (
     AdminClient,
-    AlterConfigOpType,
     ConfigEntry,
     ConfigResource,
     ConfigSource,
@@ -36,7 +35,6 @@ class ConfigValue:
     value: str | None
     source: str  # Kafka's names: DYNAMIC_TOPIC_CONFIG, STATIC_BROKER_CONFIG, DEFAULT_CONFIG …
     is_default: bool
-    is_read_only: bool
     is_sensitive: bool
 
 
@@ -54,10 +52,6 @@ class TopicPlace:
 
     name: str
     partitions: tuple[PartitionPlace, ...]
-
-    @property
-    def replication_factor(self) -> int:
-        return max((len(partition.replicas) for partition in self.partitions), default=0)
 
 
 class Admin:
@@ -118,30 +112,7 @@ class Admin:
 
     def describe_configs(self, topic: str) -> list[ConfigValue]:
         """Every setting of a topic, sorted by name, defaults included."""
-        return self._configs(ConfigResource(ConfigResource.Type.TOPIC, topic))
-
-    def describe_broker_configs(self, broker_id: int) -> list[ConfigValue]:
-        """Every setting of a broker, sorted by name."""
-        return self._configs(ConfigResource(ConfigResource.Type.BROKER, str(broker_id)))
-
-    def alter_configs(self, topic: str, changes: Mapping[str, str | None]) -> None:
-        """Set the named settings of a topic; None removes an override. Others stay."""
-        entries = [
-            ConfigEntry(
-                name,
-                value,
-                incremental_operation=AlterConfigOpType.DELETE
-                if value is None
-                else AlterConfigOpType.SET,
-            )
-            for name, value in changes.items()
-        ]
-        resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=entries)
-        with translated():
-            futures = self._client.incremental_alter_configs([resource], request_timeout=_TIMEOUT_S)
-            _wait(futures[resource])
-
-    def _configs(self, resource: ConfigResource) -> list[ConfigValue]:
+        resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
         with translated():
             futures = self._client.describe_configs([resource], request_timeout=_READ_TIMEOUT_S)
             told = _wait(futures[resource])
@@ -163,7 +134,6 @@ def _config_value(entry: ConfigEntry) -> ConfigValue:
         value=None if entry.is_sensitive else entry.value,
         source=ConfigSource(entry.source).name,
         is_default=bool(entry.is_default),
-        is_read_only=bool(entry.is_read_only),
         is_sensitive=bool(entry.is_sensitive),
     )
 

@@ -7,7 +7,6 @@ lag unknown. A commit beyond the end (the topic was made anew, or its log was cu
 number that is shown as it is: hiding it would hide the fault.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -18,20 +17,3 @@ class LagNote(StrEnum):
     NOT_COMMITTED = "not_committed"
     END_UNKNOWN = "end_unknown"
     AHEAD_OF_END = "ahead_of_end"
-
-
-@dataclass(frozen=True, slots=True)
-class Lag:
-    """Messages between the commit and the end; None = none or unknown, `note` says which."""
-
-    value: int | None
-    note: LagNote
-
-
-def partition_lag(end: int | None, committed: int | None) -> Lag:
-    """The lag of a partition whose log ends at `end`; None = not known or not committed."""
-    if committed is None:
-        return Lag(None, LagNote.NOT_COMMITTED)
-    if end is None:
-        return Lag(None, LagNote.END_UNKNOWN)
-    return Lag(end - committed, LagNote.AHEAD_OF_END if committed > end else LagNote.PLAIN)

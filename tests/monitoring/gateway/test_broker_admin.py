@@ -30,7 +30,7 @@ def test_counters_and_events_are_told(live_cluster, topic):
     leader, _ = topic
     with for_cluster(live_cluster.row()) as gateway:
         assert gateway.broker_admin.broker(leader)["broker_id"] == leader
-        assert gateway.broker_admin.events(leader, 0)["events"]
+        assert gateway.broker_admin.events(leader, 0, 200)["events"]
 
 
 def test_what_is_not_there_is_not_found(live_cluster, topic):

@@ -1,7 +1,7 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitoring.lag.partition import partition_lag
+from monitoring.lag.partition import LagNote
 from monitoring.lag.tables import group_totals, topic_totals, with_lag
 from tests.monitoring.ticks import groups_table
 
@@ -11,16 +11,40 @@ def row(group, topic, partition, end, committed, **more):
     return fields | {"log_end_offset": end, "committed_offset": committed, "members": 1} | more
 
 
+def lag_of(end, committed):
+    """What the table must say of one partition, written the plain way."""
+    if committed is None:
+        return None, LagNote.NOT_COMMITTED
+    if end is None:
+        return None, LagNote.END_UNKNOWN
+    return end - committed, LagNote.AHEAD_OF_END if committed > end else LagNote.PLAIN
+
+
 offsets = st.none() | st.integers(0, 2**40)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(offsets, offsets), max_size=20))
-def test_the_table_says_the_same_as_the_function(pairs):
+def test_the_table_says_the_same_as_the_plain_way(pairs):
     rows = [row("g", "t", n, end, committed) for n, (end, committed) in enumerate(pairs)]
     table = with_lag(groups_table(1, rows))
     for (end, committed), told in zip(pairs, table.to_pylist(), strict=True):
-        lag = partition_lag(end, committed)
-        assert (told["lag"], told["lag_note"]) == (lag.value, lag.note.value)
+        assert (told["lag"], told["lag_note"]) == lag_of(end, committed)
+
+
+def test_the_lag_says_what_is_known_and_nothing_else():
+    pairs = [(10, 4), (10, 10), (0, 0), (10, None), (None, 4), (None, None), (10, 12)]
+    rows = [row("g", "t", n, end, committed) for n, (end, committed) in enumerate(pairs)]
+    told = with_lag(groups_table(1, rows)).select(["lag", "lag_note"]).to_pylist()
+    assert [tuple(found.values()) for found in told] == [
+        (6, ""),
+        (0, ""),
+        (0, ""),
+        (None, "not_committed"),
+        (None, "end_unknown"),
+        (None, "not_committed"),
+        (-2, "ahead_of_end"),
+    ]
 
 
 def test_a_total_counts_what_it_leaves_out():
