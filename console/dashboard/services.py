@@ -20,7 +20,8 @@ def context(cluster: Cluster, held: Rights, argument: str = "") -> dict[str, Any
     worst = sorted(
         shown.groups, key=lambda group: -1 if group.lag is None else group.lag, reverse=True
     )
-    busiest = sorted(shown.topics, key=lambda t: t.messages_rate.value or 0.0, reverse=True)
+    # Also those at rest, so that the table keeps its height from tick to tick.
+    busiest = sorted(shown.topics, key=lambda t: (-(t.messages_rate.value or 0.0), t.name))
     return {
         "alerts": open_alerts(cluster, held, shown) if held.may("alert.view") else None,
         "totals": shown.totals,
@@ -28,7 +29,7 @@ def context(cluster: Cluster, held: Rights, argument: str = "") -> dict[str, Any
         "brokers": shown.brokers,
         "controller": shown.tick.controller_id,
         "worst_groups": worst[:TOP],
-        "busiest_topics": [topic for topic in busiest if topic.messages_rate][:TOP],
+        "busiest_topics": busiest[:TOP],
         "history": {
             name: _line(points, name)
             for name in ("messages_rate", "bytes_in_rate", "bytes_out_rate", "lag")

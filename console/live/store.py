@@ -48,6 +48,11 @@ class Troubles:
         )
 
     @property
+    def led_by_brokers_down(self) -> int:
+        """Partitions whose leader does not answer; the cluster may not have noticed yet."""
+        return sum(broker.leaders for broker in self.brokers_down)
+
+    @property
     def since_ms(self) -> int | None:
         """When the oldest of them began."""
         down = [broker.down_since_ms for broker in self.brokers_down]

@@ -1,13 +1,13 @@
 """The ports of the stack: which are needed, whether two settings clash, whether one is taken."""
 
 import errno
-import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import psutil
 
 from console.stack.embedded.brokers import ADMIN_PORT_ABOVE
+from monitoring.ports import bind_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +63,12 @@ def taken(ports: Iterable[Port]) -> list[str]:
 
 
 def _why_not(number: int) -> str:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", number))
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE:
-                return f"cannot be used: {error.strerror}"
-            return f"is in use{_by_whom(number)}"
-    return ""
+    error = bind_error(number)
+    if error is None:
+        return ""
+    if error.errno != errno.EADDRINUSE:
+        return f"cannot be used: {error.strerror}"
+    return f"is in use{_by_whom(number)}"
 
 
 def _by_whom(number: int) -> str:

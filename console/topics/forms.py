@@ -61,7 +61,9 @@ class CreateTopicForm(forms.Form):
 
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])
-        if name in (".", "..") or not TOPIC_NAME.fullmatch(name):
+        if name in (".", ".."):
+            raise ValidationError(_("“.” and “..” are no topic names."))
+        if not TOPIC_NAME.fullmatch(name):
             raise ValidationError(_("Only letters, digits, “.”, “_” and “-” are allowed."))
         return name
 

@@ -1,7 +1,8 @@
 import pytest
 
 from console.accounts.rights import Rights
-from console.live import store
+from console.live import fragments, store
+from monitoring.models import Cluster
 from monitoring.sampling import live
 from tests.console.conftest import BROKERS, PARTITIONS, sample, tick_now
 
@@ -147,6 +148,15 @@ def test_a_part_that_is_away_is_told_with_the_moment_it_went(redis_server):
     assert [broker.id for broker in told.brokers_down] == [2]
     assert told.zookeeper_since_ms == 60
     assert store.status("local", VIEWER).troubles.leaderless == 1  # the hidden topic is not told
+
+
+def test_partitions_whose_leader_is_silent_are_not_said_to_work(redis_server, db):
+    sample(brokers=[BROKERS[0] | {"up": False, "down_since_ms": 30}])
+    led = sum(row["leader"] == BROKERS[0]["id"] for row in PARTITIONS)
+    assert store.status("local", ADMIN).troubles.led_by_brokers_down == led
+    banner = fragments.status(Cluster(slug="local"), ADMIN)
+    assert f"{led} partitions whose leader does not answer" in banner
+    assert "Every partition has a leader" not in banner
 
 
 def test_a_partial_sum_is_a_gap_in_the_drawing_and_no_dip(redis_server):

@@ -1,47 +1,7 @@
 import subprocess
 from pathlib import Path
 
-import pytest
-
-from console.stack.embedded.java import major_version, system_java, write_wrapper
-
-
-@pytest.mark.parametrize(
-    ("text", "major"),
-    [
-        ('openjdk version "17.0.15" 2025-04-15', 17),
-        ('java version "1.8.0_402"', 8),
-        ('openjdk version "25" 2025-09-16', 25),
-        ("command not found", 0),
-    ],
-)
-def test_the_feature_release_is_read_from_what_java_prints(text: str, major: int) -> None:
-    assert major_version(text) == major
-
-
-def fake_java(folder: Path, version: str) -> Path:
-    java = folder / "bin" / "java"
-    java.parent.mkdir(parents=True)
-    java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\n")
-    java.chmod(0o755)
-    return java
-
-
-def test_java_home_goes_before_the_path(tmp_path: Path) -> None:
-    home, other = fake_java(tmp_path / "home", "21.0.1"), fake_java(tmp_path / "other", "17.0.1")
-    environment = {"JAVA_HOME": str(tmp_path / "home"), "PATH": str(other.parent)}
-    assert system_java(environment) == home
-
-
-def test_a_java_that_is_too_old_is_passed_over(tmp_path: Path) -> None:
-    fake_java(tmp_path / "home", "11.0.2")
-    other = fake_java(tmp_path / "other", "17.0.1")
-    environment = {"JAVA_HOME": str(tmp_path / "home"), "PATH": str(other.parent)}
-    assert system_java(environment) == other
-
-
-def test_no_java_at_all_is_none(tmp_path: Path) -> None:
-    assert system_java({"PATH": str(tmp_path)}) is None
+from console.stack.embedded.java import java_home, write_wrapper
 
 
 def test_the_wrapper_drops_one_argument_and_keeps_the_rest_as_they_are(tmp_path: Path) -> None:
@@ -53,3 +13,11 @@ def test_the_wrapper_drops_one_argument_and_keeps_the_rest_as_they_are(tmp_path:
     arguments = ["-Xmx1g", "--add-modules=jdk.incubator.vector", "-cp", "a b/*", "Main", ""]
     answer = subprocess.run([home / "bin" / "java", *arguments], capture_output=True, text=True)
     assert answer.stdout.splitlines() == ["[-Xmx1g]", "[-cp]", "[a b/*]", "[Main]", "[]"]
+
+
+def test_a_wrapper_made_before_is_taken_as_the_java_that_there_is(tmp_path: Path) -> None:
+    java = tmp_path / "java"
+    java.write_text("#!/bin/sh\necho 'openjdk version \"17.0.1\"' >&2\n")
+    java.chmod(0o755)
+    home = write_wrapper(tmp_path / "home", java)
+    assert java_home({"JAVA_HOME": str(home), "PATH": ""}, tmp_path / "another") == home

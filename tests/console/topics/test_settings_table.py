@@ -5,7 +5,7 @@ from monitoring.gateway.admin import ConfigValue
 
 
 def entry(name, value, source="DEFAULT_CONFIG", sensitive=False):
-    return ConfigValue(name, value, source, source == "DEFAULT_CONFIG", False, sensitive)
+    return ConfigValue(name, value, source, source == "DEFAULT_CONFIG", sensitive)
 
 
 @pytest.mark.parametrize(

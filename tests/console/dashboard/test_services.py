@@ -1,0 +1,25 @@
+"""The figures of the overview."""
+
+import pytest
+
+from console.accounts import rights
+from console.dashboard import services
+from console.live import store
+from monitoring.models import Cluster
+from tests.console.conftest import PARTITIONS, sample_next
+
+
+@pytest.fixture
+def local(sampled):
+    return Cluster.objects.get(slug="local")
+
+
+def test_topics_at_rest_stay_in_the_list_so_that_it_keeps_its_height(local, admin):
+    held = rights.of(admin, local)
+    before = services.context(local, held)["busiest_topics"]
+    busy = [row | {"log_end_offset": 900} for row in PARTITIONS if row["topic"] == "orders"]
+    sample_next(partitions=[*PARTITIONS[len(busy) :], *busy])
+    store.refresh("local", at_once=True)
+    after = services.context(local, held)["busiest_topics"]
+    assert len(before) == len(after) == 3
+    assert after[0].name == "orders"
