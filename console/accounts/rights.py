@@ -65,6 +65,11 @@ class Rights:
         return self.role != NOBODY and ROLES.index(self.role) >= ROLES.index(least)
 
     @property
+    def may_change_topics(self) -> bool:
+        """For templates, which cannot pass a verb."""
+        return self.may("topic.create")
+
+    @property
     def hidden_prefixes(self) -> list[str]:
         """The beginnings of topic names that are not there for this role; mostly none or all."""
         return [prefix for prefix in HIDDEN_PREFIXES if not self.may("topic.view", prefix)]

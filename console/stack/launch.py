@@ -8,6 +8,7 @@ from pathlib import Path
 
 from console.stack import lock, ports, procfile, sessions
 from console.stack.config import StackConfig
+from console.stack.outside import Service, wait_for
 from console.stack.plan import roles_for
 from console.stack.preparation import (
     NotReady,
@@ -18,7 +19,6 @@ from console.stack.preparation import (
     prepare,
 )
 from console.stack.probes import Asker
-from console.stack.services import Service, wait_for
 from console.stack.supervisor import Program, Supervisor
 from monitoring.seed import EMBEDDED_SLUG
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from console.stack import services
+from console.stack import outside
 from console.stack.config import StackConfig
 from console.stack.launch import check, up
 from console.stack.lock import AlreadyRunning
@@ -31,7 +31,7 @@ class Command(BaseCommand):
         config = StackConfig.from_settings(settings)
         try:
             check(config, settings.AERIE_ADMIN_PASSWORD, settings.HISTORY_URL)
-            up(config, without, services.of_settings(settings))
+            up(config, without, outside.of_settings(settings))
         except AlreadyRunning as error:
             sys.exit(f"aerie: {error}. Stop it with Ctrl-C there, or with make down.")
         except (NotReady, ProcfileError, OSError) as error:

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.db import connection
 from django.db.utils import OperationalError
 
-from console.stack import services
-from console.stack.services import Service, Unreachable, of_settings, wait_for
+from console.stack import outside
+from console.stack.outside import Service, Unreachable, of_settings, wait_for
 from tests.support.zookeeper import ZooKeeper, free_port
 
 
@@ -22,8 +22,8 @@ def mute() -> Iterator[int]:
 
 @pytest.fixture(autouse=True)
 def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "TRY_FOR_S", 0.3)
-    monkeypatch.setattr(services, "TRY_EVERY_S", 0.05)
+    monkeypatch.setattr(outside, "TRY_FOR_S", 0.3)
+    monkeypatch.setattr(outside, "TRY_EVERY_S", 0.05)
 
 
 def test_only_what_settings_replace_is_asked_for() -> None:
@@ -45,26 +45,26 @@ def test_only_what_settings_replace_is_asked_for() -> None:
 
 
 def test_a_redis_that_answers_is_found(redis_server) -> None:
-    services.ask_redis(settings.REDIS_URL, settings.REDIS_OPTIONS)
+    outside.ask_redis(settings.REDIS_URL, settings.REDIS_OPTIONS)
 
 
 def test_a_redis_that_is_not_there_or_says_nothing_is_told(mute: int) -> None:
     with pytest.raises(Unreachable, match=r"^Connection refused$"):
-        services.ask_redis(f"redis://127.0.0.1:{free_port()}/0", settings.REDIS_OPTIONS)
+        outside.ask_redis(f"redis://127.0.0.1:{free_port()}/0", settings.REDIS_OPTIONS)
     with pytest.raises(Unreachable, match="Timeout"):
-        services.ask_redis(f"redis://127.0.0.1:{mute}/0", settings.REDIS_OPTIONS)
+        outside.ask_redis(f"redis://127.0.0.1:{mute}/0", settings.REDIS_OPTIONS)
 
 
 def test_a_zookeeper_that_answers_is_found_beside_one_that_does_not(zookeeper: ZooKeeper) -> None:
-    services.ask_zookeeper(f"127.0.0.1:{free_port()},{zookeeper.connect('/aerie')}")
+    outside.ask_zookeeper(f"127.0.0.1:{free_port()},{zookeeper.connect('/aerie')}")
 
 
 def test_a_zookeeper_that_is_not_there_or_says_nothing_is_told(mute: int) -> None:
     port = free_port()
     with pytest.raises(Unreachable, match=f"127.0.0.1:{port}: Connection refused"):
-        services.ask_zookeeper(f"127.0.0.1:{port}/aerie")
+        outside.ask_zookeeper(f"127.0.0.1:{port}/aerie")
     with pytest.raises(Unreachable, match="opens no session"):
-        services.ask_zookeeper(f"127.0.0.1:{mute}/aerie")
+        outside.ask_zookeeper(f"127.0.0.1:{mute}/aerie")
 
 
 def test_a_database_that_refuses_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +74,7 @@ def test_a_database_that_refuses_is_told_in_one_line(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(connection, "ensure_connection", refuse)
     monkeypatch.setattr(connection, "close", lambda: None)
     with pytest.raises(Unreachable, match=r"^password authentication failed$"):
-        services.ask_database()
+        outside.ask_database()
 
 
 def refusing(setting: str, is_waited_for: bool = True) -> Service:
@@ -112,7 +112,7 @@ def test_a_spark_that_does_not_answer_is_said_and_not_waited_for() -> None:
 
 
 def test_a_service_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "ANSWER_S", 0.1)
+    monkeypatch.setattr(outside, "ANSWER_S", 0.1)
     never = threading.Event()
     hanging = Service("HISTORY_URL", "file system", "s3a://b", lambda: never.wait() and None)
     said: list[str] = []
