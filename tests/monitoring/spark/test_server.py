@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from monitoring.spark.config import SparkConfig, token
-from monitoring.spark.java import find_java_home
 from monitoring.spark.server import environment, prepare, properties
 from tests.support.spark import REPOSITORY, SparkServer
 
@@ -42,23 +41,6 @@ def test_the_token_is_in_a_private_file_and_in_no_argument(tmp_path: Path) -> No
     assert secret in file.read_text()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert not any(secret in argument for argument in command)
-
-
-def test_a_java_that_is_too_old_is_not_taken(tmp_path: Path) -> None:
-    java = tmp_path / "bin" / "java"
-    java.parent.mkdir()
-    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\n")
-    java.chmod(0o755)
-    with pytest.raises(LookupError, match="Java 17 or newer"):
-        find_java_home({"JAVA_HOME": str(tmp_path), "PATH": str(java.parent)})
-
-
-def test_a_wrapper_folder_serves_as_java_home(tmp_path: Path) -> None:
-    java = tmp_path / "bin" / "java"
-    java.parent.mkdir()
-    java.write_text("#!/bin/sh\necho 'openjdk version \"25\"' >&2\n")
-    java.chmod(0o755)
-    assert find_java_home({"JAVA_HOME": str(tmp_path), "PATH": ""}) == tmp_path
 
 
 def test_a_port_in_use_is_named() -> None:
