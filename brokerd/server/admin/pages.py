@@ -207,6 +207,7 @@ def _space(path: str) -> dict[str, Any]:
     space = os.statvfs(path)
     return {
         "path": path,
-        "total_bytes": space.f_blocks * space.f_frsize,
+        # Without what is reserved for root, as `df` counts: the rest is used or free.
+        "total_bytes": (space.f_blocks - space.f_bfree + space.f_bavail) * space.f_frsize,
         "free_bytes": space.f_bavail * space.f_frsize,
     }

@@ -1,9 +1,11 @@
 """What was written, per topic: DataFrame → DataFrame, nothing read, no clock.
 
 A *step* lies between two samples of a partition whose value is known. Its messages are the
-difference of the end offsets, its bytes the difference of the leader's counter. What cannot be
-known stays null:
+difference of the end offsets, its bytes the difference of the leader's counter. Where there is
+no such difference:
 
+- a partition that was not there in the first sample of all is new: its first value counts whole,
+  in the totals but in no rate;
 - the end offset went back (the topic was made anew, or its log was cut): messages null;
 - another broker leads (its counter is another counter): bytes null;
 - the counter went back (the broker was restarted): it counts from 0 again, so its value is what
@@ -30,33 +32,10 @@ def steps(samples: DataFrame) -> DataFrame:
     is_first (of its partition: nothing to compare with), reset (the offset went back) and
     restarted (the counter went back).
     """
-    in_order = Window.partitionBy("topic", "partition").orderBy("at_ms")
-    before = in_order.rowsBetween(Window.unboundedPreceding, -1)
-
-    def known(value: str, column: str) -> Column:
-        """`column` of the last sample before this one in which `value` is known."""
-        return F.last(F.when(F.col(value).isNotNull(), F.col(column)), ignorenulls=True).over(
-            before
-        )
-
-    before_this = samples.select(
-        "topic",
-        "partition",
-        "at_ms",
-        "leader",
-        "log_end_offset",
-        "bytes_in",
-        (F.row_number().over(in_order) == 1).alias("is_first"),
-        known("log_end_offset", "log_end_offset").alias("end_before"),
-        known("log_end_offset", "at_ms").alias("end_before_at_ms"),
-        known("bytes_in", "bytes_in").alias("bytes_before"),
-        known("bytes_in", "at_ms").alias("bytes_before_at_ms"),
-        known("bytes_in", "leader").alias("leader_before"),
-    )
     grown = F.col("log_end_offset") - F.col("end_before")
     more = F.col("bytes_in") - F.col("bytes_before")
     same_leader = F.col("leader") == F.col("leader_before")
-    return before_this.select(
+    return _with_values_before(samples).select(
         "topic",
         "partition",
         "at_ms",
@@ -69,6 +48,40 @@ def steps(samples: DataFrame) -> DataFrame:
         F.when(same_leader & more.isNotNull(), F.col("at_ms") - F.col("bytes_before_at_ms")).alias(
             "bytes_step_ms"
         ),
+    )
+
+
+def _with_values_before(samples: DataFrame) -> DataFrame:
+    """Beside each sample the last known values of its partition; 0 before a new one's first."""
+    whole = Window.partitionBy("topic", "partition")
+    in_order = whole.orderBy("at_ms")
+    before = in_order.rowsBetween(Window.unboundedPreceding, -1)
+    began = samples.agg(F.min("at_ms").alias("began_at_ms"))
+    # Not there when the samples began: it was made since, with offset and counters at 0.
+    is_new = F.min("at_ms").over(whole) > F.col("began_at_ms")
+
+    def known(value: str, column: str) -> Column:
+        """`column` of the last sample before this one in which `value` is known."""
+        return F.last(F.when(F.col(value).isNotNull(), F.col(column)), ignorenulls=True).over(
+            before
+        )
+
+    def or_new(found: Column, start: Column) -> Column:
+        return F.coalesce(found, F.when(is_new, start))
+
+    return samples.crossJoin(F.broadcast(began)).select(
+        "topic",
+        "partition",
+        "at_ms",
+        "leader",
+        "log_end_offset",
+        "bytes_in",
+        (F.row_number().over(in_order) == 1).alias("is_first"),
+        or_new(known("log_end_offset", "log_end_offset"), F.lit(0)).alias("end_before"),
+        known("log_end_offset", "at_ms").alias("end_before_at_ms"),
+        or_new(known("bytes_in", "bytes_in"), F.lit(0)).alias("bytes_before"),
+        known("bytes_in", "at_ms").alias("bytes_before_at_ms"),
+        or_new(known("bytes_in", "leader"), F.col("leader")).alias("leader_before"),
     )
 
 

@@ -16,9 +16,14 @@ def throughput(rows: list[dict], bucket_ms: int, gap_ms: int) -> tuple[dict, dic
         by_partition[row["topic"], row["partition"]].append(row)
     steps: dict = defaultdict(list)  # topic → per partition, a list of steps
     amounts: dict = defaultdict(lambda: {"messages": [0, 0], "bytes": [0, 0]})
+    began = min((row["at_ms"] for row in rows), default=0)
     for (topic, partition), samples in by_partition.items():
-        walked = _walk(sorted(samples, key=lambda row: row["at_ms"]))
-        steps[topic].append(walked[1:])  # the first sample has nothing before it
+        samples = sorted(samples, key=lambda row: row["at_ms"])
+        is_new = samples[0]["at_ms"] > began
+        walked = _walk(samples, is_new)
+        # The first sample has nothing before it, unless the partition was made since.
+        told = walked[:1] if is_new and walked[0]["messages"][0] is not None else []
+        steps[topic].append([*told, *walked[1:]])
         for step in walked:
             cell = amounts[topic, step["at_ms"] // bucket_ms * bucket_ms, partition]
             for what in ("messages", "bytes"):
@@ -34,9 +39,11 @@ def throughput(rows: list[dict], bucket_ms: int, gap_ms: int) -> tuple[dict, dic
     return summaries, series
 
 
-def _walk(samples: list[dict]) -> list[dict]:
+def _walk(samples: list[dict], is_new: bool) -> list[dict]:
     """Each sample with what came since the last known value: (amount or None, ms since)."""
     end = size = None
+    if is_new:  # no time that it took: it is in no rate
+        end, size = (0, None), (0, None, None)
     walked = []
     for row in samples:
         at = row["at_ms"]
@@ -46,13 +53,14 @@ def _walk(samples: list[dict]) -> list[dict]:
             if end is not None:
                 step["reset"] = row["log_end_offset"] < end[0]
                 if not step["reset"]:
-                    step["messages"] = (row["log_end_offset"] - end[0], at - end[1])
+                    took = 0 if end[1] is None else at - end[1]
+                    step["messages"] = (row["log_end_offset"] - end[0], took)
             end = (row["log_end_offset"], at)
         if row["bytes_in"] is not None:
-            if size is not None and size[2] == row["leader"]:
+            if size is not None and size[2] in (None, row["leader"]):
                 step["restarted"] = row["bytes_in"] < size[0]
                 grown = row["bytes_in"] - (0 if step["restarted"] else size[0])
-                step["bytes"] = (grown, at - size[1])
+                step["bytes"] = (grown, 0 if size[1] is None else at - size[1])
             size = (row["bytes_in"], at, row["leader"])
         walked.append(step)
     return walked

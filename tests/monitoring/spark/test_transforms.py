@@ -125,10 +125,20 @@ def test_one_dark_partition_makes_the_total_of_the_topic_unknown(spark: SparkSes
     assert summary_of(both)["messages"] is None
 
 
-def test_a_partition_that_was_just_made_leaves_the_total_known(spark: SparkSession) -> None:
-    both = partition(spark, [0, 10, 20]).union(partition(spark, [None, None, 5], partition=1))
+def test_what_a_new_partition_held_when_first_seen_was_written_since(spark: SparkSession) -> None:
+    made = [None, None, {"log_end_offset": 5, "bytes_in": 700, "leader": 2}]
+    there = [{"log_end_offset": 10 * n, "bytes_in": 10 * n} for n in range(3)]
+    both = partition(spark, there).union(partition(spark, made, partition=1))
     row = summary_of(both)
-    assert (row["messages"], row["messages_unknown"]) == (20, 0)
+    assert (row["messages"], row["messages_unknown"]) == (25, 0)
+    assert (row["bytes"], row["bytes_unknown"]) == (720, 0)
+    series = throughput.series(throughput.steps(both), BUCKET_MS, GAP_MS).collect()
+    assert series[0]["messages_per_minute"] is None, "nobody knows in what time it came"
+
+
+def test_a_new_partition_may_be_seen_before_its_offset_is_known(spark: SparkSession) -> None:
+    both = partition(spark, [0, 10, 20]).union(partition(spark, [None, {}, 5], partition=1))
+    assert summary_of(both)["messages"] == 25
 
 
 def test_one_sample_gives_no_figure(spark: SparkSession) -> None:
