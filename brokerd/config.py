@@ -5,14 +5,15 @@ nothing starts. Unknown keys only warn, because a server.properties written for 
 A field's Kafka name is its own with dots for underscores.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from brokerd import config_values as v
 from brokerd.config_listeners import Listener, advertise, parse_listeners, parse_protocol_map
 
 DEFAULT_PROTOCOL_MAP = "PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL"
+T = TypeVar("T")
 MS_PER_HOUR = 3_600_000
 MS_PER_MINUTE = 60_000
 
@@ -206,25 +207,40 @@ def _plain_values(texts: dict[str, str], problems: list[str]) -> dict[str, Any]:
 
 
 def _listener_values(texts: dict[str, str], problems: list[str]) -> dict[str, Any]:
+    """The four settings of listeners; each is read as far as the ones before it allow."""
+
+    def told(key: str, read: Callable[[], T]) -> T | None:
+        try:
+            return read()
+        except ValueError as error:
+            problems.append(f"{key}: {error}")
+            return None
+
+    def listeners(key: str, default: str) -> tuple[Listener, ...] | None:
+        return told(key, lambda: parse_listeners(texts.get(key, default), protocols or {}))
+
     key = "listener.security.protocol.map"
-    try:
-        protocols = parse_protocol_map(texts.get(key, DEFAULT_PROTOCOL_MAP))
-        key = "listeners"
-        bound = parse_listeners(texts.get(key, "PLAINTEXT://127.0.0.1:9092"), protocols)
-        if not bound:
-            raise ValueError("it names no listener")
-        key = "advertised.listeners"
-        told = advertise(bound, parse_listeners(texts.get(key, ""), protocols))
-        key = "inter.broker.listener.name"
-        inner = texts.get(key, "PLAINTEXT" if "PLAINTEXT" in told else bound[0].name).upper()
-        if inner not in told:
-            raise ValueError(f"{inner} is not an advertised listener")
-    except ValueError as error:
-        problems.append(f"{key}: {error}")
+    text = texts.get(key, DEFAULT_PROTOCOL_MAP)
+    protocols = told(key, lambda: parse_protocol_map(text))
+    if protocols is None:
         return {}
+    bound = listeners("listeners", "PLAINTEXT://127.0.0.1:9092")
+    advertised = listeners("advertised.listeners", "")
+    if bound == ():
+        problems.append("listeners: it names no listener")
+    if not bound or advertised is None:
+        return {}
+    names = told("advertised.listeners", lambda: advertise(bound, advertised))
+    inner = texts.get(
+        "inter.broker.listener.name",
+        "PLAINTEXT" if names is None or "PLAINTEXT" in names else bound[0].name,
+    ).upper()
+    known = {each.name for each in bound} if names is None else names
+    if inner not in known:
+        problems.append(f"inter.broker.listener.name: {inner} is not an advertised listener")
     return {
         "listeners": bound,
-        "advertised_listeners": told,
+        "advertised_listeners": names,
         "inter_broker_listener_name": inner,
     }
 

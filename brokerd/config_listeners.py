@@ -40,25 +40,36 @@ def parse_protocol_map(text: str) -> dict[str, str]:
 
 
 def parse_listeners(text: str, protocols: dict[str, str]) -> tuple[Listener, ...]:
-    """The listeners in `text`; ValueError for a bad entry, a name twice or an unknown protocol."""
+    """The listeners in `text`.
+
+    ValueError that names every bad entry, unknown protocol and name that stands there twice.
+    """
     found: list[Listener] = []
+    problems: list[str] = []
     for entry in filter(None, (each.strip() for each in text.split(","))):
-        match = _ENTRY.fullmatch(entry)
-        if match is None or int(match.group(3)) > 65535:
-            raise ValueError(f"{entry!r} is not NAME://host:port")
-        name = match.group(1).upper()
-        protocol = protocols.get(name)
-        if protocol is None:
-            raise ValueError(f"{name} has no entry in listener.security.protocol.map")
-        if protocol not in SERVED_PROTOCOLS:
-            raise ValueError(
-                f"{name} asks for {protocol}; served are {', '.join(SERVED_PROTOCOLS)}"
-            )
-        found.append(Listener(name, protocol, match.group(2).strip("[]"), int(match.group(3))))
+        try:
+            found.append(_parse_listener(entry, protocols))
+        except ValueError as error:
+            problems.append(str(error))
     names = [listener.name for listener in found]
     if len(set(names)) != len(names):
-        raise ValueError(f"{text!r} names a listener twice")
+        problems.append(f"{text!r} names a listener twice")
+    if problems:
+        raise ValueError("; ".join(problems))
     return tuple(found)
+
+
+def _parse_listener(entry: str, protocols: dict[str, str]) -> Listener:
+    match = _ENTRY.fullmatch(entry)
+    if match is None or int(match.group(3)) > 65535:
+        raise ValueError(f"{entry!r} is not NAME://host:port")
+    name = match.group(1).upper()
+    protocol = protocols.get(name)
+    if protocol is None:
+        raise ValueError(f"{name} has no entry in listener.security.protocol.map")
+    if protocol not in SERVED_PROTOCOLS:
+        raise ValueError(f"{name} asks for {protocol}; served are {', '.join(SERVED_PROTOCOLS)}")
+    return Listener(name, protocol, match.group(2).strip("[]"), int(match.group(3)))
 
 
 def advertise(bound: tuple[Listener, ...], advertised: tuple[Listener, ...]) -> dict[str, Listener]:

@@ -134,6 +134,8 @@ class LogConfig:
     flush_ms: int = INT64_MAX
     index_interval_bytes: int = 4096
     max_message_bytes: int = 1_048_588
+    message_timestamp_after_max_ms: int = INT64_MAX
+    message_timestamp_before_max_ms: int = INT64_MAX
     message_timestamp_type: str = "CreateTime"
     min_insync_replicas: int = 1
     retention_bytes: int = -1
@@ -143,6 +145,12 @@ class LogConfig:
     segment_jitter_ms: int = 0
     segment_ms: int = 604_800_000
     unclean_leader_election_enable: bool = False
+
+    @property
+    def limits_timestamps(self) -> bool:
+        """Whether a producer's timestamp may be too far from the broker's clock."""
+        nearest = min(self.message_timestamp_after_max_ms, self.message_timestamp_before_max_ms)
+        return nearest < INT64_MAX and self.message_timestamp_type == "CreateTime"
 
     @property
     def is_compacted(self) -> bool:

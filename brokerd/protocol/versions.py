@@ -39,6 +39,7 @@ ADVERTISED: dict[ApiKey, tuple[int, int]] = {
 
 PRODUCE_VERSION_MIN = 3
 """The first Produce version that carries record batches of format v2."""
+PRODUCE_VERSION_MAX = ADVERTISED[ApiKey.PRODUCE][1]
 
 _FLEXIBLE_FROM: dict[int, int] = {
     ApiKey.PRODUCE: 9,

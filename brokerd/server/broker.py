@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,7 +36,7 @@ from brokerd.server.duties import Duties
 from brokerd.server.events import EventRing
 from brokerd.server.group_service import GroupService
 from brokerd.server.metadata_cache import MetadataCache
-from brokerd.server.network import Network
+from brokerd.server.network import BindError, Network
 from brokerd.server.parked import ParkingLot
 from brokerd.server.producer_id_source import ProducerIdSource
 from brokerd.server.router import Router
@@ -133,7 +134,11 @@ class Broker:
         config = self.config
         path = config.brokerd_admin_token_file or f"{config.log_dirs[0]}/admin.token"
         self._admin = AdminServer(pages(self), admin_token.load_or_create(Path(path)))
-        self.admin_port = await self._admin.start(config.brokerd_admin_port)
+        try:
+            self.admin_port = await self._admin.start(config.brokerd_admin_port)
+        except OSError as error:
+            place = f"127.0.0.1, brokerd.admin.port={config.brokerd_admin_port}"
+            raise BindError(f"cannot listen on {place}: {os.strerror(error.errno or 0)}") from error
 
     def _duty_list(self) -> list[Callable[[int], None]]:
         return [

@@ -19,7 +19,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import SMALLEST_REQUEST_BYTES, RequestHeader, parse_header
 from brokerd.protocol.list_offsets_v0 import encode_refusal
 from brokerd.protocol.schema_writer import shapes
-from brokerd.protocol.versions import PRODUCE_VERSION_MIN, is_served
+from brokerd.protocol.versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.server.context import ColdHandler, RequestContext
 from brokerd.server.dispatch import as_kafka_error, error_frame, reply_frame
 from brokerd.server.handlers.fetch import serve_fetch
@@ -67,7 +67,7 @@ class Router:
             if frame_end > end or size < SMALLEST_REQUEST_BYTES:
                 break  # a bad size is seen by the connection, which has to keep the rest
             served += 1
-            if api_key == 0 and version >= PRODUCE_VERSION_MIN:
+            if api_key == 0 and PRODUCE_VERSION_MIN <= version <= PRODUCE_VERSION_MAX:
                 produces.add(connection, buffer, view, position, frame_end, version, correlation_id)
             else:
                 produces.commit(connection)

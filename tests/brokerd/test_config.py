@@ -164,3 +164,15 @@ def test_a_zookeeper_that_cannot_be_is_reported_with_the_other_mistakes(text: st
     said = problems(BASE, **{"zookeeper.connect": text, "num.partitions": "0"})
     assert "zookeeper.connect: " in said
     assert "num.partitions: " in said
+
+
+def test_every_mistake_in_the_listeners_is_reported_at_once() -> None:
+    said = problems(
+        BASE + "listeners=FOO://a:1,PLAINTEXT://b:99999\nadvertised.listeners=QUX://h:1\n"
+        "num.partitions=0\n"
+    )
+    for part in ("FOO has no entry", "99999", "advertised.listeners: QUX", "num.partitions"):
+        assert part in said
+    said = problems(BASE + "listeners=PLAINTEXT://0.0.0.0:1\ninter.broker.listener.name=ZED\n")
+    assert "cannot be told to clients" in said
+    assert "ZED is not an advertised listener" in said

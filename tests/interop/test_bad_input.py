@@ -9,6 +9,7 @@ import pytest
 
 from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import encode_request
 from brokerd.protocol.records import Record, encode_batch
 from tests.support.brokerd import Brokerd
 from tests.support.wire import Wire
@@ -169,6 +170,20 @@ def test_old_produce_versions_are_refused_in_their_own_form(broker: Brokerd, top
             assert len(answer) == 4 + 4 + 2 + len(name) + 4 + 14 + rest
             error = struct.unpack_from(">h", answer, 4 + 4 + 2 + len(name) + 4 + 4)[0]
             assert error == ErrorCode.UNSUPPORTED_VERSION
+
+
+def test_a_newer_produce_version_is_refused_and_not_stored(broker: Brokerd, topic: str) -> None:
+    """With the body of a version that is served: nothing of it may be taken for that."""
+    frame = bytearray(encode_request(ApiKey.PRODUCE, 11, produce(topic, bytes(batch())), 1, "new"))
+    struct.pack_into(">h", frame, 6, 12)
+    with Wire(broker.port) as wire:
+        wire.send(bytes(frame))
+        assert struct.pack(">h", ErrorCode.UNSUPPORTED_VERSION) in wire.frame()
+        end = wire.ask(
+            ApiKey.LIST_OFFSETS, 1,
+            {"topics": [{"name": topic, "partitions": [{"partition_index": 0, "timestamp": -1}]}]},
+        )  # fmt: skip
+        assert end.topics[0].partitions[0].offset == 0
 
 
 def test_list_offsets_v0_is_refused_in_its_own_form(broker: Brokerd, topic: str) -> None:

@@ -95,11 +95,27 @@ def test_sigterm_ends_it_cleanly_and_quickly(zookeeper: ZooKeeper, tmp_path: Pat
         broker = cluster.brokers[0]
         process = broker.process
         assert process is not None
-        broker.stop()
+        with httpx.Client() as client:  # an admin connection that is kept open hinders nothing
+            assert client.get(f"{broker.admin_url}/readyz").status_code == 200
+            broker.stop()
         assert process.returncode == 0
         assert (broker.logs / ".kafka_cleanshutdown").exists()
         assert "Traceback" not in broker.said()
         assert not [line for line in broker.said().splitlines() if " ERROR " in line]
+
+
+def test_a_port_that_is_taken_is_named_by_its_setting(
+    zookeeper: ZooKeeper, tmp_path: Path, broker: Brokerd
+) -> None:
+    properties = tmp_path / "server.properties"
+    properties.write_text(
+        f"broker.id=9\nlisteners=PLAINTEXT://127.0.0.1:0\nlog.dirs={tmp_path}/logs\n"
+        f"zookeeper.connect={zookeeper.connect('/taken')}\nbrokerd.admin.port={broker.admin_port}\n"
+    )
+    done = run("start", str(properties))
+    assert done.returncode == 1
+    assert f"brokerd.admin.port={broker.admin_port}" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_each_listener_tells_its_own_endpoint(zookeeper: ZooKeeper, tmp_path: Path) -> None:

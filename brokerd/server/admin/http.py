@@ -111,6 +111,8 @@ class AdminServer:
             await _send(writer, problem(431, "the request head is too large"), False)
         except (OSError, TimeoutError, asyncio.IncompleteReadError):
             return
+        except asyncio.CancelledError:
+            return  # the loop ends; asyncio's callback would log a cancelled connection as an error
         finally:
             self._open -= 1
             writer.close()

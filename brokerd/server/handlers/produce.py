@@ -206,7 +206,8 @@ class ProduceRound:
             raise KafkaError(ErrorCode.INVALID_RECORD, "no records were sent")
         if request.transactional_id is not None:
             raise KafkaError(ErrorCode.INVALID_TXN_STATE, "transactions are not served yet")
-        check(wanted.records, self._broker.config, partition.log.config)
+        broker = self._broker
+        check(wanted.records, broker.config, partition.log.config, broker.clock)
         if request.acks == ACKS_ALL and partition.is_under_min_isr:
             raise KafkaError(
                 ErrorCode.NOT_ENOUGH_REPLICAS, f"fewer than {partition.min_isr} are in sync"
