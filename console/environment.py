@@ -29,6 +29,14 @@ class Environment:
             self.problems.append(f"{name}={without_secrets(value)} {problem}")
         return default if problem else value
 
+    def secret(self, name: str, rule: Callable[[str], str]) -> str:
+        """The variable, which no message repeats, if `rule` finds nothing wrong with it."""
+        value = self.text(name)
+        problem = rule(value) if value else ""
+        if problem:
+            self.problems.append(f"{name} {problem}")
+        return "" if problem else value
+
     def words(self, name: str, rule: Callable[[str], str]) -> list[str]:
         """A comma-separated list without empty entries, each as `rule` wants it."""
         words = [word.strip() for word in self.text(name).split(",") if word.strip()]

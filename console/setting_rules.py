@@ -11,11 +11,13 @@ from collections.abc import Callable
 from urllib.parse import SplitResult, urlsplit
 
 from cryptography.fernet import Fernet
+from django.contrib.auth.password_validation import CommonPasswordValidator
 
 Rule = Callable[[str], str]
 
 HEAP_MIB_MIN = 32  # what the embedded ZooKeeper starts with (Procfile)
 _HEAP_MIB_MAX = 64 * 1024
+PASSWORD_LENGTH_MIN = 8
 _UNIT_MIB = {"k": 1 / 1024, "m": 1, "g": 1024}
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?")
 _LOCAL_MASTER = re.compile(r"local(\[(\*|\d+)(,\d+)?\])?|local-cluster\[\d+,\d+,\d+\]|yarn")
@@ -39,6 +41,16 @@ def heap(value: str) -> str:
     size_mib = int(match[1]) * _UNIT_MIB[match[2]]
     if not HEAP_MIB_MIN <= size_mib <= _HEAP_MIB_MAX:
         return f"is not between {HEAP_MIB_MIN}m and {_HEAP_MIB_MAX // 1024}g"
+    return ""
+
+
+def password(value: str) -> str:
+    """A password that the console's own forms would take (AUTH_PASSWORD_VALIDATORS)."""
+    form = "choose another, or leave it unset to have one made"
+    if len(value) < PASSWORD_LENGTH_MIN:
+        return f"has fewer than {PASSWORD_LENGTH_MIN} characters: {form}"
+    if value.lower() in CommonPasswordValidator().passwords:
+        return f"is a password that many people use: {form}"
     return ""
 
 

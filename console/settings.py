@@ -51,7 +51,7 @@ REDIS_PASSWORD_FILE = AERIE_DATA / "redis.password"
 
 AERIE_TICK_SECONDS = _env.integer("AERIE_TICK_SECONDS", 5, 1, 3600)
 AERIE_DEMO_RATE = _env.integer("AERIE_DEMO_RATE", 50, 10, 2000)
-AERIE_ADMIN_PASSWORD = _env.text("AERIE_ADMIN_PASSWORD")
+AERIE_ADMIN_PASSWORD = _env.secret("AERIE_ADMIN_PASSWORD", rules.password)
 AERIE_ADMIN_PASSWORD_FILE = AERIE_DATA / "admin.password"
 # Networks that outgoing URLs (webhooks …) may name although they are private.
 AERIE_EGRESS_ALLOW = _env.words("AERIE_EGRESS_ALLOW", rules.network)
@@ -264,7 +264,10 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": rules.PASSWORD_LENGTH_MIN},
+    },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 CONTENT_SECURITY_POLICY = {

@@ -13,7 +13,6 @@ from console.stack.plan import roles_for
 from console.stack.preparation import (
     NotReady,
     Prepared,
-    check_password,
     make_folder,
     make_history_folder,
     prepare,
@@ -76,12 +75,11 @@ def say(text: str) -> None:
     print(f"aerie: {text}", flush=True)
 
 
-def check(config: StackConfig, given_password: str, history_url: str) -> None:
+def check(config: StackConfig, history_url: str) -> None:
     """Make the folders, and see that the settings suit this machine; raises NotReady for all."""
     checks: list[Callable[[], None]] = [
         lambda: make_folder(config.data),
         lambda: make_history_folder(history_url),
-        lambda: check_password(given_password),
     ]
     problems = []
     for each in checks:

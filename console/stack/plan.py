@@ -67,9 +67,10 @@ ROLES: dict[str, Role] = {
     "spark-jobs": Role(2, ("prepare", "redis"), _WORKER),
     "beat": Role(2, ("prepare", "redis")),  # that it works shows in the first tick
     "demo": Role(2, _BROKERS),
-    # Last, and not waited for: it takes a whole core for some seconds.
+    # Starts last and is not waited for: it takes a whole core for some seconds. Stops after the
+    # worker that uses it.
     "spark": Role(
-        2, ("web", "sampling"), Probe(ProbeKind.TCP, "$SPARK_CONNECT_PORT"), waited_for=False
+        1, ("web", "sampling"), Probe(ProbeKind.TCP, "$SPARK_CONNECT_PORT"), waited_for=False
     ),
 }
 

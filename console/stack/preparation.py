@@ -9,9 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from django.contrib.auth.password_validation import validate_password
-from django.core.exceptions import ValidationError
-
 from console.stack.config import StackConfig
 from console.stack.embedded import brokers, java, redis, zookeeper
 from monitoring import secretfiles
@@ -68,18 +65,6 @@ def make_history_folder(history_url: str) -> None:
         raise NotReady(
             f"HISTORY_URL={history_url} cannot be made or written to: {error.strerror}. "
             "Name a folder that is yours"
-        ) from None
-
-
-def check_password(given: str) -> None:
-    """Whether AERIE_ADMIN_PASSWORD keeps the rules of the console's own forms; raises NotReady."""
-    try:
-        if given:
-            validate_password(given)
-    except ValidationError as error:
-        raise NotReady(
-            f"AERIE_ADMIN_PASSWORD is refused: {' '.join(error.messages)} "
-            "Choose another, or leave it unset to have one made"
         ) from None
 
 

@@ -2,7 +2,7 @@
 
 The generated password is the admin's until somebody changes it in the console; from then on the
 file that held it is left empty, and no start sets it back. One that the environment gives is the
-admin's at each start.
+admin's at each start, and empties the file as well.
 """
 
 from collections.abc import Iterator
@@ -30,9 +30,11 @@ def seed(config: StackConfig, given_password: str) -> Iterator[str]:
 
 
 def _ensure_admin(config: StackConfig, given_password: str) -> bool:
-    if given_password:
-        return ensure_admin(given_password, ADMIN)
     file = config.admin_password_file
+    if given_password:
+        if file.exists() and file.read_text().strip() != given_password:
+            file.write_text("")
+        return ensure_admin(given_password, ADMIN)
     generated = file.read_text().strip()
     admin = get_user_model().objects.filter(username=ADMIN).first()
     if admin is None:

@@ -15,7 +15,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from celery.exceptions import SoftTimeLimitExceeded
@@ -121,7 +121,8 @@ class Attempt:
         """Until the main thread is out. A query without tasks yet would run on regardless."""
         self.spark_is_busy.wait(2)
         while not over.is_set():
-            spark.interruptTag(tag)
+            with suppress(PySparkException):  # Spark may be stopping as well
+                spark.interruptTag(tag)
             over.wait(1)
 
 
@@ -135,7 +136,7 @@ def run_report(report_id: uuid.UUID) -> None:
         attempt.write(stage="storing", progress=99)
         _store(attempt, outcome)
     except Cancelled:
-        _log.info("report %s was cancelled", report_id)
+        _log.info("report %s was cancelled or handed back", report_id)
     except SparkUnavailable as error:
         _log.warning("report %s: %s", report_id, error)
         _fail(attempt, "spark_absent" if error.retriable else "spark_refused")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -88,6 +88,15 @@ def get(cluster: Cluster, report_id: uuid.UUID, hidden_prefixes: Sequence[str]) 
 def cancel(report: Report) -> bool:
     """Cancels a report that has not finished; False if it has. Its worker sees to the rest."""
     return bool(_unfinished(report).update(state=State.CANCELLED, finished_at=timezone.now()))
+
+
+def hand_back(report_ids: Iterable[uuid.UUID]) -> None:
+    """Queues again what a worker that is asked to stop was computing; `reap` sends it.
+
+    The attempt is over by it, as by a cancel, and its worker finds out in the same way.
+    """
+    running = Report.objects.filter(pk__in=list(report_ids), state=State.RUNNING)
+    running.update(state=State.QUEUED, stage="", progress=0, sent_at=None)
 
 
 def delete(report: Report) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from datetime import timedelta
+from typing import Any
 
 from celery import shared_task
+from celery.signals import worker_shutting_down
+from celery.worker.state import active_requests
+from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
@@ -26,6 +31,24 @@ def run(report_id: str) -> None:
     from monitoring.reports.runner import run_report  # keeps Spark out of every other process
 
     run_report(uuid.UUID(report_id))
+
+
+@worker_shutting_down.connect
+def on_worker_stop(**of_signal: Any) -> None:
+    """Hands back what this worker computes: it may take longer than a stop can wait.
+
+    Runs inside a signal handler of the pool's parent, which must not wait for the database.
+    """
+    ids = [uuid.UUID(request.args[0]) for request in active_requests if request.name == run.name]
+    if ids:
+        threading.Thread(target=_hand_back, args=(ids,)).start()
+
+
+def _hand_back(report_ids: list[uuid.UUID]) -> None:
+    try:
+        services.hand_back(report_ids)
+    finally:
+        connection.close()  # this thread's own
 
 
 @shared_task(name="monitoring.reports.reap")

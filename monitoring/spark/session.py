@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 CONNECT_S = 2.0
+# What a query fails with when the server went away, is being stopped, or is another by now.
+_LOST = ("UNAVAILABLE", "SESSION_NOT_FOUND", "SESSION_CHANGED", "stopped SparkContext")
+_LOST += ("SparkContext was shut down", "SparkContext has been shutdown")
 
 # pyspark logs each failed query with the server's whole stack; we log what we make of it.
 logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
@@ -97,9 +100,9 @@ def open_session(config: SparkConfig) -> Iterator[SparkSession]:
 
 
 def lost_session(error: Exception) -> SparkStarting | None:
-    """SparkStarting if a query failed because the server went away or is another by now."""
+    """SparkStarting if it was not the query that failed, but the server that was lost."""
     text = str(error)
-    if any(word in text for word in ("UNAVAILABLE", "SESSION_NOT_FOUND", "SESSION_CHANGED")):
+    if any(word in text for word in _LOST):
         return SparkStarting("Spark was restarted.")
     return None
 

@@ -38,6 +38,7 @@ KEY = Fernet.generate_key().decode()
         (rules.host_name, "*"),
         (rules.data_folder, "/home/a person/data"),
         (rules.secret_keys, f"{KEY}\n{KEY}\n"),
+        (rules.password, "a-long-password"),
     ],
 )
 def test_what_is_right_is_let_through(rule: rules.Rule, value: str) -> None:
@@ -47,6 +48,8 @@ def test_what_is_right_is_let_through(rule: rules.Rule, value: str) -> None:
 @pytest.mark.parametrize(
     ("rule", "value", "said"),
     [
+        (rules.password, "seven77", "fewer than 8 characters"),
+        (rules.password, "Password1", "many people use"),
         (rules.heap, "12x", "such as 512m"),
         (rules.heap, "512", "such as 512m"),
         (rules.heap, "8m", "not between 32m and 64g"),

@@ -60,8 +60,9 @@ def test_a_password_of_the_environment_holds_at_each_start(
     start: Callable[..., StackConfig],
 ) -> None:
     start()
-    start("from outside")
+    config = start("from outside")
     assert has_password("from outside")
+    assert config.admin_password_file.read_text() == ""  # what it held is nobody's any more
 
 
 def test_a_removed_admin_gets_a_new_password(start: Callable[..., StackConfig]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.db import connection
 from django.utils import timezone
+from pyspark.errors import UnknownException
 
 from monitoring.history.reader import files
 from monitoring.history.root import current
@@ -80,6 +81,39 @@ def test_a_report_outlives_its_worker_and_waits_for_spark(
         wait_for(report, lambda row: row.is_finished, second)
     assert (report.state, report.progress, report.attempt) == (State.DONE, 100, 2)
     check(report, bad_day)
+
+
+def test_a_worker_that_is_stopped_hands_its_report_back(
+    cluster: Cluster, bad_day: tuple[list[dict], list[dict]]
+) -> None:
+    params = params_of(bad_day)
+    report = services.start(kinds.THROUGHPUT_AND_LAG, cluster, params, None, ["console."])
+    with worker("spark", "prefork", SPARK_CONNECT_PORT=str(free_port())) as running:
+        wait_for(report, lambda row: row.stage == "starting", running)
+        said_before = running.log.stat().st_size
+        running.process.terminate()
+        assert running.process.wait(_DEADLINE_S) == 0
+    report.refresh_from_db()
+    assert (report.state, report.sent_at, report.error) == (State.QUEUED, None, "")
+    assert "Traceback" not in running.log.read_bytes()[said_before:].decode()
+
+
+def test_a_spark_that_is_stopped_meanwhile_is_waited_for(
+    cluster: Cluster, spark_server: SparkConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = _start(cluster, monkeypatch)
+    computed = kinds.KINDS[kinds.THROUGHPUT_AND_LAG].compute
+    stopped = [UnknownException("Cannot call methods on a stopped SparkContext.")]
+
+    def compute(spark, report, on_stage):
+        if stopped:
+            raise stopped.pop()
+        return computed(spark, report, on_stage)
+
+    _compute_with(monkeypatch, compute)
+    run_report(report.id)
+    report.refresh_from_db()
+    assert (report.state, report.attempt) == (State.DONE, 1)
 
 
 def check(report: Report, bad_day: tuple[list[dict], list[dict]]) -> None:

@@ -30,7 +30,7 @@ class Command(BaseCommand):
         without = [name for name in options["without"].split(",") if name]
         config = StackConfig.from_settings(settings)
         try:
-            check(config, settings.AERIE_ADMIN_PASSWORD, settings.HISTORY_URL)
+            check(config, settings.HISTORY_URL)
             up(config, without, outside.of_settings(settings))
         except AlreadyRunning as error:
             sys.exit(f"aerie: {error}. Stop it with Ctrl-C there, or with make down.")
