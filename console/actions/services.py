@@ -191,8 +191,8 @@ def tidy() -> None:
         _finish(plan, models.QUEUED, models.FAILED, text)
     for plan in Plan.objects.filter(state=models.APPLYING, moved_at__lt=now - APPLYING_MAX):
         text = _(
-            "The worker fell silent. Whether the change was made is not known: look at the topic "
-            "before you plan it again."
+            "The worker fell silent. Whether the change was made is not known: look before you "
+            "plan it again."
         )
         _finish(plan, models.APPLYING, models.FAILED, text)
     old = Plan.objects.filter(created_at__lt=now - KEPT)

@@ -6,12 +6,12 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from console.accounts.access import requires
 from console.actions import models, services
+from console.actions.kinds import KINDS
 from console.actions.models import Plan
 from console.actions.plan import PlanApplied, PlanRefused, is_expired
 from console.audit import services as audit
@@ -46,7 +46,9 @@ def apply(request: HttpRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
 def _own(request: HttpRequest, cluster: str, plan: uuid.UUID) -> Plan:
     """The plan, for the person who made it; to anyone else it is not there."""
     found = Plan.objects.filter(pk=plan, cluster=cluster, created_by=request.user).first()
-    if found is None or not request.rights.may("topic.view", found.resource):
+    if found is None or not request.rights.may(
+        KINDS[found.kind].what.view_verb, found.resource
+    ):
         raise Http404(
             _(
                 "There is no such plan of yours here. A plan is only for the person who made it, "
@@ -71,21 +73,18 @@ def _note_attempt(request: HttpRequest, cluster: str, plan: uuid.UUID) -> None:
         )
 
 
-def _again_url(plan: Plan) -> str:
-    """Where the same change is planned anew."""
-    if plan.kind == "topic.create":
-        return reverse("topic-create", args=[plan.cluster])
-    return reverse(plan.kind.replace(".", "-"), args=[plan.cluster, plan.resource])
-
-
 def _page(request: HttpRequest, plan: Plan, error: str = "", status: int = 200) -> HttpResponse:
     expired = plan.state == models.DRAFT and is_expired(plan.created_ms, now_ms())
+    kind = KINDS[plan.kind]
     context: dict[str, Any] = {
+        "kind": kind,
+        "pages_url": kind.pages_url(plan.cluster),
+        "after": kind.after(plan.cluster, plan.resource, plan.state == models.DONE),
         "plan": plan,
         "draft": plan.draft,
         "error": error,
         "expired": expired,
-        "again_url": _again_url(plan)
+        "again_url": kind.again_url(plan.cluster, plan.resource)
         if expired or plan.state in (models.FAILED, models.REFUSED)
         else "",
         "steps": [
@@ -98,6 +97,5 @@ def _page(request: HttpRequest, plan: Plan, error: str = "", status: int = 200) 
             ),
         ],
         "created_ms": plan.created_ms,
-        "topic_gone": plan.kind == "topic.delete" and plan.state == models.DONE,
     }
     return render(request, "actions/plan.html", context, status=status)

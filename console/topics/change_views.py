@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from console.accounts.access import requires
 from console.actions import services
+from console.actions.kinds import KINDS
 from console.actions.plan import PlanRefused
 from console.topics import changes
 from console.topics.forms import AddPartitionsForm, CreateTopicForm
@@ -23,18 +24,18 @@ from monitoring.gateway.errors import GatewayError
 @requires("topic.create")
 def create(request: HttpRequest, cluster: str) -> HttpResponse:
     if request.cluster.read_only:
-        return _refused(request, _("Create a topic"), _read_only())
+        return _refused(request, changes.title_create(), _read_only())
     form = CreateTopicForm(_posted(request))
     if request.method == "POST" and form.is_valid():
         params = form.params()
         return _propose(request, form, "topic.create", params["name"], params)
-    return _form(request, form, _("Create a topic"))
+    return _form(request, form, changes.title_create())
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.alter", resource="topic")
 def add_partitions(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
-    title = _("Add partitions to “%(name)s”") % {"name": topic}
+    title = changes.title_add_partitions(topic)
     if reason := _why_not(request, topic):
         return _refused(request, title, reason, topic)
     form = AddPartitionsForm(_posted(request))
@@ -48,7 +49,7 @@ def add_partitions(request: HttpRequest, cluster: str, topic: str) -> HttpRespon
 @requires("topic.delete", resource="topic")
 def delete(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
     """GET explains; only the POST makes a plan, and only the plan's own POST deletes."""
-    title = _("Delete “%(name)s”") % {"name": topic}
+    title = changes.title_delete(topic)
     if reason := _why_not(request, topic):
         return _refused(request, title, reason, topic)
     form = forms.Form(_posted(request))
@@ -98,13 +99,9 @@ def _failed(
 ) -> HttpResponse:
     form.is_valid()
     form.add_error(None, error)
-    titles = {
-        "topic.create": _("Create a topic"),
-        "topic.add-partitions": _("Add partitions to “%(name)s”") % {"name": topic},
-        "topic.delete": _("Delete “%(name)s”") % {"name": topic},
-    }
-    shown = "" if kind == "topic.create" else topic
-    return _form(request, form, titles[kind], topic=shown, status=status)
+    title = KINDS[kind].title(topic)
+    shown = "" if KINDS[kind].makes else topic
+    return _form(request, form, title, topic=shown, status=status)
 
 
 def _form(

@@ -72,6 +72,19 @@ def refusal(name: str) -> str:
     return ""
 
 
+def title_create(_name: str = "") -> str:
+    """Of the form; its name is only asked for."""
+    return _("Create a topic")
+
+
+def title_add_partitions(name: str) -> str:
+    return _("Add partitions to “%(name)s”") % {"name": name}
+
+
+def title_delete(name: str) -> str:
+    return _("Delete “%(name)s”") % {"name": name}
+
+
 def draft_create(facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
     name, partitions, replication = params["name"], params["partitions"], params["replication"]
     if refusal(name):
@@ -121,7 +134,7 @@ def draft_add_partitions(facts: Facts, params: Params, snapshot: Snapshot | None
             % {"name": name, "n": facts["partitions"]}
         )
     return Draft(
-        title=_("Add partitions to “%(name)s”") % {"name": name},
+        title=title_add_partitions(name),
         changes=[Change(_("Partitions"), str(facts["partitions"]), str(total))],
         affected=_readers(name, snapshot),
         warnings=[

@@ -1,0 +1,34 @@
+import pytest
+
+from console.actions.kinds import KINDS
+
+
+@pytest.mark.parametrize(
+    ("kind", "again"),
+    [
+        ("topic.create", "/c/local/create-topic"),
+        ("topic.add-partitions", "/c/local/topics/orders/add-partitions"),
+        ("topic.delete", "/c/local/topics/orders/delete"),
+    ],
+)
+def test_each_kind_knows_where_it_is_planned_anew(kind: str, again: str) -> None:
+    assert KINDS[kind].again_url("local", "orders") == again
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_done", "to_the_topic"),
+    [
+        ("topic.create", True, True),
+        ("topic.create", False, False),
+        ("topic.add-partitions", True, True),
+        ("topic.add-partitions", False, True),
+        ("topic.delete", True, False),
+        ("topic.delete", False, True),
+    ],
+)
+def test_a_plan_that_ended_leads_to_its_topic_where_there_is_one(
+    kind: str, is_done: bool, to_the_topic: bool
+) -> None:
+    url, text = KINDS[kind].after("local", "orders", is_done)
+    assert text == ("To the topic" if to_the_topic else "To the topics")
+    assert ("orders" in url) == to_the_topic
