@@ -2,7 +2,8 @@
 
 Runs as a process of its own: `python -m console.stack.guard STACK_ID`. Standard input is a pipe
 whose other end only the supervisor holds, so the end of that input is the supervisor's death. On
-it come lines `+SESSION` and `-SESSION`: a process started, a process ended with all its children.
+it come lines `+SESSION STAGE` and `-SESSION`: a process started, a process ended with all its
+children.
 """
 
 import signal
@@ -16,14 +17,15 @@ GRACE_S = 5.0
 
 def watch(stack_id: str, lines: Iterable[str]) -> int:
     """Follow the lines to their end, then end what still runs; returns how many that were."""
-    leaders: set[int] = set()
+    stages: dict[int, int] = {}
     for line in lines:
-        leader = int(line[1:])
+        leader, *stage = (int(word) for word in line[1:].split())
         if line.startswith("+"):
-            leaders.add(leader)
+            [stages[leader]] = stage
         else:
-            leaders.discard(leader)
-    return end_stack(stack_id, leaders, GRACE_S)
+            stages.pop(leader, None)
+    stores = [leader for leader, stage in stages.items() if stage == 0]
+    return end_stack(stack_id, stages, GRACE_S, stores)
 
 
 def main() -> None:

@@ -62,7 +62,9 @@ def end_leftovers(data: Path) -> int:
     noted = lock.load(data)
     if noted is None:
         return 0
-    ended = sessions.end_stack(noted.stack_id, noted.leaders(), LEFTOVER_GRACE_S)
+    ended = sessions.end_stack(
+        noted.stack_id, noted.leaders(), LEFTOVER_GRACE_S, stores=noted.stores()
+    )
     lock.forget(data)
     if ended:
         what = "1 process" if ended == 1 else f"{ended} processes"

@@ -43,11 +43,15 @@ class StackFile:
 
     def leaders(self) -> list[int]:
         """Ids of its processes that are the same as when they were noted."""
-        return [
-            int(noted["pid"])
-            for noted in self.processes.values()
-            if start_time(int(noted["pid"])) == noted["started"]
-        ]
+        return [int(noted["pid"]) for noted in self._unchanged()]
+
+    def stores(self) -> list[int]:
+        """Those of them that stop last."""
+        return [int(noted["pid"]) for noted in self._unchanged() if noted.get("stage") == 0]
+
+    def _unchanged(self) -> list[dict[str, float]]:
+        processes = self.processes.values()
+        return [each for each in processes if start_time(int(each["pid"])) == each["started"]]
 
 
 def load(data: Path) -> StackFile | None:

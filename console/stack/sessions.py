@@ -8,7 +8,7 @@ AERIE_STACK. Both together find grandchildren too: workers of Celery, Python wor
 import os
 import signal
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import psutil
 
@@ -33,17 +33,32 @@ def stack_members(stack_id: str, leaders: Collection[int]) -> list[int]:
     return found
 
 
-def end_stack(stack_id: str, leaders: Collection[int], grace_s: float) -> int:
-    """End every process of a stack: SIGTERM, then SIGKILL after the grace; returns how many."""
+def end_stack(
+    stack_id: str, leaders: Collection[int], grace_s: float, stores: Collection[int] = ()
+) -> int:
+    """End every process of a stack: SIGTERM, then SIGKILL after the grace; returns how many.
+
+    The sessions of `stores` (of `leaders`) come last: a broker that can still tell ZooKeeper that
+    it goes need not be waited for at the next start until its session has run out.
+    """
     members = stack_members(stack_id, leaders)
-    send(members, signal.SIGTERM)
+    _end(lambda: _not_of(stores, stack_members(stack_id, leaders)), grace_s)
+    _end(lambda: stack_members(stack_id, leaders), grace_s)
+    return len(members)
+
+
+def _not_of(sessions: Collection[int], pids: Collection[int]) -> list[int]:
+    return [pid for pid in pids if _session_of(pid) not in sessions]
+
+
+def _end(members: Callable[[], Collection[int]], grace_s: float) -> None:
+    send(members(), signal.SIGTERM)
     deadline = time.monotonic() + grace_s
-    while stack_members(stack_id, leaders):
+    while left := members():
         if time.monotonic() > deadline:
-            send(stack_members(stack_id, leaders), signal.SIGKILL)
+            send(left, signal.SIGKILL)
             deadline = time.monotonic() + grace_s
         time.sleep(_POLL_S)
-    return len(members)
 
 
 def send(pids: Collection[int], signal_number: signal.Signals) -> None:

@@ -64,7 +64,7 @@ class Supervisor:
             name: LogFile(data / "logs" / f"{name}.log") for name in [OWN_NAME, *programs]
         }
         self._children: dict[str, asyncio.subprocess.Process] = {}
-        self._leaders: set[int] = set()
+        self._leaders: dict[int, int] = {}  # process id → stage
         self._tasks: set[asyncio.Task[None]] = set()
         self._guard: asyncio.subprocess.Process | None = None
         own = os.getpid()
@@ -164,17 +164,18 @@ class Supervisor:
 
     def _note_started(self, name: str, child: asyncio.subprocess.Process) -> None:
         self._children[name] = child
-        self._leaders.add(child.pid)
-        self._tell_guard(f"+{child.pid}\n")
+        stage = self._programs[name].role.stage
+        self._leaders[child.pid] = stage
+        self._tell_guard(f"+{child.pid} {stage}\n")
         started = sessions.start_time(child.pid) or 0.0
-        self._file.processes[name] = {"pid": child.pid, "started": started}
+        self._file.processes[name] = {"pid": child.pid, "started": started, "stage": stage}
         self._file.save(self._data)
         if self._stack.processes[name].state is State.STOPPING:
             sessions.send([child.pid], signal.SIGTERM)  # the stop came while it was being started
 
     def _note_ended(self, name: str, child: asyncio.subprocess.Process) -> None:
         del self._children[name]
-        self._leaders.discard(child.pid)
+        self._leaders.pop(child.pid, None)
         self._tell_guard(f"-{child.pid}\n")
         del self._file.processes[name]
         self._file.save(self._data)
@@ -225,8 +226,8 @@ class Supervisor:
             env={**os.environ, "PYTHONPATH": self._variables.get("PYTHONPATH", "")},
             start_new_session=True,
         )
-        for leader in self._leaders:
-            self._tell_guard(f"+{leader}\n")
+        for leader, stage in self._leaders.items():
+            self._tell_guard(f"+{leader} {stage}\n")
 
     def _tell_guard(self, line: str) -> None:
         guard = self._guard

@@ -9,8 +9,9 @@ import json
 import sys
 from pathlib import Path
 
+import django
+
 from console.stack import lock
-from console.stack.launch import end_leftovers
 from console.stack.plan import Probe, ProbeKind, Role
 from console.stack.preparation import make_folder
 from console.stack.probes import Asker
@@ -18,6 +19,9 @@ from console.stack.supervisor import Program, Supervisor
 
 
 def main() -> None:
+    django.setup()
+    from console.stack.launch import end_leftovers  # needs the models
+
     data = Path(sys.argv[1])
     make_folder(data)
     programs = {

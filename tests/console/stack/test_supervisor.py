@@ -287,6 +287,34 @@ def test_a_second_supervisor_on_the_same_data_refuses(run: Callable[..., SmallSt
     assert stack.stop() == 0
 
 
+@pytest.mark.parametrize("has_guard", [True, False])
+def test_what_is_left_behind_ends_before_the_stores_it_uses(
+    run: Callable[..., SmallStack], tmp_path: Path, has_guard: bool
+) -> None:
+    pid, told = tmp_path / "pid", tmp_path / "told"
+    tell = f"sleep 0.5; kill -0 $(cat {pid}) && touch {told}; exit"
+    loop = "while :; do sleep 0.1; done"  # its errors would go to a pipe that nobody reads
+    stack = run(
+        store={"command": ["sh", "-c", f"echo $$ > {pid}; echo up; exec sleep 600"],
+               "probe": "line", "target": "up"},
+        user={"command": ["sh", "-c", f"exec 2>/dev/null; trap '{tell}' TERM; echo up; {loop}"],
+              "probe": "line", "target": "up", "stage": 1},
+    )  # fmt: skip
+    stack.wait_for("Small is ready")
+    if not has_guard:
+        os.kill(stack.process.pid, signal.SIGSTOP)  # too late for it to start another
+        for guard in guards_of(stack.process.pid):
+            os.kill(guard, signal.SIGKILL)
+    noted = stack.file()
+    stack.process.kill()
+    stack.process.wait()
+    if not has_guard:
+        assert down(stack.data) == "Stopped"
+    leaders = [int(each["pid"]) for each in noted.processes.values()]
+    wait_until(lambda: sessions.stack_members(noted.stack_id, leaders) == [], "the end of both")
+    assert told.exists()
+
+
 def test_down_stops_a_running_stack(run: Callable[..., SmallStack]) -> None:
     stack = run(family={"command": FAMILY, "probe": "line", "target": "complete"})
     stack.wait_for("Small is ready")
