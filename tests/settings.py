@@ -20,7 +20,8 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-_data = Path(tempfile.mkdtemp(prefix="aerie-tests-"))
+# With a space, as in the home folders of many people.
+_data = Path(tempfile.mkdtemp(prefix="aerie tests-"))
 _owner = os.getpid()
 
 

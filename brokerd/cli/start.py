@@ -27,9 +27,12 @@ logger = logging.getLogger("brokerd")
 def load_config(path: str, overrides: Sequence[str]) -> BrokerConfig:
     """The configuration of a properties file and `key=value` overrides; ConfigError."""
     try:
-        text = Path(path).read_text()
+        text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError([f"cannot read {path}: {error.strerror}"]) from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ConfigError([f"cannot read {path}: line {line} is not UTF-8"]) from error
     pairs = {}
     for override in overrides:
         key, separator, value = override.partition("=")

@@ -231,7 +231,7 @@ class ClusterClient:
     async def _join(self) -> None:
         """A new session: register, load everything, find or become the controller."""
         session = self._zookeeper.session
-        await self._make_chroot()
+        await self._zookeeper.make_chroot()
         await registration.prepare_paths(self._zookeeper)
         self._check_cluster_id(await registration.cluster_id(self._zookeeper))
         session_file.save(self._settings.session_file, session_file.SavedSession(*session))
@@ -255,10 +255,6 @@ class ClusterClient:
                 f"belong to the cluster {self.image.cluster_id}: mend zookeeper.connect or log.dirs"
             )
         self.image.cluster_id = cluster_id
-
-    async def _make_chroot(self) -> None:
-        """The chroot of `zookeeper.connect` is made where it is missing, as by Kafka."""
-        await self._zookeeper.ensure("/")
 
     async def _serve(self, due: set[str]) -> None:
         # A controller that went is most often a broker that went. Its successor must know that

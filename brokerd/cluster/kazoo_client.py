@@ -1,18 +1,22 @@
-"""kazoo's client, set up as this broker wants it, with two gaps filled that lie in its private
+"""kazoo's client, set up as this broker wants it, with three gaps filled that lie in its private
 parts.
 
 - A server that is just starting may take a connection and never answer it. kazoo waits for that
   answer as long as the session timeout that was asked for, and the session has ended by then. Here
   it waits for ANSWER_TIMEOUT_S and tries again.
 - The session timeout that the server granted is dropped by kazoo; here it is kept.
+- A chroot is taken as there: kazoo can make its last level only.
 """
 
 import logging
 import socket
+from itertools import accumulate
 from typing import Any
 
 from kazoo.client import KazooClient
 from kazoo.hosts import collect_hosts
+from kazoo.protocol.serialization import Create
+from kazoo.security import OPEN_ACL_UNSAFE
 
 RETRY = {"max_tries": -1, "delay": 0.1, "backoff": 1.5, "max_delay": 1.0}
 ANSWER_TIMEOUT_S = 2.0
@@ -44,6 +48,19 @@ class Client(KazooClient):  # type: ignore[misc]
         read_timeout_ms, connect_timeout_ms = self._connect_of_kazoo(*address)
         self.granted_timeout_ms = round(read_timeout_ms * 3 / 2)
         return read_timeout_ms, connect_timeout_ms
+
+    def make_chroot_async(self) -> Any:
+        """Makes every level of the chroot; the result is of the last one. Not without a chroot.
+
+        The server serves a session's requests in order, so no level waits for the one above.
+        """
+        result = None
+        for level in accumulate(self.chroot.split("/")[1:], "{}/{}".format, initial=""):
+            if level:
+                result = self.handler.async_result()
+                acl = self.default_acl or OPEN_ACL_UNSAFE
+                self._call(Create(level, b"", acl, 0), result)
+        return result
 
     def _invoke_soon(self, timeout_s: float, request: Any, xid: int | None = None) -> Any:
         """kazoo calls this for the opening of a session only, where it waits for the answer."""

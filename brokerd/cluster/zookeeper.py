@@ -18,6 +18,7 @@ from kazoo.exceptions import (
     ConnectionClosedError,
     ConnectionLoss,
     KazooException,
+    NodeExistsError,
     NoNodeError,
     OperationTimeoutError,
     RolledBackError,
@@ -231,6 +232,15 @@ class ZooKeeper:
     async def ensure(self, path: str) -> None:
         """Makes an empty node and those above it where they are missing."""
         await self._result(lambda: self._client.ensure_path_async(path))
+
+    async def make_chroot(self) -> None:
+        """Makes the nodes of the chroot in `zookeeper.connect` where they are missing."""
+        if not self._client.chroot:
+            return
+        try:
+            await self._result(self._client.make_chroot_async)
+        except NodeExistsError:
+            pass
 
     async def set(self, path: str, data: bytes, version: int = -1) -> ZnodeStat:
         """Raises BadVersionError, NoNodeError."""

@@ -51,7 +51,7 @@ def properties(config: SparkConfig, secret: str) -> dict[str, str]:
         "spark.driver.memory": config.memory,
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": f"-XX:+UseSerialGC -Djava.io.tmpdir={temporary}",
+        "spark.driver.extraJavaOptions": f'-XX:+UseSerialGC "-Djava.io.tmpdir={temporary}"',
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(config.port),
         "spark.connect.authenticate.token": secret,

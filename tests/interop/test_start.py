@@ -104,6 +104,20 @@ def test_sigterm_ends_it_cleanly_and_quickly(zookeeper: ZooKeeper, tmp_path: Pat
         assert not [line for line in broker.said().splitlines() if " ERROR " in line]
 
 
+def test_a_file_that_is_not_utf8_is_named_with_the_line(tmp_path: Path) -> None:
+    properties = tmp_path / "server.properties"
+    properties.write_bytes("broker.id=1\n# Größe\n".encode("latin-1"))
+    done = run("start", str(properties))
+    assert done.returncode == 1
+    assert done.stderr == f"brokerd: cannot read {properties}: line 2 is not UTF-8\n"
+
+
+def test_a_chroot_of_two_levels_is_made(zookeeper: ZooKeeper, tmp_path: Path) -> None:
+    with BrokerdCluster.started(tmp_path, zookeeper.connect("/two/levels")) as cluster:
+        with Wire(cluster.brokers[0].port) as wire:
+            assert wire.ask(ApiKey.METADATA, 5, {"topics": []}).brokers[0].node_id == 1
+
+
 def test_a_port_that_is_taken_is_named_by_its_setting(
     zookeeper: ZooKeeper, tmp_path: Path, broker: Brokerd
 ) -> None:

@@ -2,6 +2,9 @@
 
 import socket
 
+import pytest
+from kazoo.exceptions import NodeExistsError
+
 from brokerd.cluster.kazoo_client import Client
 from tests.support.zookeeper import TICK_TIME_MS, ZooKeeper
 
@@ -28,6 +31,20 @@ def test_the_session_timeout_is_the_one_that_the_server_granted(zookeeper: ZooKe
     client.start()
     try:
         assert client.granted_timeout_ms == 20 * TICK_TIME_MS
+    finally:
+        client.stop()
+        client.close()
+
+
+def test_a_chroot_of_several_levels_is_made_and_may_be_there(zookeeper: ZooKeeper) -> None:
+    client = Client(f"{zookeeper.connect()}/of/several/levels", 60_000)
+    client.start()
+    try:
+        assert client.make_chroot_async().get(DEADLINE_S) == "/of/several/levels"
+        client.create("/inside")
+        with pytest.raises(NodeExistsError):
+            client.make_chroot_async().get(DEADLINE_S)
+        assert client.get_children("/") == ["inside"]
     finally:
         client.stop()
         client.close()

@@ -1,3 +1,6 @@
+import pytest
+from django.urls import reverse
+
 from console.accounts.rights import Rights
 from console.groups import history
 from monitoring.history.root import current
@@ -26,6 +29,15 @@ def test_a_group_may_have_a_slash_and_a_space_in_its_name(sampled, client_of, vi
     detail = client.get("/c/local/groups/team%20a/billing%3F")
     assert detail.status_code == 200
     assert "show=group:team%20a%2Fbilling%3F" in detail.content.decode()
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "<b>", "%2F", "ü?x#y", " "])
+def test_any_text_may_be_the_name_of_a_group(sampled, client_of, viewer, name):
+    sample_next(groups=[GROUPS[0] | {"group": name}])
+    client = client_of(viewer)
+    for page in ("/c/local/groups", "/c/local/", "/c/local/topics/orders/consumers"):
+        assert client.get(page).status_code == 200, page
+    assert client.get(reverse("group", args=["local", name])).status_code == 200
 
 
 def test_what_was_never_committed_reads_none_and_not_zero(sampled, client_of, viewer):
