@@ -10,7 +10,13 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from brokerd import config_values as v
-from brokerd.config_listeners import Listener, advertise, parse_listeners, parse_protocol_map
+from brokerd.config_listeners import (
+    Listener,
+    advertise,
+    listener_names,
+    parse_listeners,
+    parse_protocol_map,
+)
 
 DEFAULT_PROTOCOL_MAP = "PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL"
 T = TypeVar("T")
@@ -228,16 +234,16 @@ def _listener_values(texts: dict[str, str], problems: list[str]) -> dict[str, An
     advertised = listeners("advertised.listeners", "")
     if bound == ():
         problems.append("listeners: it names no listener")
-    if not bound or advertised is None:
-        return {}
-    names = told("advertised.listeners", lambda: advertise(bound, advertised))
-    inner = texts.get(
-        "inter.broker.listener.name",
-        "PLAINTEXT" if names is None or "PLAINTEXT" in names else bound[0].name,
-    ).upper()
-    known = {each.name for each in bound} if names is None else names
+    names = None
+    if bound and advertised is not None:
+        names = told("advertised.listeners", lambda: advertise(bound, advertised))
+    known = listener_names(texts) if names is None else set(names)
+    default = "PLAINTEXT" if "PLAINTEXT" in known or not bound else bound[0].name
+    inner = texts.get("inter.broker.listener.name", default).upper()
     if inner not in known:
         problems.append(f"inter.broker.listener.name: {inner} is not an advertised listener")
+    if names is None:
+        return {}
     return {
         "listeners": bound,
         "advertised_listeners": names,

@@ -7,6 +7,7 @@ can reach wherever the bound one (0.0.0.0, ::, or none) is not one.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 WILDCARDS = ("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0")
@@ -70,6 +71,12 @@ def _parse_listener(entry: str, protocols: dict[str, str]) -> Listener:
     if protocol not in SERVED_PROTOCOLS:
         raise ValueError(f"{name} asks for {protocol}; served are {', '.join(SERVED_PROTOCOLS)}")
     return Listener(name, protocol, match.group(2).strip("[]"), int(match.group(3)))
+
+
+def listener_names(texts: Mapping[str, str]) -> set[str]:
+    """The names that clients would be told, as far as broken settings let them be seen."""
+    text = texts.get("advertised.listeners") or texts.get("listeners", "PLAINTEXT://")
+    return {entry.partition("://")[0].strip().upper() for entry in text.split(",")}
 
 
 def advertise(bound: tuple[Listener, ...], advertised: tuple[Listener, ...]) -> dict[str, Listener]:

@@ -52,7 +52,9 @@ class Terminal:
         self._width = max(map(len, names), default=0)
         self._colours = {name: _COLOURS[i % len(_COLOURS)] for i, name in enumerate(names)}
         self._is_terminal = self._stream.isatty()
-        self._is_coloured = self._is_terminal and "NO_COLOR" not in os.environ
+        self._is_coloured = (
+            self._is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+        )
         self._lines: queue.Queue[str | None] = queue.Queue(QUEUE_LINES_MAX)
         self._dropped = 0
         self._thread = threading.Thread(target=self._write, name="terminal", daemon=True)

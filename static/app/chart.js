@@ -3,9 +3,8 @@
 //   {{ spec|json_script:"chart-lag" }}
 //   <div class="chart" data-chart="chart-lag" role="img" aria-label="…"></div>
 //
-// spec = {kind: "line" | "area" | "bar", unit: "messages/min", x: "time" (default) | "category",
-//         series: [{name, x: [epoch ms | label], y: [number | null]}]}
-// A null is a gap: nothing is drawn there and nothing joins over it. Colours follow the theme and
+// spec = {kind: "line", unit: "messages/min", series: [{name, x: [epoch ms], y: [number | null]}]}
+// Times are drawn in UTC, as everywhere on these pages. A null is a gap: nothing is drawn there and nothing joins over it. Colours follow the theme and
 // change with it; charts that htmx brings are drawn when they arrive. To draw other data on the
 // same node: node.dispatchEvent(new CustomEvent("chart:data", {detail: spec})).
 const PALETTES = {
@@ -51,11 +50,10 @@ function traces(spec, { palette }) {
     const color = palette[number % palette.length];
     const common = {
       name: escaped(series.name),
-      x: series.x,
+      x: series.x.map(utc),
       y: series.y,
       hovertemplate: `%{y:,.5~g} ${spec.unit}<extra>${escaped(series.name)}</extra>`,
     };
-    if (spec.kind === "bar") return { ...common, type: "bar", marker: { color } };
     const dash = DASHES[Math.floor(number / palette.length) % DASHES.length];
     return {
       ...common,
@@ -65,11 +63,12 @@ function traces(spec, { palette }) {
       marker: { color, size: series.y.map((y, i) => (alone(series.y, i) ? 5 : 0)) },
       line: { color, dash, width: 1.75 },
       connectgaps: false,
-      ...(spec.kind === "area" ? { fill: "tozeroy" } : {}),
     };
   });
 }
 
+// Plotly turns numbers into the browser's own time, and takes such texts as they are.
+const utc = (ms) => new Date(ms).toISOString().slice(0, 23).replace("T", " ");
 const missing = (y) => y === null || y === undefined;
 const alone = (ys, i) => !missing(ys[i]) && missing(ys[i - 1]) && missing(ys[i + 1]);
 // Plotly reads a few tags in its texts; names are data.
@@ -94,7 +93,7 @@ function layout(spec, colours, node) {
     legend: { orientation: "h", y: -0.15, yanchor: "top", x: 0, itemwidth: 30 },
     xaxis: {
       ...axis,
-      type: spec.x === "category" ? "category" : "date",
+      type: "date",
       spikecolor: colours.text,
       spikethickness: -1, // no outline
       spikedash: "dot",

@@ -50,7 +50,9 @@ if (connection) {
     const url = document.getElementById("live-lost")?.dataset.statusUrl;
     try {
       const response = await fetch(url, { signal: AbortSignal.timeout(interval) });
-      if (response.ok && !response.redirected && isLate()) show(await response.text());
+      // Signed out, or the cluster was removed: the page itself says which when it is asked again.
+      if (response.redirected || [403, 404].includes(response.status)) location.reload();
+      else if (response.ok && isLate()) show(await response.text());
     } catch {
       // The console does not answer: the page says what it knows.
     }

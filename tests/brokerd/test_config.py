@@ -176,3 +176,9 @@ def test_every_mistake_in_the_listeners_is_reported_at_once() -> None:
     said = problems(BASE + "listeners=PLAINTEXT://0.0.0.0:1\ninter.broker.listener.name=ZED\n")
     assert "cannot be told to clients" in said
     assert "ZED is not an advertised listener" in said
+    said = problems(
+        BASE
+        + "listeners=SSL://a:1\nadvertised.listeners=SSL://b:1\ninter.broker.listener.name=ZED\n"
+    )
+    assert "served are PLAINTEXT" in said
+    assert "ZED is not an advertised listener" in said
