@@ -1,11 +1,13 @@
-"""What goes with a cluster that is no longer watched: its live samples and its reports' results.
+"""What goes with a cluster that is no longer watched: its samples, live and stored, and its
+reports' results.
 
-Its stored history stays until it is too old (history/upkeep.py).
+Nothing may stay: another cluster of the same name would be drawn as its continuation.
 """
 
 import logging
 
 from monitoring import keys, store
+from monitoring.history import root
 from monitoring.reports import services as reports
 
 log = logging.getLogger(__name__)
@@ -14,7 +16,17 @@ log = logging.getLogger(__name__)
 def forget_cluster(slug: str) -> None:
     """Deletes what a removed cluster left outside the database; its row is gone already."""
     forget_samples(slug)
+    _forget_history(slug)
     reports.sweep()
+
+
+def _forget_history(slug: str) -> None:
+    try:
+        root.current().delete_folder(root.cluster_folder(slug))
+    except FileNotFoundError:
+        pass  # nothing was stored yet
+    except OSError as error:
+        log.warning("the stored history of %s stays: %s", slug, error)
 
 
 def forget_samples(slug: str) -> None:

@@ -81,7 +81,7 @@ def _shown(cluster: Cluster) -> dict[str, Any]:
 @require_http_methods(["POST"])
 @requires("cluster.edit")
 def remove(request: HttpRequest, slug: str) -> HttpResponse:
-    """Forgets a cluster; the cluster itself and its stored history are not touched."""
+    """Forgets a cluster and all that was kept of it; the cluster itself is not touched."""
     cluster = _cluster(slug)
     if request.POST.get("typed", "") != cluster.slug:
         messages.error(request, _("Type the cluster's short name to remove it."))

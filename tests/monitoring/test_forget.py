@@ -6,6 +6,7 @@ from monitoring import keys, store
 from monitoring.alerts import pending
 from monitoring.alerts.rules import Phase, Standing, Subject
 from monitoring.forget import forget_cluster
+from monitoring.history import root
 from monitoring.models import Cluster
 from monitoring.reports import storage
 from monitoring.reports.models import Report
@@ -30,16 +31,20 @@ def test_nothing_of_a_removed_cluster_stays_but_of_another_everything(
     redis_server, settings, tmp_path
 ):
     settings.AERIE_DATA = tmp_path
+    settings.HISTORY_URL = str(tmp_path / "history")
     clusters = [
         Cluster.objects.create(slug=slug, name=slug, bootstrap_servers="a:1")
         for slug in ("gone", "kept")
     ]
     for cluster in clusters:
         sample(cluster.slug)
+        root.current().write(b"x", root.cluster_folder(cluster.slug), "hour=2026010101", "file")
         report = Report.objects.create(kind="x", cluster=cluster)
         storage.write(report.id, {}, {}, {})
     clusters[0].delete()
     forget_cluster("gone")
+    assert root.current().entries(root.cluster_folder("gone")) == []
+    assert root.current().entries(root.cluster_folder("kept"))
     assert kept_in_redis() == set(keys.kept("kept"))
     assert storage.names() == [Report.objects.get().id]
     assert live.last_ok_tick("gone") is None
