@@ -203,7 +203,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CHANNEL_LAYERS = {
     "default": {
-        "BACKEND": "channels_redis.core.RedisChannelLayer",
+        "BACKEND": "console.live.layer.RedisLayer",
         "CONFIG": {
             # The layer waits 5 s for a message at a time, which must not count as hanging.
             "hosts": [{**REDIS_OPTIONS, "address": REDIS_URL, "socket_timeout": 7}],

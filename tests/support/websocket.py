@@ -25,7 +25,10 @@ class WebSocket(ApplicationCommunicator):
 
     async def connect(self) -> bool:
         await self.send_input({"type": "websocket.connect"})
-        return (await self.receive_output(5))["type"] == "websocket.accept"
+        if (await self.receive_output(5))["type"] == "websocket.accept":
+            return True
+        await self.disconnect()  # as a server does for a connection that was refused
+        return False
 
     async def send_text(self, text: str) -> None:
         await self.send_input({"type": "websocket.receive", "text": text})
