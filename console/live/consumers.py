@@ -86,6 +86,8 @@ class ClusterConsumer(AsyncWebsocketConsumer):
             # Again where, during the sending, it was acknowledged and something newer came.
             while self._acknowledged and self._wanted != self._sent:
                 await self._send_one()
+        except OSError:
+            log.debug("the browser left while a fragment was made for it")
         except Exception:
             # The next tick tries again; the page says by itself that nothing comes.
             log.exception("a live fragment of cluster %s could not be sent", self.slug)

@@ -15,6 +15,7 @@ import pytest
 from django.conf import settings
 from playwright.sync_api import Browser, Page
 
+from tests.browser.pages import begin
 from tests.support.redis import RedisServer
 from tests.support.web import REPOSITORY, context_of, served
 
@@ -62,6 +63,7 @@ def site(_redis_process: RedisServer, tmp_path_factory: pytest.TempPathFactory) 
     }
     command = [sys.executable, "manage.py", "shell", "-v0", "-c", SEED]
     subprocess.run(command, cwd=REPOSITORY, env=os.environ | environment, check=True)
+    begin()
     with served(environment, data / "web.log") as url:
         yield url
 

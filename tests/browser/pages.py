@@ -26,15 +26,19 @@ FOR_ADMINS = [
 ]
 
 
-_last = 0
+_last: dict[str, int] = {}
+
+
+def begin() -> None:
+    """A new site knows no tick: numbers need not go on, and run no further ahead of the clock."""
+    _last.clear()
 
 
 def put(slug: str = "local", **changes: object) -> int:
     """One more tick, of now or later: the site knows those of the tests before it, and one that
     lags behind the clock would be stale whatever else is in it."""
-    global _last
-    _last = max(_last + 1, tick_now())
-    return sample(slug, _last, **changes)
+    _last[slug] = max(_last.get(slug, 0) + 1, tick_now())
+    return sample(slug, _last[slug], **changes)
 
 
 def announce(slug: str, number: int) -> None:
