@@ -1,13 +1,38 @@
-"""The command line: `brokerd COMMAND …`, the same as `python -m brokerd COMMAND …`."""
+"""The command line: `brokerd COMMAND …`, the same as `python -m brokerd COMMAND …`.
+
+A command is imported when it is asked for: the tools start without the broker.
+"""
 
 import argparse
+import sys
 from collections.abc import Sequence
+from importlib import import_module
 
-from brokerd.cli.start import start
+TOOLS = {
+    "topics": "create, describe, list, alter and delete topics",
+    "configs": "show and change settings of topics and brokers",
+    "console-producer": "send lines of standard input as records",
+    "console-consumer": "print the records of a topic",
+    "consumer-groups": "list, describe, reset and delete consumer groups",
+    "get-offsets": "print offsets of partitions",
+    "delete-records": "delete the oldest records of partitions",
+    "log-dirs": "print what lies in the log directories of brokers",
+    "dump-log": "print what lies in segments and indexes",
+}
+"""Command → what it does. Its module in this package, and the function there, are named alike."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; the exit code of the process."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments and arguments[0] in TOOLS:
+        name = arguments[0].replace("-", "_")
+        tool = getattr(import_module(f"brokerd.cli.{name}"), name)
+        return int(tool(arguments[1:]))
+    return _start(arguments)
+
+
+def _start(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="brokerd", description="A Kafka-compatible broker.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     run = commands.add_parser("start", help="run a broker")
@@ -17,5 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="a setting that goes before the file's; may be repeated",
     )  # fmt: skip
     run.add_argument("-daemon", action="store_true", help="in the background, once it is ready")
+    for name, text in TOOLS.items():
+        commands.add_parser(name, help=text)
     options = parser.parse_args(arguments)
+    from brokerd.cli.start import start  # the broker and all it needs
+
     return start(options.properties, options.override, daemon=options.daemon)

@@ -1,0 +1,147 @@
+"""How dump-log shows keys and values: as text or numbers, or as what a group leaves behind."""
+
+import json
+import struct
+from base64 import b64encode
+from collections.abc import Callable
+from typing import Any
+
+from brokerd.cli.consumer_protocol import assignment_json, subscription_json
+from brokerd.cli.options import CliError
+from brokerd.errors import KafkaError
+from brokerd.groups.records import (
+    GroupRecord,
+    GroupsRecord,
+    GroupValue,
+    MemberValue,
+    OffsetValue,
+    decode,
+)
+from brokerd.protocol.records import Record
+
+Decoder = Callable[[Record], tuple[str | None, str | None]]
+"""Key and value as text; None shows nothing."""
+Field = Callable[[bytes], str]
+
+STRING = "org.apache.kafka.tools.api.StringDecoder"
+_CONSUMER = "consumer"
+DELETED = "<DELETE>"
+
+
+def _number(layout: struct.Struct) -> Field:
+    def field(data: bytes) -> str:
+        try:
+            return str(layout.unpack_from(data)[0])
+        except struct.error:
+            return f"({len(data)} bytes are no number of {layout.size})"
+
+    return field
+
+
+_FIELDS: dict[str, Field] = {
+    "StringDecoder": lambda data: data.decode(errors="replace"),
+    "IntegerDecoder": _number(struct.Struct(">i")),
+    "LongDecoder": _number(struct.Struct(">q")),
+}
+
+
+def plain(key_class: str, value_class: str) -> Decoder:
+    """Keys and values by the names of Kafka's decoders; CliError for one that is not built in."""
+    key_field, value_field = _field(key_class), _field(value_class)
+
+    def decoder(record: Record) -> tuple[str | None, str | None]:
+        key = None if record.key is None else key_field(record.key)
+        return key, None if record.value is None else value_field(record.value)
+
+    return decoder
+
+
+def _field(class_name: str) -> Field:
+    package, _, name = class_name.rpartition(".")
+    if name not in _FIELDS or package not in ("", "kafka.serializer", "org.apache.kafka.tools.api"):
+        known = ", ".join(f"org.apache.kafka.tools.api.{each}" for each in _FIELDS)
+        raise CliError(f"{class_name} is not a decoder that is built in; these are: {known}")
+    return _FIELDS[name]
+
+
+def offsets(record: Record) -> tuple[str | None, str | None]:
+    """A record of `__consumer_offsets` as JSON."""
+    try:
+        decoded = decode(record.key, record.value)
+    except (ValueError, UnicodeDecodeError) as error:
+        return f"Error at offset {record.offset}, skipping. {error}", None
+    if decoded is None:
+        version = int.from_bytes((record.key or b"")[:2], signed=True)
+        return f"Unknown record type {version} at offset {record.offset}, skipping.", None
+    return _json("type", record.key, _key(decoded)), _value(record, decoded)
+
+
+def _key(record: GroupsRecord) -> dict[str, Any]:
+    if isinstance(record, GroupRecord):
+        return {"group": record.group_id}
+    return {"group": record.group_id, "topic": record.topic, "partition": record.partition}
+
+
+def _value(record: Record, decoded: GroupsRecord) -> str:
+    if decoded.value is None:
+        return DELETED
+    version = _version(record.value)
+    if isinstance(decoded.value, GroupValue):
+        return _json("version", record.value, _group(decoded.value, version))
+    return _json("version", record.value, _offset(decoded.value, version))
+
+
+def _offset(value: OffsetValue, version: int) -> dict[str, Any]:
+    told: dict[str, Any] = {"offset": value.offset}
+    if version >= 3:
+        told["leaderEpoch"] = value.leader_epoch
+    told |= {"metadata": value.metadata, "commitTimestamp": value.committed_at_ms}
+    if version == 1:
+        told["expireTimestamp"] = -1 if value.expire_at_ms is None else value.expire_at_ms
+    return told
+
+
+def _group(value: GroupValue, version: int) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "protocolType": value.protocol_type,
+        "generation": value.generation,
+        "protocol": value.protocol,
+        "leader": value.leader,
+    }
+    if version >= 2:
+        told["currentStateTimestamp"] = value.state_since_ms
+    is_consumer = value.protocol_type == _CONSUMER
+    told["members"] = [_member(member, version, is_consumer) for member in value.members]
+    return told
+
+
+def _member(member: MemberValue, version: int, is_consumer: bool) -> dict[str, Any]:
+    told: dict[str, Any] = {"memberId": member.member_id}
+    if version >= 3:
+        told["groupInstanceId"] = member.instance_id
+    told |= {"clientId": member.client_id, "clientHost": member.client_host}
+    if version >= 1:
+        told["rebalanceTimeout"] = member.rebalance_timeout_ms
+    told["sessionTimeout"] = member.session_timeout_ms
+    told["subscription"] = _embedded(member.subscription, subscription_json, is_consumer)
+    told["assignment"] = _embedded(member.assignment, assignment_json, is_consumer)
+    return told
+
+
+def _embedded(data: bytes, read: Callable[[bytes], dict[str, Any]], is_consumer: bool) -> Any:
+    """What a consumer said; anything else, and what does not parse, as base64."""
+    if is_consumer:
+        try:
+            return read(data)
+        except (KafkaError, IndexError):
+            pass
+    return b64encode(data).decode()
+
+
+def _json(label: str, data: bytes | None, told: dict[str, Any]) -> str:
+    shown = {label: str(_version(data)), "data": told}
+    return json.dumps(shown, separators=(",", ":"), ensure_ascii=False)
+
+
+def _version(data: bytes | None) -> int:
+    return int.from_bytes((data or b"")[:2], signed=True)

@@ -1,0 +1,129 @@
+"""Options as Kafka's own tools take them, and how a command fails.
+
+Names, `--name=value`, unambiguous abbreviations and the exit code 1 for a wrong line are Kafka's.
+What is wrong is said first, then the options are listed, both on standard error.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+Options = argparse.Namespace
+
+
+class CliError(Exception):
+    """What the user is told in one line; the command ends with 1."""
+
+
+class UsageError(CliError):
+    """As CliError, and the options are listed after the line."""
+
+
+class OptionParser(argparse.ArgumentParser):
+    """One command's options. None is required by argparse: `require` says it in Kafka's words."""
+
+    def __init__(self, command: str, description: str) -> None:
+        super().__init__(
+            prog=f"brokerd {command}", description=description, formatter_class=_help_width
+        )
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message[:1].upper() + message[1:])
+
+    def option(
+        self, name: str, text: str, metavar: str, type: Callable[[str], object] = str,
+        *, default: object = None, many: bool = False,
+    ) -> None:  # fmt: skip
+        """An option with a value; with `many` it may be repeated and gives a list."""
+        action = "append" if many else "store"
+        self.add_argument(
+            f"--{name}", help=text, metavar=metavar, type=type, default=default, action=action
+        )
+
+    def flag(self, name: str, text: str) -> None:
+        self.add_argument(f"--{name}", help=text, action="store_true")
+
+    def bootstrap(self) -> None:
+        """What every command that talks to brokers takes."""
+        self.option("bootstrap-server", "REQUIRED: the brokers to ask first.", "HOST:PORT,…")
+        self.option("command-config", "A properties file for the client.", "FILE")
+
+
+def run(parser: OptionParser, command: Callable[[Options], int], arguments: Sequence[str]) -> int:
+    """Parses and runs; every failure is a line on standard error and exit code 1."""
+    try:
+        if not arguments:
+            raise UsageError(parser.description or "")
+        return command(parser.parse_args(arguments))
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        parser.print_help(sys.stderr)
+        return 1
+    except CliError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader of our lines has seen enough
+        sys.stderr.close()
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def require(options: Options, *names: str) -> None:
+    """UsageError unless each option has a value."""
+    for name in names:
+        if not getattr(options, name.replace("-", "_")):
+            raise UsageError(f'Missing required argument "[{name}]"')
+
+
+def exclude(options: Options, used: str, *others: str) -> None:
+    """UsageError where `used` stands together with one of the others."""
+    if not has(options, used):
+        return
+    for other in others:
+        if has(options, other):
+            raise UsageError(f'Option "[{used}]" can\'t be used with option "[{other}]"')
+
+
+def has(options: Options, name: str) -> bool:
+    """Whether the option was given (of one with a default: whether it is not empty)."""
+    value = getattr(options, name.replace("-", "_"))
+    return value is not None and value is not False
+
+
+def one_of(options: Options, actions: Sequence[str], message: str) -> str:
+    """The one action that was asked for."""
+    wanted = [action for action in actions if has(options, action)]
+    if len(wanted) != 1:
+        raise UsageError(message)
+    return wanted[0]
+
+
+def read_properties(path: str | None) -> dict[str, str]:
+    """A properties file's pairs; none without a file."""
+    if path is None:
+        return {}
+    pairs = {}
+    for line in read_text(path).splitlines():
+        line = line.strip()
+        if line and line[0] not in "#!":
+            key, _, value = line.partition("=")
+            pairs[key.strip()] = value.strip()
+    return pairs
+
+
+def read_text(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CliError(f"{path} cannot be read: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error)
+
+
+def _help_width(prog: str) -> argparse.HelpFormatter:
+    return argparse.HelpFormatter(prog, max_help_position=32, width=100)
