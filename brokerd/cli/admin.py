@@ -1,0 +1,180 @@
+"""What several tools ask of a cluster, in one call each."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from brokerd.cli.addresses import bootstrap_addresses
+from brokerd.cli.client import CALL_TIMEOUT_S, Client
+from brokerd.cli.options import CliError, Options, read_properties
+from brokerd.cli.words import check, refusal
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
+
+TopicPartition = tuple[str, int]
+LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
+TOPIC, BROKER = 2, 4
+_LEADER_MOVED = frozenset(
+    {
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ErrorCode.REPLICA_NOT_AVAILABLE,
+        ErrorCode.OFFSET_NOT_AVAILABLE,
+    }
+)
+
+
+def connect(options: Options, timeout_s: float = CALL_TIMEOUT_S) -> Client:
+    """A client by the options that `OptionParser.bootstrap` adds. Raises CliError."""
+    properties = read_properties(options.command_config)
+    protocol = properties.get("security.protocol", "PLAINTEXT").upper()
+    if protocol != "PLAINTEXT":
+        raise CliError(f"security.protocol={protocol} is not supported: only PLAINTEXT is")
+    timeout_ms = properties.get("default.api.timeout.ms", "")
+    if timeout_ms and not timeout_ms.isdecimal():
+        raise CliError(f"default.api.timeout.ms={timeout_ms} is not a number")
+    return Client(
+        bootstrap_addresses(options),
+        client_id=properties.get("client.id", "brokerd-cli"),
+        timeout_s=int(timeout_ms) / 1000 if timeout_ms else timeout_s,
+    )
+
+
+def all_topics(client: Client, *, internal: bool = True) -> dict[str, Any]:
+    """Every topic by name, sorted, as Metadata tells it."""
+    found = {each.name: each for each in client.metadata(None).topics}
+    return {name: found[name] for name in sorted(found) if internal or not found[name].is_internal}
+
+
+def topics_named(client: Client, names: Sequence[str]) -> dict[str, Any]:
+    """These topics, sorted. Raises KafkaError for the first that is not there."""
+    if not names:
+        return {}
+    found = {each.name: each for each in client.metadata(sorted(names)).topics}
+    for topic in found.values():
+        if topic.error_code != ErrorCode.LEADER_NOT_AVAILABLE:
+            check(int(topic.error_code))
+    return found
+
+
+def partitions_of(topics: Mapping[str, Any]) -> list[TopicPartition]:
+    """Every partition, in order."""
+    return [
+        (name, index)
+        for name, topic in topics.items()
+        for index in sorted(each.partition_index for each in topic.partitions)
+    ]
+
+
+def list_offsets(
+    client: Client, wanted: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, int | KafkaError]:
+    """The offset of each partition at a timestamp (or LATEST …), -1 where there is none."""
+    found: dict[TopicPartition, int | KafkaError] = {}
+
+    def attempt() -> None:
+        left = {each: time for each, time in wanted.items() if each not in found}
+        moved: KafkaError | None = None
+        for leader, partitions in _by_leader(client, left, found).items():
+            answer = client.to(leader, ApiKey.LIST_OFFSETS, _offsets_request(partitions, left))
+            for topic in answer.topics:
+                for each in topic.partitions:
+                    error = refusal(int(each.error_code)) if each.error_code else None
+                    if error is not None and error.code in _LEADER_MOVED:
+                        moved = error
+                    else:
+                        found[topic.name, each.partition_index] = error or each.offset
+        if moved is not None:
+            raise moved
+
+    try:
+        client.retrying(attempt)
+    except KafkaError as error:
+        for each in wanted:
+            found.setdefault(each, error)
+    return found
+
+
+def _by_leader(
+    client: Client,
+    wanted: Iterable[TopicPartition],
+    found: dict[TopicPartition, int | KafkaError],
+) -> dict[int, list[TopicPartition]]:
+    """Partitions by leader; one that does not exist is found wanting at once."""
+    wanted = list(wanted)
+    topics = {each.name: each for each in client.metadata(sorted({t for t, _ in wanted})).topics}
+    leaders: dict[int, list[TopicPartition]] = defaultdict(list)
+    for name, index in wanted:
+        topic = topics.get(name)
+        partitions = {each.partition_index: each for each in topic.partitions} if topic else {}
+        if index not in partitions:
+            found[name, index] = refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        elif partitions[index].leader_id < 0:
+            found[name, index] = refusal(ErrorCode.LEADER_NOT_AVAILABLE)
+        else:
+            leaders[partitions[index].leader_id].append((name, index))
+    return leaders
+
+
+def _offsets_request(
+    partitions: list[TopicPartition], times: Mapping[TopicPartition, int]
+) -> dict[str, Any]:
+    topics: dict[str, list[dict[str, int]]] = defaultdict(list)
+    for name, index in partitions:
+        entry = {"partition_index": index, "current_leader_epoch": -1}
+        topics[name].append(entry | {"timestamp": times[name, index]})
+    return {
+        "replica_id": -1,
+        "isolation_level": 0,
+        "topics": [{"name": name, "partitions": entries} for name, entries in topics.items()],
+    }
+
+
+def describe_configs(client: Client, kind: int, names: Sequence[str]) -> dict[str, list[Any]]:
+    """The settings of topics or brokers, with synonyms. Raises KafkaError."""
+
+    def attempt() -> list[Any]:
+        if kind == BROKER and names[0]:
+            broker_id = int(names[0])
+            return list(client.to(broker_id, ApiKey.DESCRIBE_CONFIGS, request).results)
+        return list(client.any(ApiKey.DESCRIBE_CONFIGS, request).results)
+
+    request = {
+        "resources": [
+            {"resource_type": kind, "resource_name": name, "configuration_keys": None}
+            for name in names
+        ],
+        "include_synonyms": True,
+        "include_documentation": False,
+    }
+    if not names:
+        return {}
+    results = client.retrying(attempt)
+    for each in results:
+        check(int(each.error_code), each.error_message)
+    return {each.resource_name: list(each.configs) for each in results}
+
+
+def alter_configs(
+    client: Client, kind: int, name: str, changes: Sequence[tuple[str, int, str | None]]
+) -> None:
+    """Changes of one topic or broker: (setting, operation, value). Raises KafkaError."""
+    configs = [
+        {"name": key, "config_operation": operation, "value": value}
+        for key, operation, value in changes
+    ]
+    resource = {"resource_type": kind, "resource_name": name, "configs": configs}
+    request = {"resources": [resource], "validate_only": False}
+
+    def attempt() -> None:
+        api = ApiKey.INCREMENTAL_ALTER_CONFIGS
+        if kind == BROKER and name:
+            answer = client.to(int(name), api, request)
+        else:
+            answer = client.to_controller(api, request)
+        for each in answer.responses:
+            check(int(each.error_code), each.error_message)
+
+    client.retrying(attempt)

@@ -1,0 +1,260 @@
+"""A small blocking client for the tools: requests to any broker, to one of them, to the controller
+or to a group's coordinator, tried again while a cluster changes and until a deadline.
+
+A connection asks the broker once which versions it serves; of these and ours the highest is spoken.
+"""
+
+import socket
+import struct
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from brokerd.cli.addresses import Address
+from brokerd.cli.options import CliError
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import decode_response, encode_request
+
+T = TypeVar("T")
+Fields = Mapping[str, Any]
+
+REQUEST_TIMEOUT_S = 30.0
+CALL_TIMEOUT_S = 60.0
+BOOTSTRAP_TIMEOUT_S = 10.0
+"""For brokers that are just starting; where none listens a minute is too long to be told so."""
+RETRY_PAUSE_S = 0.1
+RESPONSE_BYTES_MAX = 100 << 20
+
+VERSIONS = {
+    ApiKey.LIST_OFFSETS: (1, 8),
+    ApiKey.METADATA: (5, 12),
+    ApiKey.OFFSET_COMMIT: (2, 8),
+    ApiKey.OFFSET_FETCH: (8, 8),
+    ApiKey.FIND_COORDINATOR: (4, 4),
+    ApiKey.DESCRIBE_GROUPS: (1, 5),
+    ApiKey.LIST_GROUPS: (0, 4),
+    ApiKey.API_VERSIONS: (0, 0),
+    ApiKey.CREATE_TOPICS: (2, 7),
+    ApiKey.DELETE_TOPICS: (1, 5),
+    ApiKey.DELETE_RECORDS: (0, 2),
+    ApiKey.DESCRIBE_CONFIGS: (1, 4),
+    ApiKey.DESCRIBE_LOG_DIRS: (1, 4),
+    ApiKey.CREATE_PARTITIONS: (0, 3),
+    ApiKey.DELETE_GROUPS: (0, 2),
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: (0, 1),
+    ApiKey.LIST_PARTITION_REASSIGNMENTS: (0, 0),
+    ApiKey.OFFSET_DELETE: (0, 0),
+}
+"""What the tools speak of each API, lowest and highest."""
+
+_MOVED = frozenset(
+    {
+        ErrorCode.NOT_CONTROLLER,
+        ErrorCode.NOT_COORDINATOR,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ErrorCode.REPLICA_NOT_AVAILABLE,
+        ErrorCode.OFFSET_NOT_AVAILABLE,
+        ErrorCode.UNSTABLE_OFFSET_COMMIT,
+    }
+)
+"""Errors that go away by themselves, or with a look at the metadata."""
+
+
+class ConnectionLost(Exception):
+    """No answer came; another try may get one."""
+
+
+class Connection:
+    """One broker."""
+
+    def __init__(self, address: Address, client_id: str, timeout_s: float) -> None:
+        self.address = address
+        self._client_id = client_id
+        self._correlation_id = 0
+        try:
+            self._socket = socket.create_connection(address, timeout_s)
+        except OSError as error:
+            raise ConnectionLost(f"{name(address)}: {error.strerror or error}") from error
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._offered: dict[int, tuple[int, int]] = {}
+        answer = self.ask(ApiKey.API_VERSIONS, {}, timeout_s)
+        for each in answer.api_keys:
+            self._offered[each.api_key] = (each.min_version, each.max_version)
+
+    def ask(self, api: ApiKey, fields: Fields, timeout_s: float) -> Any:
+        """The answer. Raises ConnectionLost, KafkaError where the broker lacks the API."""
+        version = self._version(api)
+        self._correlation_id += 1
+        request = encode_request(api, version, fields, self._correlation_id, self._client_id)
+        try:
+            self._socket.settimeout(timeout_s)
+            self._socket.sendall(request)
+            (size,) = struct.unpack(">i", self._exactly(4))
+            if not 4 <= size <= RESPONSE_BYTES_MAX:
+                raise ConnectionLost(f"{name(self.address)} does not speak Kafka's protocol")
+            return decode_response(api, version, self._exactly(size))
+        except TimeoutError as error:
+            raise ConnectionLost(f"{name(self.address)} does not answer") from error
+        except OSError as error:
+            raise ConnectionLost(f"{name(self.address)}: {error.strerror or error}") from error
+
+    def serves(self, api: ApiKey) -> bool:
+        return api in self._offered
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _version(self, api: ApiKey) -> int:
+        low, high = VERSIONS[api]
+        if api == ApiKey.API_VERSIONS:
+            return high
+        lowest, highest = self._offered.get(api, (1, 0))
+        if max(low, lowest) > min(high, highest):
+            raise KafkaError(
+                ErrorCode.UNSUPPORTED_VERSION,
+                f"The broker at {name(self.address)} does not support {api.name} in a version from"
+                f" {low} to {high}",
+            )
+        return min(high, highest)
+
+    def _exactly(self, size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            piece = self._socket.recv(min(size - len(data), 1 << 20))
+            if not piece:
+                raise ConnectionLost(f"{name(self.address)} closed the connection")
+            data += piece
+        return bytes(data)
+
+
+class Client:
+    """A cluster. Not for several threads."""
+
+    def __init__(
+        self,
+        bootstrap: Sequence[Address],
+        *,
+        client_id: str = "brokerd-cli",
+        timeout_s: float = CALL_TIMEOUT_S,
+    ) -> None:
+        self._bootstrap = list(bootstrap)
+        self._client_id = client_id
+        self._timeout_s = timeout_s
+        self._connections: dict[Address, Connection] = {}
+        self._brokers: dict[int, Address] = {}
+        self._controller = -1
+        self._fresh = False
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for connection in self._connections.values():
+            connection.close()
+
+    @property
+    def brokers(self) -> dict[int, Address]:
+        """The live brokers."""
+        return self.retrying(self._known)
+
+    def metadata(self, topics: Sequence[str] | None) -> Any:
+        """Brokers, controller and these topics (None: all of them); no topic is created."""
+        asked = None if topics is None else [{"topic_id": None, "name": each} for each in topics]
+        return self.retrying(lambda: self._metadata(asked))
+
+    def any(self, api: ApiKey, fields: Fields) -> Any:
+        """The answer of whichever broker can be reached."""
+        return self.retrying(lambda: self._any(api, fields))
+
+    def serves(self, api: ApiKey) -> bool:
+        """Whether the broker that is asked first serves the API."""
+        return bool(self.retrying(lambda: self._reachable().serves(api)))
+
+    def to(self, broker_id: int, api: ApiKey, fields: Fields) -> Any:
+        """The answer of one broker; for use under `retrying`."""
+        address = self._known().get(broker_id)
+        if address is None:
+            raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, f"Broker {broker_id} is not there.")
+        return self._ask(address, api, fields)
+
+    def to_controller(self, api: ApiKey, fields: Fields) -> Any:
+        """The answer of the controller; for use under `retrying`."""
+        self._known()
+        if self._controller < 0:
+            raise KafkaError(ErrorCode.NOT_CONTROLLER, "The cluster has no controller.")
+        return self.to(self._controller, api, fields)
+
+    def retrying(self, attempt: Callable[[], T]) -> T:
+        """What `attempt` returns at last. Raises CliError at the deadline, or its KafkaError."""
+        begun = time.monotonic()
+        while True:
+            try:
+                return attempt()
+            except ConnectionLost as error:
+                never = not self._brokers
+                limit_s = min(BOOTSTRAP_TIMEOUT_S, self._timeout_s) if never else self._timeout_s
+                if time.monotonic() - begun > limit_s:
+                    raise CliError(f"No broker could be asked: {error}") from None
+            except KafkaError as error:
+                if error.code not in _MOVED or time.monotonic() - begun > self._timeout_s:
+                    raise
+            time.sleep(RETRY_PAUSE_S)
+            self._fresh = False
+
+    def _known(self) -> dict[int, Address]:
+        """Brokers as of the last metadata, which is asked for again after a failure."""
+        if not self._fresh:
+            self._metadata([])
+        return self._brokers
+
+    def _metadata(self, asked: list[dict[str, Any]] | None) -> Any:
+        answer = self._any(ApiKey.METADATA, {"topics": asked, "allow_auto_topic_creation": False})
+        self._brokers = {each.node_id: (each.host, each.port) for each in answer.brokers}
+        self._controller = answer.controller_id
+        self._fresh = True
+        return answer
+
+    def _any(self, api: ApiKey, fields: Fields) -> Any:
+        connection = self._reachable()
+        return self._ask(connection.address, api, fields)
+
+    def _reachable(self) -> Connection:
+        """A connection to some broker, an open one before others."""
+        lost: ConnectionLost | None = None
+        addresses = [*self._connections, *self._brokers.values(), *self._bootstrap]
+        for address in dict.fromkeys(addresses):
+            try:
+                return self._connected(address)
+            except ConnectionLost as error:
+                lost = error
+        assert lost is not None
+        raise lost
+
+    def _ask(self, address: Address, api: ApiKey, fields: Fields) -> Any:
+        try:
+            return self._connected(address).ask(
+                api, fields, min(REQUEST_TIMEOUT_S, self._timeout_s)
+            )
+        except ConnectionLost:
+            broken = self._connections.pop(address, None)
+            if broken is not None:
+                broken.close()
+            raise
+
+    def _connected(self, address: Address) -> Connection:
+        if address not in self._connections:
+            timeout_s = min(BOOTSTRAP_TIMEOUT_S, self._timeout_s)
+            self._connections[address] = Connection(address, self._client_id, timeout_s)
+        return self._connections[address]
+
+
+def name(address: Address) -> str:
+    """host:port."""
+    host, port = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,0 +1,310 @@
+"""`brokerd topics`: Kafka's kafka-topics.sh, with its older --zookeeper as well.
+
+With --zookeeper the brokers are looked up there and asked. Only that form changes settings by
+--alter, as it did in Kafka; `brokerd configs` does so in both.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from brokerd.cli import admin
+from brokerd.cli.client import Client
+from brokerd.cli.java import include_list
+from brokerd.cli.options import (
+    CliError,
+    OptionParser,
+    Options,
+    UsageError,
+    exclude,
+    has,
+    one_of,
+    require,
+    run,
+)
+from brokerd.cli.topic_lines import (
+    Filters,
+    Reassignment,
+    has_overrides,
+    partition_lines,
+    topic_line,
+)
+from brokerd.cli.words import check
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
+
+ACTIONS = ("list", "describe", "create", "alter", "delete")
+TIMEOUT_MS = 30_000
+SET, DELETE = 0, 1
+INT16_MAX = 2**15 - 1
+INTERNAL = frozenset({"__consumer_offsets", "__transaction_state"})
+_REPORTS = (
+    "under-replicated-partitions", "under-min-isr-partitions", "at-min-isr-partitions",
+    "unavailable-partitions",
+)  # fmt: skip
+_WHERE = {
+    "partitions": ("create", "alter"),
+    "replication-factor": ("create",),
+    "replica-assignment": ("create", "alter"),
+    "config": ("create", "alter"),
+    "delete-config": ("alter",),
+    "if-exists": ("alter", "delete", "describe"),
+    "if-not-exists": ("create",),
+    "exclude-internal": ("list", "describe"),
+    "topics-with-overrides": ("describe",),
+} | dict.fromkeys(_REPORTS, ("describe",))
+"""Option → the actions that it goes with."""
+
+
+def topics(arguments: Sequence[str]) -> int:
+    """Runs the command."""
+    parser = OptionParser("topics", "Create, delete, describe, or change a topic.")
+    parser.bootstrap()
+    parser.option("zookeeper", "Find the brokers here instead.", "HOST:PORT/CHROOT")
+    for action, text in (
+        ("list", "List all topics."),
+        ("create", "Create a topic."),
+        ("delete", "Delete topics."),
+        ("alter", "Add partitions."),
+        ("describe", "Show partitions and settings."),
+    ):
+        parser.flag(action, text)
+    parser.option("topic", "The topic; a regular expression except with --create.", "TOPIC")
+    parser.option("partitions", "How many; they only grow.", "N", int)
+    parser.option("replication-factor", "How many replicas each has.", "N", int)
+    parser.option("replica-assignment", "Brokers of each partition.", "1:2,2:3,…")
+    parser.option("config", "A setting of the topic; may be repeated.", "NAME=VALUE", many=True)
+    parser.option("delete-config", "With --zookeeper: a setting to drop.", "NAME", many=True)
+    parser.flag("if-exists", "A topic that is not there is no error.")
+    parser.flag("if-not-exists", "A topic that is there is no error.")
+    parser.flag("exclude-internal", "Leave out internal topics.")
+    parser.flag("topics-with-overrides", "Only topics with settings of their own.")
+    parser.flag("under-replicated-partitions", "Only these.")
+    parser.flag("under-min-isr-partitions", "Only these.")
+    parser.flag("at-min-isr-partitions", "Only these.")
+    parser.flag("unavailable-partitions", "Only those without a live leader.")
+    return run(parser, _run, arguments)
+
+
+def _run(options: Options) -> int:
+    action = _checked(options)
+    try:
+        with admin.connect(options) as client:
+            _ACTIONS[action](client, options)
+    except UsageError:
+        raise
+    except (CliError, KafkaError) as error:
+        print(f"Error while executing topic command : {error}")
+        return 1
+    return 0
+
+
+def _checked(options: Options) -> str:
+    message = f"Command must include exactly one action: {', '.join(f'--{a}' for a in ACTIONS)}"
+    action = one_of(options, ACTIONS, message)
+    if not has(options, "zookeeper") and not has(options, "bootstrap-server"):
+        raise UsageError("--bootstrap-server must be specified")
+    if action not in ("list", "describe") or has(options, "if-exists"):
+        require(options, "topic")
+    for option, actions in _WHERE.items():
+        exclude(options, option, *(each for each in ACTIONS if each not in actions))
+    for report in _REPORTS:
+        exclude(options, report, "topics-with-overrides")
+    if action == "create":
+        exclude(options, "replica-assignment", "partitions", "replication-factor")
+    if action == "alter":
+        _check_alter(options)
+    return action
+
+
+def _check_alter(options: Options) -> None:
+    settings = has(options, "config") or has(options, "delete-config")
+    if settings and not has(options, "zookeeper"):
+        raise UsageError(
+            'Option combination "[bootstrap-server],[config]" can\'t be used with option "[alter]"'
+            " (the kafka-configs CLI supports altering topic configs with a --bootstrap-server"
+            " option)"
+        )
+    if not settings:
+        require(options, "partitions")
+
+
+def _list(client: Client, options: Options) -> None:
+    print("\n".join(_matching(client, options)))
+
+
+def _matching(client: Client, options: Options) -> list[str]:
+    """The topics that the filter lets through; CliError where a topic was named and none is."""
+    found = list(admin.all_topics(client, internal=not options.exclude_internal))
+    if options.topic:
+        pattern = include_list(options.topic)
+        found = [each for each in found if pattern.fullmatch(each)]
+    return found
+
+
+def _existing(client: Client, options: Options) -> list[str]:
+    found = _matching(client, options)
+    if options.topic and not found and not options.if_exists:
+        raise CliError(f"Topic '{options.topic}' does not exist as expected")
+    return found
+
+
+def _create(client: Client, options: Options) -> None:
+    if "." in options.topic or "_" in options.topic:
+        print(
+            "WARNING: Due to limitations in metric names, topics with a period ('.') or underscore"
+            " ('_') could collide. To avoid issues it is best to use either, but not both."
+        )
+    factor, count = options.replication_factor, options.partitions
+    if factor is not None and not 1 <= factor <= INT16_MAX:
+        raise CliError(f"The replication factor must be between 1 and {INT16_MAX} inclusive")
+    if count is not None and count < 1:
+        raise CliError("The partitions must be greater than 0")
+    assignment = _assignment(options.replica_assignment)
+    topic = {
+        "name": options.topic,
+        "num_partitions": -1 if assignment or count is None else count,
+        "replication_factor": -1 if assignment or factor is None else factor,
+        "assignments": [
+            {"partition_index": index, "broker_ids": brokers}
+            for index, brokers in enumerate(assignment)
+        ],
+        "configs": [{"name": key, "value": value} for key, value in _settings(options.config)],
+    }
+    request = {"topics": [topic], "timeout": TIMEOUT_MS, "validate_only": False}
+
+    def attempt() -> None:
+        for each in client.to_controller(ApiKey.CREATE_TOPICS, request).topics:
+            check(int(each.error_code), each.error_message)
+
+    try:
+        client.retrying(attempt)
+    except KafkaError as error:
+        if error.code == ErrorCode.TOPIC_ALREADY_EXISTS and options.if_not_exists:
+            return
+        raise
+    print(f"Created topic {options.topic}.")
+
+
+def _settings(given: list[str] | None) -> list[tuple[str, str]]:
+    pairs = [each.split("=") for each in given or ()]
+    if any(len(pair) != 2 for pair in pairs):
+        raise CliError(
+            "requirement failed: Invalid topic config: all configs to be added must be in the"
+            ' format "key=val".'
+        )
+    return [(key.strip(), value.strip()) for key, value in pairs]
+
+
+def _assignment(text: str | None) -> list[list[int]]:
+    """`1:2,2:3` as lists of broker ids. Raises CliError."""
+    lists: list[list[int]] = []
+    for index, each in enumerate(text.split(",") if text else ()):
+        try:
+            brokers = [int(broker) for broker in each.split(":")]
+        except ValueError:
+            raise UsageError(f"{each} is not a list of broker ids, as 1:2:3") from None
+        duplicates = sorted({broker for broker in brokers if brokers.count(broker) > 1})
+        if duplicates:
+            numbers = ",".join(map(str, duplicates))
+            raise CliError(f"Partition replica lists may not contain duplicate entries: {numbers}")
+        lists.append(brokers)
+        if len(brokers) != len(lists[0]):
+            raise CliError(f"Partition {index} has different replication factor: {brokers}")
+    return lists
+
+
+def _alter(client: Client, options: Options) -> None:
+    names = _existing(client, options)
+    if options.zookeeper and names:
+        _alter_settings(client, options, names)
+    if options.partitions is None or not names:
+        return
+    assignment = _assignment(options.replica_assignment)
+    found = admin.topics_named(client, names)
+    wanted = [
+        {
+            "name": name,
+            "count": options.partitions,
+            "assignments": [
+                {"broker_ids": brokers} for brokers in assignment[len(found[name].partitions) :]
+            ]
+            if assignment
+            else None,
+        }
+        for name in names
+    ]
+    request = {"topics": wanted, "timeout": TIMEOUT_MS, "validate_only": False}
+
+    def attempt() -> None:
+        for each in client.to_controller(ApiKey.CREATE_PARTITIONS, request).results:
+            check(int(each.error_code), each.error_message)
+
+    client.retrying(attempt)
+    if options.zookeeper:
+        print("Adding partitions succeeded!")
+
+
+def _alter_settings(client: Client, options: Options, names: list[str]) -> None:
+    changes: list[tuple[str, int, str | None]] = []
+    changes += [(key, SET, value) for key, value in _settings(options.config)]
+    changes += [(key, DELETE, None) for key in options.delete_config or ()]
+    for name in names if changes else ():
+        admin.alter_configs(client, admin.TOPIC, name, changes)
+        print(f"Updated config for topic {name}.")
+
+
+def _delete(client: Client, options: Options) -> None:
+    names = _existing(client, options)
+    request = {"topic_names": names, "timeout": TIMEOUT_MS}
+
+    def attempt() -> None:
+        for each in client.to_controller(ApiKey.DELETE_TOPICS, request).responses:
+            check(int(each.error_code), getattr(each, "error_message", None))
+
+    if names:
+        client.retrying(attempt)
+    for name in names if options.zookeeper else ():
+        print(f"Topic {name} is marked for deletion.")
+
+
+def _describe(client: Client, options: Options) -> None:
+    names = _existing(client, options)
+    found = admin.topics_named(client, names)
+    configs = admin.describe_configs(client, admin.TOPIC, names)
+    moving = _reassignments(client)
+    live = set(client.brokers)
+    filters = Filters(
+        under_replicated=options.under_replicated_partitions,
+        unavailable=options.unavailable_partitions,
+        under_min_isr=options.under_min_isr_partitions,
+        at_min_isr=options.at_min_isr_partitions,
+    )
+    for name in names:
+        topic, settings = found[name], configs[name]
+        if not filters.any and (not options.topics_with_overrides or has_overrides(settings)):
+            print(topic_line(topic, settings, moving[name]))
+        if not options.topics_with_overrides:
+            for line in partition_lines(topic, settings, moving[name], filters, live):
+                print(line)
+
+
+def _reassignments(client: Client) -> dict[str, dict[int, Reassignment]]:
+    """What is being moved; nothing where the brokers cannot tell."""
+    moving: dict[str, dict[int, Reassignment]] = defaultdict(dict)
+    if not client.serves(ApiKey.LIST_PARTITION_REASSIGNMENTS):
+        return moving
+    request = {"timeout": TIMEOUT_MS, "topics": None}
+    api = ApiKey.LIST_PARTITION_REASSIGNMENTS
+    answer = client.retrying(lambda: client.to_controller(api, request))
+    check(int(answer.error_code), answer.error_message)
+    for topic in answer.topics:
+        for each in topic.partitions:
+            moving[topic.name][each.partition_index] = Reassignment(
+                tuple(each.replicas), tuple(each.adding_replicas), tuple(each.removing_replicas)
+            )
+    return moving
+
+
+_ACTIONS = {
+    "list": _list, "describe": _describe, "create": _create, "alter": _alter, "delete": _delete,
+}  # fmt: skip
