@@ -33,7 +33,7 @@ VERSIONS = {
     ApiKey.OFFSET_FETCH: (8, 8),
     ApiKey.FIND_COORDINATOR: (4, 4),
     ApiKey.DESCRIBE_GROUPS: (1, 5),
-    ApiKey.LIST_GROUPS: (0, 4),
+    ApiKey.LIST_GROUPS: (0, 5),
     ApiKey.API_VERSIONS: (0, 0),
     ApiKey.CREATE_TOPICS: (2, 7),
     ApiKey.DELETE_TOPICS: (1, 5),

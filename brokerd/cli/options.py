@@ -42,6 +42,10 @@ class OptionParser(argparse.ArgumentParser):
             f"--{name}", help=text, metavar=metavar, type=type, default=default, action=action
         )
 
+    def optional(self, name: str, text: str, metavar: str) -> None:
+        """An option whose value may be left out: '' then."""
+        self.add_argument(f"--{name}", help=text, metavar=metavar, nargs="?", const="")
+
     def flag(self, name: str, text: str) -> None:
         self.add_argument(f"--{name}", help=text, action="store_true")
 

@@ -63,3 +63,20 @@ def check(code: int, message: str | None = None) -> None:
     """Raises KafkaError unless the code says that all is well."""
     if code:
         raise refusal(int(code), message)
+
+
+_EXCEPTIONS = {
+    ErrorCode.NON_EMPTY_GROUP: "GroupNotEmpty",
+    ErrorCode.INVALID_TOPIC_EXCEPTION: "InvalidTopic",
+    ErrorCode.TOPIC_ALREADY_EXISTS: "TopicExists",
+    ErrorCode.REQUEST_TIMED_OUT: "Timeout",
+    ErrorCode.KAFKA_STORAGE_ERROR: "KafkaStorage",
+}
+
+
+def as_java(error: KafkaError) -> str:
+    """The error as Java prints it: so some of Kafka's tools show it, and scripts look for it."""
+    name = _EXCEPTIONS.get(error.code)
+    if name is None:
+        name = "".join(word.capitalize() for word in error.code.name.split("_"))
+    return f"org.apache.kafka.common.errors.{name}Exception: {error}"

@@ -1,0 +1,279 @@
+"""`brokerd consumer-groups`: Kafka's kafka-consumer-groups.sh.
+
+As there, an error of the cluster is a line that begins with `Error:` on standard output.
+"""
+
+import sys
+from collections.abc import Sequence
+
+from brokerd.cli import admin, group_calls, group_lines, group_reset
+from brokerd.cli.client import Client
+from brokerd.cli.group_lines import Group
+from brokerd.cli.group_offsets import export_lines, named_partitions
+from brokerd.cli.options import CliError, OptionParser, Options, UsageError, exclude, has, one_of
+from brokerd.cli.options import run as run_command
+from brokerd.cli.words import as_java, refusal
+from brokerd.errors import ErrorCode, KafkaError
+
+ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
+TIMEOUT_MS = 5000
+_NOT_THERE = -1  # a topic's number of a partition where it has none
+
+
+def consumer_groups(arguments: Sequence[str]) -> int:
+    """Runs the command."""
+    parser = OptionParser(
+        "consumer-groups",
+        "List all consumer groups, describe a consumer group, delete consumer group info, or reset"
+        " consumer group offsets.",
+    )
+    parser.bootstrap()
+    parser.flag("list", "List the groups.")
+    parser.flag("describe", "Show what a group has read, and how far it is behind.")
+    parser.flag("delete", "Delete groups that have no members.")
+    parser.flag("reset-offsets", "Set offsets of a group without members.")
+    parser.flag("delete-offsets", "Delete offsets of a group.")
+    parser.option("group", "The group; may be repeated.", "GROUP", many=True)
+    parser.flag("all-groups", "Every group.")
+    parser.option("topic", "A topic, or topic:0,1; may be repeated.", "TOPIC", many=True)
+    parser.flag("all-topics", "Every topic that the group has committed.")
+    parser.option("timeout", "How long to wait, in ms.", "MS", int, default=TIMEOUT_MS)
+    parser.flag("members", "With --describe: the members.")
+    parser.flag("offsets", "With --describe: offsets and lag (the default).")
+    parser.flag("verbose", "With --describe --members: their partitions.")
+    parser.optional("state", "With --describe or --list: the state.", "STATE,…")
+    parser.optional("type", "With --list: the type.", "TYPE,…")
+    group_reset.add_options(parser)
+    return run_command(parser, _run, arguments)
+
+
+def _run(options: Options) -> int:
+    action = _checked(options)
+    try:
+        with admin.connect(options, options.timeout / 1000) as client:
+            _ACTIONS[action](client, options)
+    except UsageError:
+        raise
+    except (CliError, KafkaError) as error:
+        _error(f"Executing consumer group command failed due to {error}")
+    return 0
+
+
+def _error(line: str) -> None:
+    print(f"\nError: {line}")
+
+
+def _checked(options: Options) -> str:
+    wanted = ", ".join(f"--{action}" for action in ACTIONS)
+    action = one_of(options, ACTIONS, f"Command must include exactly one action: {wanted}")
+    if not has(options, "bootstrap-server"):
+        raise UsageError('Missing required argument "[bootstrap-server]"')
+    if options.timeout <= 0:
+        raise UsageError("--timeout must be more than 0")
+    for option in ("members", "offsets", "verbose"):
+        if has(options, option) and action != "describe":
+            raise UsageError(f"Option(s) [{option}] are unavailable given other options")
+    if action in ("describe", "delete", "reset-offsets"):
+        if not options.group and not options.all_groups:
+            raise UsageError(f"Option [{action}] takes one of these options: [all-groups], [group]")
+        exclude(options, "group", "all-groups")
+    if action == "describe":
+        views = [each for each in ("members", "offsets", "state") if has(options, each)]
+        if len(views) > 1:
+            raise UsageError(
+                "Option [describe] takes at most one of these options: [members], [offsets],"
+                " [state]"
+            )
+        if options.state:
+            raise UsageError("Option [describe] does not take a value for [state]")
+    if action == "delete" and options.topic:
+        raise UsageError(
+            "The consumer does not support topic-specific offset deletion from a consumer group."
+        )
+    if action == "delete-offsets" and not (options.group and options.topic):
+        raise UsageError("Option [delete-offsets] takes the following options: [topic], [group]")
+    if action == "reset-offsets":
+        group_reset.check_options(options)
+    return action
+
+
+def _list(client: Client, options: Options) -> None:
+    types, states = has(options, "type"), has(options, "state")
+    found = group_calls.list_groups(client, _states(options.state), _words(options.type))
+    if types or states:
+        lines = group_lines.group_table(found, types=types, states=states)
+    else:
+        lines = [name for name, _, _ in found]
+    for line in lines:
+        print(line)
+
+
+def _words(text: str | None) -> list[str]:
+    return [each.strip() for each in (text or "").split(",") if each.strip()]
+
+
+def _states(text: str | None) -> list[str]:
+    known = {each.lower(): each for each in group_lines.STATES}
+    wanted = [each.replace("_", "").lower() for each in _words(text)]
+    if any(each not in known for each in wanted):
+        states = ", ".join(group_lines.STATES)
+        raise UsageError(f"Invalid state list '{text}'. Valid states are: {states}")
+    return [known[each] for each in wanted]
+
+
+def group_names(client: Client, options: Options) -> list[str]:
+    """The groups that were named, or all."""
+    if options.all_groups:
+        return [name for name, _, _ in group_calls.list_groups(client)]
+    return list(dict.fromkeys(options.group))
+
+
+def _describe(client: Client, options: Options) -> None:
+    for name in sorted(group_names(client, options)):
+        group = group_calls.describe(client, name)
+        if has(options, "members"):
+            if _is_shown(group, len(group.members)):
+                _print(group_lines.member_table(group, verbose=options.verbose))
+        elif has(options, "state"):
+            if _is_shown(group, 1):
+                _print(group_lines.state_table(group))
+        else:
+            rows = _offset_rows(client, group)
+            if _is_shown(group, len(rows)):
+                _print(group_lines.offset_table(rows))
+
+
+def _offset_rows(client: Client, group: Group) -> list[group_lines.Row]:
+    if group.state == "Dead":
+        return []
+    committed = group_calls.committed(client, group.group_id)
+    partitions = {*committed, *(each for member in group.members for each in member.assignment)}
+    told = admin.list_offsets(client, dict.fromkeys(partitions, admin.LATEST))
+    ends = {each: end for each, end in told.items() if isinstance(end, int)}
+    return group_lines.offset_rows(group, committed, ends)
+
+
+def _is_shown(group: Group, rows: int) -> bool:
+    """Says first what there is to say of the group's state."""
+    name = group.group_id
+    sys.stdout.flush()
+    if group.state == "Dead":
+        _error(f"Consumer group '{name}' does not exist.")
+    elif group.state == "Empty":
+        print(f"\nConsumer group '{name}' has no active members.", file=sys.stderr)
+    elif group.state in group_lines.REBALANCING:
+        print(f"\nWarning: Consumer group '{name}' is rebalancing.", file=sys.stderr)
+    return group.state != "Dead" and rows > 0
+
+
+def _print(lines: Sequence[str]) -> None:
+    print("\n".join(lines))
+
+
+def _delete(client: Client, options: Options) -> None:
+    failed: dict[str, KafkaError] = {}
+    names = group_names(client, options)
+    for name in names:
+        try:
+            group_calls.delete(client, name)
+        except KafkaError as error:
+            failed[name] = error
+    deleted = [name for name in names if name not in failed]
+    if not failed:
+        shown = ", ".join(f"'{name}'" for name in deleted)
+        print(f"Deletion of requested consumer groups ({shown}) was successful.")
+        return
+    _error("Deletion of some consumer groups failed:")
+    for name, why in failed.items():
+        print(
+            f"* Group '{name}' could not be deleted due to:"
+            f" java.util.concurrent.ExecutionException: {as_java(why)}"
+        )
+    if deleted:
+        shown = ", ".join(f"'{name}'" for name in deleted)
+        print(f"\nThese consumer groups were deleted successfully: {shown}")
+
+
+def _reset(client: Client, options: Options) -> None:
+    plans: dict[str, dict[admin.TopicPartition, int]] = {}
+    names = group_names(client, options)
+    for name in names:
+        state = group_calls.describe(client, name).state
+        plans[name] = {}
+        if state not in ("Empty", "Dead"):
+            _error(
+                f"Assignments can only be reset if the group '{name}' is inactive, but the current"
+                f" state is {state}."
+            )
+            continue
+        plans[name] = group_reset.plan(client, options, name)
+        if options.execute:
+            group_calls.commit(client, name, plans[name])
+    if options.export:
+        _print([*export_lines(plans, single=len(names) == 1), ""])
+    else:
+        _print(group_lines.reset_table(plans))
+
+
+def _delete_offsets(client: Client, options: Options) -> None:
+    name = options.group[0]
+    results: dict[admin.TopicPartition, str] = {}
+    partitions = _partitions(client, options.topic, results)
+    top = ErrorCode.NONE
+    try:
+        codes = group_calls.delete_offsets(client, name, partitions)
+    except KafkaError as error:
+        top = error.code
+        codes = dict.fromkeys(partitions, int(error.code))
+    for each, code in codes.items():
+        if code:
+            top = top or ErrorCode(code)
+            results[each] = f"Error: :{as_java(refusal(code))}"
+        else:
+            results[each] = "Successful"
+    _say_deleted(name, options.topic, top)
+    _print(group_lines.deleted_table(results))
+
+
+def _partitions(
+    client: Client, topics: Sequence[str], results: dict[admin.TopicPartition, str]
+) -> list[admin.TopicPartition]:
+    """The partitions that were named; a topic that is not there goes into `results`."""
+    partitions = [each for text in topics if ":" in text for each in named_partitions(text)]
+    for topic in (text for text in topics if ":" not in text):
+        try:
+            partitions += admin.partitions_of(admin.topics_named(client, [topic]))
+        except KafkaError as error:
+            results[topic, _NOT_THERE] = f"Error: :{as_java(error)}"
+    return list(dict.fromkeys(partitions))
+
+
+def _say_deleted(name: str, topics: Sequence[str], code: ErrorCode) -> None:
+    if code == ErrorCode.NONE:
+        topic_list = ", ".join(topics)
+        print(f"Request succeed for deleting offsets with topic {topic_list} group {name}")
+        return
+    said = {
+        ErrorCode.INVALID_GROUP_ID: f"'{name}' is not valid.",
+        ErrorCode.GROUP_ID_NOT_FOUND: f"'{name}' does not exist.",
+        ErrorCode.GROUP_AUTHORIZATION_FAILED: f"Access to '{name}' is not authorized.",
+        ErrorCode.NON_EMPTY_GROUP:
+            f"Deleting offsets of a consumer group '{name}' is forbidden if the group is not"
+            " empty.",
+    }  # fmt: skip
+    by_partition = "Encounter some partition level error, see the follow-up details:"
+    said |= dict.fromkeys(
+        (
+            ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC,
+            ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ),
+        by_partition,
+    )
+    _error(said.get(code, f"Encounter some unknown error: {code.name}"))
+
+
+_ACTIONS = {
+    "list": _list, "describe": _describe, "delete": _delete, "reset-offsets": _reset,
+    "delete-offsets": _delete_offsets,
+}  # fmt: skip

@@ -1,0 +1,106 @@
+"""What --reset-offsets is told, read: partitions, moments, durations and files. Pure."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from brokerd.cli.admin import TopicPartition
+from brokerd.cli.options import CliError, UsageError
+
+Plan = dict[TopicPartition, int]
+_DURATION = re.compile(
+    r"([-+]?)P(?:([-+]?\d+)D)?(T(?:([-+]?\d+)H)?(?:([-+]?\d+)M)?(?:([-+]?\d+(?:[.,]\d{0,9})?)S)?)?",
+    re.IGNORECASE,
+)
+
+
+def named_partitions(text: str) -> list[TopicPartition]:
+    """`topic:0,1,2` as partitions. Raises UsageError."""
+    parts = text.split(":")
+    if len(parts) != 2:
+        raise UsageError(f"Invalid topic arg '{text}', expected topic name and partitions")
+    partitions = []
+    for each in parts[1].split(","):
+        if not each.isdecimal():
+            raise UsageError(f"Invalid partition '{each}' specified in topic arg '{text}''")
+        partitions.append((parts[0], int(each)))
+    return partitions
+
+
+def moment_ms(text: str) -> int:
+    """`2024-01-31T12:00:00.000` with a zone or in UTC, as ms since 1970. Raises CliError."""
+    if "T" not in text:
+        raise CliError("Error parsing timestamp. It does not contain a 'T' according to ISO8601"
+                       " format")  # fmt: skip
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise CliError(f'Unparseable date: "{text}"') from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return round(moment.timestamp() * 1000)
+
+
+def duration_ms(text: str) -> int:
+    """`PnDTnHnMnS` in ms. Raises CliError."""
+    match = _DURATION.fullmatch(text)
+    if match is None or not any(match.group(2, 4, 5, 6)) or match[3] in ("T", "t"):
+        raise CliError("Text cannot be parsed to a Duration")
+    days, hours, minutes = (int(match[number] or 0) for number in (2, 4, 5))
+    seconds = float((match[6] or "0").replace(",", "."))
+    try:
+        total = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+    except OverflowError:
+        raise CliError("Text cannot be parsed to a Duration: it is too long") from None
+    return round(total.total_seconds() * 1000) * (-1 if match[1] == "-" else 1)
+
+
+def plans_of_file(text: str, groups: Sequence[str]) -> dict[str, Plan]:
+    """`topic,partition,offset` for one group, or `group,topic,partition,offset`. CliError."""
+    plans: dict[str, Plan] = defaultdict(dict)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    single = len(groups) == 1 and bool(lines) and lines[0].count(",") == 2
+    for number, line in enumerate(lines, 1):
+        fields = [each.strip().strip('"') for each in line.split(",")]
+        group = groups[0] if single else fields.pop(0)
+        try:
+            topic, partition, offset = fields
+            plans[group][topic, int(partition)] = int(offset)
+        except ValueError:
+            wanted = "topic,partition,offset" if single else "group,topic,partition,offset"
+            raise CliError(f"Line {number} is not {wanted}: {line}") from None
+    return plans
+
+
+def export_lines(plans: Mapping[str, Mapping[TopicPartition, int]], *, single: bool) -> list[str]:
+    """What `plans_of_file` reads back; a group is named where several were asked for."""
+    return [
+        f"{'' if single else group + ','}{topic},{index},{offset}"
+        for group, plan in plans.items()
+        for (topic, index), offset in sorted(plan.items())
+    ]
+
+
+def within_range(
+    wanted: Mapping[TopicPartition, int],
+    starts: Mapping[TopicPartition, int],
+    ends: Mapping[TopicPartition, int],
+) -> tuple[Plan, list[str]]:
+    """Offsets that lie in the log, and a warning for each that had to be moved there."""
+    plan: Plan = {}
+    warnings = []
+    for each, offset in wanted.items():
+        end, start = ends.get(each), starts.get(each)
+        plan[each] = offset
+        if end is not None and offset > end:
+            plan[each], bound = end, "higher than latest"
+        elif start is not None and offset < start:
+            plan[each], bound = start, "lower than earliest"
+        else:
+            continue
+        warnings.append(
+            f"New offset ({offset}) is {bound} offset for topic partition {each[0]}-{each[1]}."
+            f" Value will be set to {plan[each]}"
+        )
+    return plan, warnings

@@ -1,0 +1,145 @@
+"""--reset-offsets: which partitions, and to which offsets."""
+
+import sys
+import time
+from collections.abc import Iterable, Mapping
+
+from brokerd.cli import admin, group_calls
+from brokerd.cli.admin import TopicPartition
+from brokerd.cli.client import Client
+from brokerd.cli.group_offsets import (
+    Plan,
+    duration_ms,
+    moment_ms,
+    named_partitions,
+    plans_of_file,
+    within_range,
+)
+from brokerd.cli.options import CliError, OptionParser, Options, UsageError, exclude, has, read_text
+
+SCENARIOS = (
+    "to-offset", "shift-by", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current",
+    "from-file",
+)  # fmt: skip
+
+
+def add_options(parser: OptionParser) -> None:
+    parser.flag("dry-run", "With --reset-offsets: only show the outcome (the default).")
+    parser.flag("execute", "With --reset-offsets: do it.")
+    parser.flag("export", "With --reset-offsets: show the outcome as CSV.")
+    parser.option("to-offset", "To this offset.", "OFFSET", int)
+    parser.option("shift-by", "By this much, from where it stands.", "N", int)
+    parser.option("to-datetime", "To the first record since.", "YYYY-MM-DDTHH:mm:SS.sss")
+    parser.option("by-duration", "To the first record of this long ago.", "PnDTnHnMnS")
+    parser.flag("to-earliest", "To the first record.")
+    parser.flag("to-latest", "Behind the last record.")
+    parser.flag("to-current", "To where it stands.")
+    parser.option("from-file", "To what --export wrote.", "FILE")
+
+
+def check_options(options: Options) -> None:
+    """Raises UsageError."""
+    if options.dry_run and options.execute:
+        raise UsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
+    wanted = [each for each in SCENARIOS if has(options, each)]
+    if not wanted:
+        names = ", ".join(f"[{each}]" for each in SCENARIOS)
+        raise UsageError(
+            f"Option '[reset-offsets]' requires one of the following scenarios: {names}"
+        )
+    exclude(options, wanted[0], *wanted[1:])
+    exclude(options, "topic", "all-topics")
+    if not (options.topic or options.all_topics or options.from_file):
+        raise UsageError("One of the reset scopes should be defined: --all-topics, --topic.")
+    if not options.dry_run and not options.execute:
+        print(
+            "WARN: No action will be performed as the --execute option is missing.In a future major"
+            " release, the default behavior of this command will be to prompt the user before"
+            " executing the reset rather than doing a dry run. You should add the --dry-run option"
+            " explicitly if you are scripting this command and want to keep the current default"
+            " behavior without prompting.",
+            file=sys.stderr,
+        )
+
+
+def plan(client: Client, options: Options, group: str) -> Plan:
+    """The offsets that the group is to get. Raises CliError, KafkaError."""
+    if options.from_file:
+        plans = plans_of_file(read_text(options.from_file), options.group or [])
+        if group not in plans:
+            print(f"\nError: No reset plan for group {group} found")
+            return {}
+        return _in_log(client, plans[group])
+    partitions = _scope(client, options, group)
+    if options.to_offset is not None:
+        return _in_log(client, dict.fromkeys(partitions, options.to_offset))
+    if options.shift_by is not None:
+        return _in_log(client, _shifted(client, group, partitions, options.shift_by))
+    if options.to_datetime is not None:
+        return _since(client, partitions, moment_ms(options.to_datetime))
+    if options.by_duration is not None:
+        now_ms = round(time.time() * 1000)
+        return _since(client, partitions, now_ms - duration_ms(options.by_duration))
+    if options.to_current:
+        committed = group_calls.committed(client, group)
+        missing = _offsets(client, [each for each in partitions if each not in committed])
+        return {each: committed[each] if each in committed else missing[each]
+                for each in partitions}  # fmt: skip
+    which = admin.EARLIEST if options.to_earliest else admin.LATEST
+    return _offsets(client, partitions, which)
+
+
+def _scope(client: Client, options: Options, group: str) -> list[TopicPartition]:
+    if options.all_topics:
+        return sorted(group_calls.committed(client, group))
+    named = [each for text in options.topic if ":" in text for each in named_partitions(text)]
+    whole = [text for text in options.topic if ":" not in text]
+    named += admin.partitions_of(admin.topics_named(client, whole))
+    return list(dict.fromkeys(named))
+
+
+def _shifted(
+    client: Client, group: str, partitions: Iterable[TopicPartition], by: int
+) -> dict[TopicPartition, int]:
+    committed = group_calls.committed(client, group)
+    for topic, index in partitions:
+        if (topic, index) not in committed:
+            raise UsageError(
+                f"Cannot shift offset for partition {topic}-{index} since there is no current"
+                " committed offset"
+            )
+    return {each: committed[each] + by for each in partitions}
+
+
+def _in_log(client: Client, wanted: Mapping[TopicPartition, int]) -> Plan:
+    starts = _offsets(client, wanted, admin.EARLIEST)
+    ends = _offsets(client, wanted, admin.LATEST)
+    found, warnings = within_range(wanted, starts, ends)
+    for warning in warnings:
+        print(f"WARN {warning}", file=sys.stderr)
+    return found
+
+
+def _since(client: Client, partitions: Iterable[TopicPartition], timestamp_ms: int) -> Plan:
+    if timestamp_ms < 0:
+        raise CliError("a moment before 1970 has no offset")
+    found = _offsets(client, partitions, timestamp_ms)
+    later = [each for each, offset in found.items() if offset < 0]
+    for topic, index in later:
+        print(
+            f"\nWarn: Partition {index} from topic {topic} is empty. Falling back to latest known"
+            " offset."
+        )
+    return found | _offsets(client, later)
+
+
+def _offsets(
+    client: Client, partitions: Iterable[TopicPartition], which: int = admin.LATEST
+) -> Plan:
+    """The offset of each; the first that cannot be told raises its KafkaError."""
+    found: Plan = {}
+    for each, told in admin.list_offsets(client, dict.fromkeys(partitions, which)).items():
+        if not isinstance(told, int):
+            raise told
+        found[each] = told
+    return found
