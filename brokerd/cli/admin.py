@@ -1,17 +1,18 @@
 """What several tools ask of a cluster, in one call each."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from brokerd.cli.addresses import bootstrap_addresses
-from brokerd.cli.client import CALL_TIMEOUT_S, Client
+from brokerd.cli.client import CALL_TIMEOUT_S, Client, Fields
 from brokerd.cli.options import CliError, Options, read_properties
 from brokerd.cli.words import check, refusal
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 
 TopicPartition = tuple[str, int]
+T = TypeVar("T")
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
 TOPIC, BROKER = 2, 4
 _LEADER_MOVED = frozenset(
@@ -72,20 +73,44 @@ def list_offsets(
     client: Client, wanted: Mapping[TopicPartition, int]
 ) -> dict[TopicPartition, int | KafkaError]:
     """The offset of each partition at a timestamp (or LATEST …), -1 where there is none."""
-    found: dict[TopicPartition, int | KafkaError] = {}
+
+    def request(partitions: Sequence[TopicPartition]) -> Fields:
+        return _offsets_request(partitions, wanted)
+
+    def results(answer: Any) -> dict[TopicPartition, int | KafkaError]:
+        return {
+            (topic.name, each.partition_index): refusal(int(each.error_code))
+            if each.error_code
+            else each.offset
+            for topic in answer.topics
+            for each in topic.partitions
+        }
+
+    return ask_leaders(client, wanted, ApiKey.LIST_OFFSETS, request, results)
+
+
+def ask_leaders(
+    client: Client,
+    partitions: Iterable[TopicPartition],
+    api: ApiKey,
+    request: Callable[[Sequence[TopicPartition]], Fields],
+    results: Callable[[Any], dict[TopicPartition, T | KafkaError]],
+) -> dict[TopicPartition, T | KafkaError]:
+    """Asks the leader of each partition; those that have moved are asked for again."""
+    wanted = list(partitions)
+    found: dict[TopicPartition, T | KafkaError] = {}
 
     def attempt() -> None:
-        left = {each: time for each, time in wanted.items() if each not in found}
+        left = [each for each in wanted if each not in found]
+        leaders, missing = _by_leader(client, left)
+        found.update(missing)
         moved: KafkaError | None = None
-        for leader, partitions in _by_leader(client, left, found).items():
-            answer = client.to(leader, ApiKey.LIST_OFFSETS, _offsets_request(partitions, left))
-            for topic in answer.topics:
-                for each in topic.partitions:
-                    error = refusal(int(each.error_code)) if each.error_code else None
-                    if error is not None and error.code in _LEADER_MOVED:
-                        moved = error
-                    else:
-                        found[topic.name, each.partition_index] = error or each.offset
+        for leader, led in leaders.items():
+            for each, result in results(client.to(leader, api, request(led))).items():
+                if isinstance(result, KafkaError) and result.code in _LEADER_MOVED:
+                    moved = result
+                else:
+                    found[each] = result
         if moved is not None:
             raise moved
 
@@ -98,29 +123,27 @@ def list_offsets(
 
 
 def _by_leader(
-    client: Client,
-    wanted: Iterable[TopicPartition],
-    found: dict[TopicPartition, int | KafkaError],
-) -> dict[int, list[TopicPartition]]:
-    """Partitions by leader; one that does not exist is found wanting at once."""
-    wanted = list(wanted)
+    client: Client, wanted: Sequence[TopicPartition]
+) -> tuple[dict[int, list[TopicPartition]], dict[TopicPartition, KafkaError]]:
+    """Partitions by leader, and an error for each that does not exist or has none."""
     topics = {each.name: each for each in client.metadata(sorted({t for t, _ in wanted})).topics}
     leaders: dict[int, list[TopicPartition]] = defaultdict(list)
+    missing: dict[TopicPartition, KafkaError] = {}
     for name, index in wanted:
         topic = topics.get(name)
         partitions = {each.partition_index: each for each in topic.partitions} if topic else {}
         if index not in partitions:
-            found[name, index] = refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            missing[name, index] = refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         elif partitions[index].leader_id < 0:
-            found[name, index] = refusal(ErrorCode.LEADER_NOT_AVAILABLE)
+            missing[name, index] = refusal(ErrorCode.LEADER_NOT_AVAILABLE)
         else:
             leaders[partitions[index].leader_id].append((name, index))
-    return leaders
+    return leaders, missing
 
 
 def _offsets_request(
-    partitions: list[TopicPartition], times: Mapping[TopicPartition, int]
-) -> dict[str, Any]:
+    partitions: Sequence[TopicPartition], times: Mapping[TopicPartition, int]
+) -> Fields:
     topics: dict[str, list[dict[str, int]]] = defaultdict(list)
     for name, index in partitions:
         entry = {"partition_index": index, "current_leader_epoch": -1}

@@ -1,0 +1,3 @@
+#!/bin/sh
+# brokerd delete-records, by the name of Kafka's own script.
+exec "$(dirname -- "$0")/brokerd" delete-records "$@"

@@ -1,0 +1,3 @@
+#!/bin/sh
+# brokerd get-offsets, by the name of Kafka's own script.
+exec "$(dirname -- "$0")/brokerd" get-offsets "$@"

@@ -1,0 +1,3 @@
+#!/bin/sh
+# brokerd log-dirs, by the name of Kafka's own script.
+exec "$(dirname -- "$0")/brokerd" log-dirs "$@"

@@ -1,0 +1,55 @@
+"""What --add-config says, and the lines of --describe, as Kafka's ConfigCommand has them. Pure."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from brokerd.cli.options import CliError
+
+SOURCES = {
+    0: "UNKNOWN", 1: "DYNAMIC_TOPIC_CONFIG", 2: "DYNAMIC_BROKER_CONFIG",
+    3: "DYNAMIC_DEFAULT_BROKER_CONFIG", 4: "STATIC_BROKER_CONFIG", 5: "DEFAULT_CONFIG",
+    6: "DYNAMIC_BROKER_LOGGER_CONFIG",
+}  # fmt: skip
+DYNAMIC_TOPIC, DYNAMIC_BROKER, DYNAMIC_DEFAULT_BROKER = 1, 2, 3
+_OUTSIDE_BRACKETS = r"(?=[^\]]*(?:\[|$))"
+_BETWEEN = re.compile("," + _OUTSIDE_BRACKETS)
+_EQUALS = re.compile(r"\s*=\s*" + _OUTSIDE_BRACKETS)
+
+
+def added_configs(text: str) -> dict[str, str]:
+    """`a=b,c=[d,e]` as pairs; brackets keep commas together. Raises CliError."""
+    pairs = [_EQUALS.split(each) for each in _BETWEEN.split(text)]
+    if any(len(pair) != 2 for pair in pairs):
+        raise CliError(
+            "requirement failed: Invalid entity config: all configs to be added must be in the"
+            ' format "key=val".'
+        )
+    return {key.strip(): re.sub(r"[\[\]]", "", value).strip() for key, value in pairs}
+
+
+def heading(kind: str, name: str, *, everything: bool) -> str:
+    """The line above the settings of a topic or broker; '' is the default of all brokers."""
+    if not name:
+        return f"Default configs for {kind}s in the cluster are:"
+    return f"{'All' if everything else 'Dynamic'} configs for {kind} {name} are:"
+
+
+def config_line(entry: Any) -> str:
+    """One setting and where its value comes from."""
+    synonyms = ", ".join(
+        f"{SOURCES.get(each.source, 'UNKNOWN')}:{each.name}={_shown(each.value)}"
+        for each in entry.synonyms
+    )
+    sensitive = "true" if entry.is_sensitive else "false"
+    return f"  {entry.name}={_shown(entry.value)} sensitive={sensitive} synonyms={{{synonyms}}}"
+
+
+def wanted(entries: Sequence[Any], source: int, *, everything: bool) -> list[Any]:
+    """The settings that --describe shows, by name: all, or those of one source."""
+    shown = [each for each in entries if everything or each.config_source == source]
+    return sorted(shown, key=lambda each: str(each.name))
+
+
+def _shown(value: str | None) -> str:
+    return "null" if value is None else value

@@ -1,0 +1,220 @@
+"""`brokerd console-consumer`: Kafka's kafka-console-consumer.sh.
+
+Ends by --max-messages, --timeout-ms or a signal, and says on standard error how many records there
+were.
+"""
+
+import random
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from brokerd.cli import librdkafka
+from brokerd.cli.options import (
+    CliError,
+    OptionParser,
+    Options,
+    UsageError,
+    exclude,
+    has,
+    read_properties,
+    run,
+)
+from brokerd.cli.record_text import Formatter, Shown
+
+POLL_S = 0.2
+BATCH = 500
+_FORMATTERS = ("DefaultMessageFormatter", "NoOpMessageFormatter")
+_TIMESTAMP_TYPES = {1: "CreateTime", 2: "LogAppendTime"}
+
+
+def console_consumer(arguments: Sequence[str]) -> int:
+    """Runs the command."""
+    parser = OptionParser("console-consumer", "Print the records of a topic.")
+    parser.option("bootstrap-server", "REQUIRED: the brokers to ask first.", "HOST:PORT,…")
+    parser.option("topic", "The topic.", "TOPIC")
+    parser.option("include", "Topics, as a regular expression.", "PATTERN")
+    parser.option("whitelist", "The older name of --include.", "PATTERN")
+    parser.option("partition", "One partition, without a group.", "N", int)
+    parser.option("offset", "With --partition: a number, earliest or latest.", "OFFSET")
+    parser.flag("from-beginning", "From the first record, where the group has no offset yet.")
+    parser.option("max-messages", "End after so many.", "N", int)
+    parser.option("timeout-ms", "End where none has come for so long.", "MS", int)
+    parser.option("group", "The consumer group.", "GROUP")
+    parser.option("isolation-level", "read_committed or read_uncommitted.", "LEVEL")
+    parser.option("formatter", "DefaultMessageFormatter or NoOpMessageFormatter.", "CLASS")
+    parser.option("property", "As print.key=true, key.separator=:.", "K=V", many=True)
+    parser.option("formatter-config", "The same in a file.", "FILE")
+    parser.option("key-deserializer", "Of Kafka's own.", "CLASS")
+    parser.option("value-deserializer", "Of Kafka's own.", "CLASS")
+    parser.option("consumer-property", "A setting of the consumer.", "K=V", many=True)
+    parser.option("consumer.config", "The same in a file.", "FILE")
+    parser.flag("skip-message-on-error", "Go on behind a record that cannot be shown.")
+    parser.flag("enable-systest-events", "Taken and not needed.")
+    return run(parser, _run, arguments)
+
+
+def _run(options: Options) -> int:
+    _check(options)
+    formatter = _formatter(options)
+    config = _settings(options)
+    from confluent_kafka import Consumer
+
+    consumer = librdkafka.make(Consumer, config)
+    ended = _Ended()
+    try:
+        _begin(consumer, options)
+        return _consume(consumer, formatter, options, ended)
+    finally:
+        sys.stdout.flush()
+        print(f"Processed a total of {ended.count} messages", file=sys.stderr)
+        consumer.close()
+
+
+class _Ended:
+    """Whether to end, which a signal says; and how many records there were."""
+
+    def __init__(self) -> None:
+        self.now = False
+        self.count = 0
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._end)
+
+    def _end(self, *_: object) -> None:
+        self.now = True
+
+
+def _check(options: Options) -> None:
+    librdkafka.bootstrap(options)
+    options.include = options.include or options.whitelist
+    if (options.topic is None) == (options.include is None):
+        raise UsageError("Exactly one of --include/--topic is required. ")
+    if options.partition is not None:
+        if options.topic is None:
+            raise UsageError("The topic is required when partition is specified.")
+        if has(options, "group"):
+            raise UsageError("Options group and partition cannot be specified together.")
+    elif options.offset is not None:
+        raise UsageError("The partition is required when offset is specified.")
+    if options.from_beginning and options.offset is not None:
+        raise UsageError("Options from-beginning and offset cannot be specified together.")
+    exclude(options, "include", "partition")
+    if options.offset is not None:
+        _offset(options.offset)
+    if options.isolation_level not in (None, "read_committed", "read_uncommitted"):
+        raise UsageError(f"--isolation-level {options.isolation_level} is not known")
+
+
+def _offset(text: str) -> int:
+    from confluent_kafka import OFFSET_BEGINNING, OFFSET_END
+
+    named = {"earliest": OFFSET_BEGINNING, "latest": OFFSET_END}
+    if text.lower() in named:
+        return int(named[text.lower()])
+    if not text.isdecimal():
+        raise UsageError(
+            f"The provided offset value '{text}' is incorrect. Valid values are 'earliest',"
+            " 'latest', or a non-negative long."
+        )
+    return int(text)
+
+
+def _formatter(options: Options) -> Formatter | None:
+    """None prints nothing."""
+    name = (options.formatter or _FORMATTERS[0]).rpartition(".")[2]
+    if name not in _FORMATTERS:
+        raise CliError(f"{options.formatter} is not built in; {' and '.join(_FORMATTERS)} are")
+    properties = read_properties(options.formatter_config)
+    properties |= librdkafka.pairs(options.property)
+    for part in ("key", "value"):
+        given = getattr(options, f"{part}_deserializer")
+        if given:
+            properties[f"{part}.deserializer"] = given
+    return None if name == _FORMATTERS[1] else Formatter(properties)
+
+
+def _settings(options: Options) -> dict[str, Any]:
+    defaults: dict[str, Any] = {
+        "client.id": "console-consumer",
+        "auto.offset.reset": "earliest" if options.from_beginning else "latest",
+        "isolation.level": options.isolation_level or "read_uncommitted",
+        "allow.auto.create.topics": True,
+        "enable.partition.eof": False,
+    }
+    config = librdkafka.settings(
+        options, defaults, getattr(options, "consumer.config"), options.consumer_property
+    )
+    if options.group:
+        config["group.id"] = options.group
+    if "group.id" not in config:
+        config["group.id"] = f"console-consumer-{random.randrange(100_000)}"
+        config.setdefault("enable.auto.commit", False)
+    if config.get("auto.offset.reset") in ("none", "error") and options.from_beginning:
+        raise CliError("--from-beginning and auto.offset.reset contradict each other")
+    return config
+
+
+def _begin(consumer: Any, options: Options) -> None:
+    if options.partition is not None:
+        from confluent_kafka import TopicPartition
+
+        start = "earliest" if options.from_beginning else options.offset or "latest"
+        consumer.assign([TopicPartition(options.topic, options.partition, _offset(start))])
+    elif options.topic is not None:
+        consumer.subscribe([options.topic])
+    else:
+        pattern = options.include.strip().replace(",", "|").replace(" ", "")
+        consumer.subscribe([f"^({pattern})$"])
+
+
+def _consume(consumer: Any, formatter: Formatter | None, options: Options, ended: _Ended) -> int:
+    limit = options.max_messages if options.max_messages is not None else -1
+    waiting_since = time.monotonic()
+    while not ended.now and ended.count != limit:
+        count = BATCH if limit < 0 else min(BATCH, limit - ended.count)
+        messages = consumer.consume(count, POLL_S)
+        if messages:
+            waiting_since = time.monotonic()
+        elif _is_over(options.timeout_ms, waiting_since):
+            sys.stdout.flush()
+            print(
+                "ERROR Error processing message, terminating consumer process:"
+                " org.apache.kafka.common.errors.TimeoutException",
+                file=sys.stderr,
+            )
+            return 0
+        for message in messages:
+            if message.error() is not None:
+                print(f"WARN {message.error().str()}", file=sys.stderr, flush=True)
+                continue
+            ended.count += 1
+            _print(message, formatter, options.skip_message_on_error)
+        sys.stdout.flush()
+    return 0
+
+
+def _is_over(timeout_ms: int | None, since: float) -> bool:
+    return timeout_ms is not None and time.monotonic() - since > timeout_ms / 1000
+
+
+def _print(message: Any, formatter: Formatter | None, skip: bool) -> None:
+    if formatter is None:
+        return
+    kind, timestamp_ms = message.timestamp()
+    record = Shown(
+        message.partition(),
+        message.offset(),
+        _TIMESTAMP_TYPES.get(kind),
+        timestamp_ms,
+        message.key(),
+        message.value(),
+        message.headers() or (),
+    )
+    try:
+        sys.stdout.buffer.write(formatter.format(record))
+    except CliError as error:
+        if not skip:
+            raise
+        print(f"ERROR Error processing message, skipping this message: {error}", file=sys.stderr)

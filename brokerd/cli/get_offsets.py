@@ -1,0 +1,117 @@
+"""`brokerd get-offsets`: Kafka's kafka-get-offsets.sh. A line is topic:partition:offset."""
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+
+from brokerd.cli import admin
+from brokerd.cli.java import include_list
+from brokerd.cli.options import CliError, OptionParser, Options, UsageError, has, run
+from brokerd.errors import KafkaError
+
+_TIMES = {
+    "latest": -1, "earliest": -2, "max-timestamp": -3, "earliest-local": -4, "latest-tiered": -5,
+}  # fmt: skip
+_RULE = re.compile(r"([^:,]*)(?::(?:([0-9]*)|([0-9]*)-([0-9]*)))?")
+INT32_MAX = 2**31 - 1
+Filter = Callable[[str, int], bool]
+
+
+def get_offsets(arguments: Sequence[str]) -> int:
+    """Runs the command."""
+    parser = OptionParser("get-offsets", "Print the offsets of partitions.")
+    parser.bootstrap()
+    parser.option("broker-list", "The older name of --bootstrap-server.", "HOST:PORT,…")
+    parser.option("topic", "A topic; a regular expression. All without it.", "TOPIC")
+    parser.option("partitions", "Their ids. All without it.", "0,1,…")
+    parser.option("topic-partitions", "Topics and partitions.", "T1:1,T2:0-3,T3,T4:5-,T5:-3")
+    parser.option(
+        "time", "A timestamp in ms, or -1/latest, -2/earliest, -3/max-timestamp.", "TIME",
+        default="latest",
+    )  # fmt: skip
+    parser.flag("exclude-internal-topics", "Leave out internal topics.")
+    return run(parser, _run, arguments)
+
+
+def _run(options: Options) -> int:
+    options.bootstrap_server = options.bootstrap_server or options.broker_list
+    try:
+        lines = _lines(options)
+    except UsageError:
+        raise
+    except (CliError, KafkaError) as error:
+        raise CliError(f"Error occurred: {error}") from None
+    for line in lines:
+        print(line)
+    return 0
+
+
+def _lines(options: Options) -> list[str]:
+    if has(options, "topic-partitions") and (has(options, "topic") or has(options, "partitions")):
+        raise CliError("--topic-partitions cannot be used with --topic or"
+                       " --partitions")  # fmt: skip
+    time, is_wanted = parse_time(options.time), _filter(options)
+    with admin.connect(options) as client:
+        topics = admin.all_topics(client, internal=not options.exclude_internal_topics)
+        wanted = [each for each in admin.partitions_of(topics) if is_wanted(*each)]
+        if not wanted:
+            raise CliError("Could not match any topic-partitions with the specified filters")
+        found = admin.list_offsets(client, dict.fromkeys(wanted, time))
+    lines = []
+    for topic, index in sorted(wanted, key=lambda each: f"{each[0]}-{each[1]}"):
+        offset = found[topic, index]
+        if isinstance(offset, KafkaError):
+            print(
+                f"Skip getting offsets for topic-partition {topic}-{index} due to error: {offset}",
+                file=sys.stderr,
+            )
+        elif offset >= 0:
+            lines.append(f"{topic}:{index}:{offset}")
+    return lines
+
+
+def parse_time(text: str) -> int:
+    """A timestamp, or the number that stands for a name. Raises CliError."""
+    if text in _TIMES:
+        return _TIMES[text]
+    try:
+        return int(text)
+    except ValueError:
+        raise CliError(
+            f"Malformed time argument {text}. Please use -1 or latest / -2 or"
+            " earliest / -3 or max-timestamp / -4 or earliest-local / -5 or latest-tiered, or a"
+            " specified long format timestamp"
+        ) from None
+
+
+def _filter(options: Options) -> Filter:
+    if options.topic_partitions:
+        rules = [parse_rule(each) for each in options.topic_partitions.split(",")]
+        return lambda topic, index: any(rule(topic, index) for rule in rules)
+    pattern = include_list(options.topic or ".*")
+    partitions = _partition_ids(options.partitions or "")
+    return lambda topic, index: (
+        pattern.fullmatch(topic) is not None and (not partitions or index in partitions)
+    )
+
+
+def _partition_ids(text: str) -> set[int]:
+    try:
+        return {int(each) for each in text.split(",") if each}
+    except ValueError:
+        raise CliError(
+            "--partitions expects a comma separated list of numeric partition ids,"
+            f" but received: {text}"
+        ) from None
+
+
+def parse_rule(text: str) -> Filter:
+    """One of --topic-partitions: `topic`, `topic:3`, `topic:0-3` (without 3), `:1`. CliError."""
+    match = _RULE.fullmatch(text)
+    if match is None:
+        raise CliError(f"Invalid rule specification: {text}")
+    pattern = include_list(match[1] or ".*")
+    low, high = int(match[3] or 0), int(match[4] or INT32_MAX)
+    if match[2]:
+        low, high = int(match[2]), int(match[2]) + 1
+    return lambda topic, index: pattern.fullmatch(topic) is not None and low <= index < high

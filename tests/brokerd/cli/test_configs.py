@@ -1,0 +1,84 @@
+"""configs on a real broker, and beside Apache Kafka's own tool."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.brokerd.cli.conftest import CHROOT
+from tests.brokerd.cli.tool import brokerd, kafka
+from tests.support.zookeeper import ZooKeeper
+
+At = tuple[str, str]
+
+
+@pytest.fixture
+def made(at: At, topic: str) -> str:
+    brokerd("topics", *at, "--create", "--topic", topic).ok()
+    return topic
+
+
+def test_settings_of_a_topic_are_changed_shown_and_dropped(at: At, made: str) -> None:
+    entity = ("--entity-type", "topics", "--entity-name", made)
+    added = "retention.ms=5000,cleanup.policy=[compact,delete]"
+    said = brokerd("configs", *at, "--alter", *entity, "--add-config", added).ok()
+    assert said.lines == [f"Completed updating config for topic {made}."]
+    head, policy, retention = brokerd("configs", *at, "--describe", *entity).ok().lines
+    assert head == f"Dynamic configs for topic {made} are:"
+    assert policy.startswith("  cleanup.policy=compact,delete sensitive=false synonyms={DYNAMIC_")
+    assert "retention.ms=5000" in retention
+    drop = ("--delete-config", "retention.ms,cleanup.policy")
+    brokerd("configs", *at, "--alter", "--topic", made, *drop).ok()
+    said = brokerd("configs", *at, "--describe", "--topic", made).ok()
+    assert said.lines == [f"Dynamic configs for topic {made} are:"]
+    assert "  retention.ms=" in brokerd("configs", *at, "--describe", "--topic", made, "--all").out
+
+
+def test_settings_come_from_a_file_as_well(at: At, made: str, tmp_path: Path) -> None:
+    file = tmp_path / "topic.properties"
+    file.write_text("# a comment\nretention.ms = 7000\n")
+    brokerd("configs", *at, "--alter", "--topic", made, "--add-config-file", file).ok()
+    assert "retention.ms=7000" in brokerd("configs", *at, "--describe", "--topic", made).ok().out
+
+
+def test_the_older_form_finds_the_brokers_in_zookeeper(made: str, zookeeper: ZooKeeper) -> None:
+    older = ("configs", "--zookeeper", zookeeper.connect(CHROOT))
+    entity = ("--entity-type", "topics", "--entity-name", made)
+    brokerd(*older, "--alter", *entity, "--add-config", "retention.ms=1").ok()
+    assert "retention.ms=1 " in brokerd(*older, "--describe", *entity).ok().out
+
+
+def test_what_cannot_be_done_is_one_line(at: At, made: str) -> None:
+    alter = ("--alter", "--topic", made)
+    for arguments, words in (
+        ((*alter, "--add-config", "retention.ms=long"), "retention.ms"),
+        ((*alter, "--add-config", "retention.ms"), "key=val"),
+        ((*alter, "--delete-config", "no.such"), "Invalid config(s): no.such"),
+        (alter, "At least one of --add-config"),
+        (("--alter", "--topic", "nowhere", "--add-config", "retention.ms=1"), "nowhere"),
+        (("--describe", "--entity-type", "moons"), "Invalid entity type moons"),
+        (("--describe", "--broker", "one"), "must be a valid integer broker id"),
+        (("--alter", "--broker", "7", "--add-config", "a=b"), "Broker 7 is not there"),
+    ):
+        said = brokerd("configs", *at, *arguments)
+        assert said.code == 1, arguments
+        assert words in said.err
+        assert len(said.err.splitlines()) == 1
+
+
+@pytest.mark.kafka
+def test_the_lines_are_those_of_kafkas_tool(at: At, made: str) -> None:
+    alter = ("--alter", "--entity-type", "topics", "--entity-name", made, "--add-config")
+    for arguments in (
+        (*alter, "retention.ms=5000,cleanup.policy=[compact,delete]"),
+        ("--describe", "--entity-type", "topics", "--entity-name", made),
+        ("--describe", "--topic", made, "--all"),
+        ("--describe", "--broker", "1", "--all"),
+        ("--describe", "--broker", "1"),
+        ("--describe", "--broker-defaults"),
+        ("--describe", "--topic", "nowhere"),
+        ("--describe", "--broker", "7"),
+        ("--alter", "--topic", made, "--delete-config", "no.such"),
+        ("--alter", "--topic", made, "--delete-config", "cleanup.policy"),
+    ):
+        theirs, ours = kafka("configs", *at, *arguments), brokerd("configs", *at, *arguments)
+        assert (ours.out, ours.code) == (theirs.out, theirs.code), arguments

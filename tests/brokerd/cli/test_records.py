@@ -1,0 +1,209 @@
+"""console-producer, console-consumer, get-offsets and log-dirs on a real broker."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.brokerd.cli.tool import ROOT, Said, brokerd, kafka
+from tests.support.brokerd import Brokerd
+
+At = tuple[str, str]
+TEXT = "a:h1,b:h2\tk1:v1\nNULL\tNULL:ohne\na:NULL\tk3:NULL\n"
+PARSE = (
+    "--property", "parse.key=true", "--property", "key.separator=:", "--property",
+    "parse.headers=true", "--property", "null.marker=NULL",
+)  # fmt: skip
+PRINT = (
+    "--property", "print.key=true", "--property", "print.offset=true", "--property",
+    "print.partition=true", "--property", "print.headers=true", "--property",
+    "key.separator=|", "--property", "null.literal=-", "--from-beginning",
+)  # fmt: skip
+
+
+@pytest.fixture
+def made(at: At, topic: str) -> str:
+    """A topic of two partitions."""
+    brokerd("topics", *at, "--create", "--topic", topic, "--partitions", "2").ok()
+    return topic
+
+
+def produce(at: At, topic: str, text: str, *options: str) -> Said:
+    return brokerd("console-producer", *at, "--topic", topic, *options, stdin=text.encode())
+
+
+def consume(at: At, topic: str, *options: str) -> Said:
+    return brokerd("console-consumer", *at, "--topic", topic, *options)
+
+
+def test_lines_go_in_and_come_out(at: At, made: str) -> None:
+    produce(at, made, "one\ntwo\ndrei äöü\n").ok()
+    said = consume(at, made, "--from-beginning", "--max-messages", "3")
+    assert said.code == 0
+    assert sorted(said.lines) == ["drei äöü", "one", "two"]
+    assert said.err == "Processed a total of 3 messages\n"
+
+
+def test_keys_headers_and_nulls(at: At, made: str) -> None:
+    produce(at, made, TEXT, *PARSE).ok()
+    said = consume(at, made, *PRINT, "--max-messages", "3")
+    shown = sorted(line.split("|", 2)[2] for line in said.lines)
+    assert shown == ["NO_HEADERS|-|ohne", "a:-|k3|-", "a:h1,b:h2|k1|v1"]
+
+
+def test_a_line_without_its_separator_is_refused_after_those_before_it(at: At, made: str) -> None:
+    said = produce(at, made, "a:1\nb\n", *PARSE[:4])
+    assert said.code == 1
+    assert said.err == "No key separator found on line number 2: 'b'\n"
+    said = consume(at, made, "--from-beginning", "--max-messages", "1")
+    assert said.lines == ["1"]
+
+
+def test_a_partition_is_read_from_an_offset(at: At, made: str) -> None:
+    produce(at, made, "".join(f"same:{number}\n" for number in range(5)), *PARSE[:4]).ok()
+    offsets = brokerd("get-offsets", *at, "--topic", made).ok()
+    (partition,) = [line.split(":")[1] for line in offsets.lines if line.endswith(":5")]
+    said = consume(at, made, "--partition", partition, "--offset", "3", "--max-messages", "2")
+    assert said.lines == ["3", "4"]
+    said = consume(at, made, "--partition", partition, "--offset", "earliest",
+                   "--max-messages", "1")  # fmt: skip
+    assert said.lines == ["0"]
+
+
+def test_a_group_goes_on_where_it_stopped(at: At, made: str, group: str) -> None:
+    produce(at, made, "".join(f"k:{number}\n" for number in range(4)), *PARSE[:4]).ok()
+    member = ("--group", group, "--from-beginning", "--max-messages", "2")
+    assert consume(at, made, *member).lines == ["0", "1"]
+    assert consume(at, made, *member).lines == ["2", "3"]
+
+
+def test_it_ends_where_nothing_comes(at: At, made: str) -> None:
+    said = consume(at, made, "--timeout-ms", "2000")
+    assert said.code == 0
+    assert "TimeoutException" in said.err
+    assert said.err.endswith("Processed a total of 0 messages\n")
+
+
+def test_a_signal_ends_it_with_the_count(at: At, made: str) -> None:
+    produce(at, made, "one\n").ok()
+    command = [sys.executable, "-m", "brokerd", "console-consumer", *at, "--topic", made,
+               "--from-beginning"]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"one\n"
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert said == b"Processed a total of 1 messages\n"
+
+
+def test_a_topic_that_is_missing_is_told(at: At) -> None:
+    said = produce(at, "nowhere", "x\n", "--max-block-ms", "3000", "--timeout", "10")
+    assert said.code == 1
+    assert "ERROR Error when sending message to topic nowhere with key: null, value: 1 bytes" in (
+        said.err
+    )
+
+
+def test_wrong_lines_are_refused(at: At) -> None:
+    for command, arguments, words in (
+        ("console-producer", ("--topic", "t"), 'Missing required argument "[bootstrap-server]"'),
+        ("console-producer", at, 'Missing required argument "[topic]"'),
+        ("console-producer", (*at, "--topic", "t", "--property", "null.marker=:", "--property",
+                              "key.separator=:"), "may not be equal"),
+        ("console-producer", (*at, "--topic", "t", "--producer-property", "no.such=1"), "no.such"),
+        ("console-consumer", at, "Exactly one of --include/--topic is required."),
+        ("console-consumer", (*at, "--topic", "t", "--offset", "3"), "The partition is required"),
+        ("console-consumer", (*at, "--topic", "t", "--partition", "0", "--offset", "x"),
+         "The provided offset value 'x' is incorrect"),
+        ("console-consumer", (*at, "--topic", "t", "--key-deserializer", "Mine"), "not built in"),
+        ("get-offsets", (*at, "--time", "noon"), "Malformed time argument noon"),
+        ("get-offsets", (*at, "--topic", "nowhere"), "Could not match any topic-partitions"),
+        ("log-dirs", at, 'Missing required argument "[describe]"'),
+        ("log-dirs", (*at, "--describe", "--broker-list", "7"), "The given brokers do not exist"),
+    ):  # fmt: skip
+        said = brokerd(command, *arguments)
+        assert said.code == 1, arguments
+        assert words in said.err, said.err
+
+
+def test_offsets_by_time_and_by_pattern(at: At, made: str) -> None:
+    produce(at, made, "".join(f"k:{number}\n" for number in range(3)), *PARSE[:4]).ok()
+    ends = brokerd("get-offsets", *at, "--topic", made).ok().lines
+    assert sorted(line.split(":")[2] for line in ends) == ["0", "3"]
+    starts = brokerd("get-offsets", *at, "--topic", made, "--time", "-2").ok().lines
+    assert starts == [f"{made}:0:0", f"{made}:1:0"]
+    later = brokerd("get-offsets", *at, "--topic", made, "--time", "99999999999999").ok()
+    assert later.lines == []
+    one = brokerd("get-offsets", *at, "--topic-partitions", f"{made}:1-,nowhere:0").ok().lines
+    assert one == [line for line in ends if line.startswith(f"{made}:1:")]
+
+
+def test_log_directories_are_told(at: At, made: str, broker: Brokerd) -> None:
+    *head, document = brokerd("log-dirs", *at, "--describe", "--topic-list", made).ok().lines
+    assert head == [
+        "Querying brokers for log directories information",
+        "Received log directory information from brokers 1",
+    ]
+    (told,) = json.loads(document)["brokers"]
+    (directory,) = told["logDirs"]
+    assert directory["logDir"] == str(broker.logs)
+    names = sorted(each["partition"] for each in directory["partitions"])
+    assert names == [f"{made}-0", f"{made}-1"]
+
+
+def test_a_wrong_file_of_offsets_is_one_line(at: At, tmp_path: Path) -> None:
+    file = tmp_path / "offsets.json"
+    for text, words in (
+        ("{", "The input string is not a valid JSON"),
+        ("{}", "Missing partitions field"),
+        ('{"partitions": [], "version": 2}', "Not supported version field value 2"),
+        ('{"partitions": [{"topic": "t"}]}', "no valid partition"),
+        ('{"partitions": [{"topic": "t", "partition": 0, "offset": 1},'
+         ' {"topic": "t", "partition": 0, "offset": 2}]}', "duplicate topic partitions: t-0"),
+    ):  # fmt: skip
+        file.write_text(text)
+        said = brokerd("delete-records", *at, "--offset-json-file", file)
+        assert said.code == 1
+        assert words in said.err
+
+
+def test_the_scripts_of_kafka_are_there_by_name(at: At, made: str) -> None:
+    for script in (ROOT / "bin").glob("kafka-*.sh"):
+        done = subprocess.run([script], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1
+        assert f"usage: brokerd {script.stem.removeprefix('kafka-')} " in done.stderr
+    done = subprocess.run(
+        [ROOT / "bin" / "kafka-topics.sh", *at, "--list"],
+        capture_output=True, text=True, timeout=60, cwd="/",
+    )  # fmt: skip
+    assert made in done.stdout.splitlines()
+
+
+@pytest.mark.kafka
+def test_the_lines_are_those_of_kafkas_tools(at: At, made: str) -> None:
+    theirs = kafka("console-producer", *at, "--topic", made, *PARSE, stdin=TEXT.encode())
+    ours = produce(at, made, TEXT, *PARSE)
+    assert (ours.out, ours.code) == (theirs.out, theirs.code)
+    read = ("console-consumer", *at, "--topic", made, *PRINT, "--max-messages", "6")
+    assert sorted(brokerd(*read).lines) == sorted(kafka(*read).lines)
+    assert brokerd(*read).err == kafka(*read).err
+    for arguments in (
+        ("--topic", made),
+        ("--topic", made, "--time", "earliest"),
+        ("--topic", made, "--time", "max-timestamp"),
+        ("--topic-partitions", f"{made}:0"),
+        ("--topic", "nowhere"),
+        ("--time", "noon"),
+    ):
+        ours, theirs = (tool("get-offsets", *at, *arguments) for tool in (brokerd, kafka))
+        assert (ours.out, ours.err, ours.code) == (theirs.out, theirs.err, theirs.code), arguments
+    described = ("--describe", "--topic-list", made)
+    ours = brokerd("log-dirs", *at, *described)
+    theirs = kafka("run", "org.apache.kafka.tools.LogDirsCommand", *at, *described)
+    assert (ours.lines[:2], ours.code) == (theirs.lines[:2], theirs.code)
+    assert len(ours.lines[2]) == len(theirs.lines[2])
+    assert ours.lines[2][:80] == theirs.lines[2][:80]
