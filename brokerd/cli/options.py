@@ -5,6 +5,7 @@ What is wrong is said first, then the options are listed, both on standard error
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -69,7 +70,7 @@ def run(parser: OptionParser, command: Callable[[Options], int], arguments: Sequ
         print(error, file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader of our lines has seen enough
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         return 130

@@ -1,6 +1,9 @@
 """dump-log on real files, and beside Apache Kafka's own tool."""
 
+import shlex
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,7 +11,7 @@ import pytest
 from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, Record, encode_batch, write_crc
-from tests.brokerd.cli.tool import Said, brokerd, kafka
+from tests.brokerd.cli.tool import ROOT, Said, brokerd, kafka
 from tests.brokerd.log.support import NOW_MS, batch, headers, open_log
 
 CONFIG = LogConfig(segment_bytes=40_000, index_interval_bytes=1000)
@@ -214,3 +217,13 @@ def test_a_wrong_line_is_refused_with_the_options() -> None:
         assert done.code == 1
         assert said in done.err
         assert "--print-data-log" in done.err
+
+
+def test_a_reader_that_has_seen_enough_ends_it_quietly(log: PartitionLog, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "brokerd", "dump-log", "--deep-iteration", "--files"]
+    line = shlex.join([*command, files(tmp_path / "t-0", ".log")])
+    done = subprocess.run(
+        f"{line} | head -1", shell=True, capture_output=True, text=True, timeout=60, cwd=ROOT
+    )
+    assert done.stdout.startswith("Dumping ")
+    assert not done.stderr

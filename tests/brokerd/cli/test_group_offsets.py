@@ -1,0 +1,43 @@
+"""What --reset-offsets is told."""
+
+import pytest
+
+from brokerd.cli.group_offsets import duration_ms, export_lines, moment_ms, plans_of_file
+from brokerd.cli.options import CliError
+
+
+@pytest.mark.parametrize(
+    ("text", "ms"),
+    [
+        ("P1D", 86_400_000),
+        ("PT1H30M", 5_400_000),
+        ("P1DT0.5S", 86_400_500),
+        ("-PT1S", -1000),
+        ("PT-1S", -1000),
+        ("pt2m", 120_000),
+    ],
+)
+def test_a_duration_is_read_as_java_reads_it(text: str, ms: int) -> None:
+    assert duration_ms(text) == ms
+
+
+@pytest.mark.parametrize("text", ["", "P", "PT", "1D", "P1DT", "P1H", "P9999999999D"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(CliError, match="cannot be parsed to a Duration"):
+        duration_ms(text)
+
+
+def test_a_moment_without_a_zone_is_in_utc() -> None:
+    assert moment_ms("1970-01-02T00:00:00.001") == 86_400_001
+    assert moment_ms("1970-01-02T01:00:00.001+01:00") == 86_400_001
+    assert moment_ms("1970-01-02T00:00:00.001Z") == 86_400_001
+    for text in ("1970-01-02", "1970-13-02T00:00:00.000", "T"):
+        with pytest.raises(CliError):
+            moment_ms(text)
+
+
+def test_what_is_exported_is_read_back() -> None:
+    plans = {"g": {("t", 0): 5, ("t", 1): 6}, "h": {("u", 0): 7}}
+    assert plans_of_file("\n".join(export_lines(plans, single=False)), ["g", "h"]) == plans
+    one = {"g": plans["g"]}
+    assert plans_of_file("\n".join(export_lines(one, single=True)), ["g"]) == one

@@ -1,0 +1,18 @@
+"""Java's ways where they show."""
+
+import pytest
+
+from brokerd.cli.java import hash_map_order, include_list
+from brokerd.cli.options import CliError
+
+
+def test_a_hash_map_gives_its_keys_in_the_order_of_their_buckets() -> None:
+    # as `new HashMap<>(…).keySet()` prints them
+    assert hash_map_order(["t1", "orders", "payments"]) == ["payments", "orders", "t1"]
+
+
+def test_a_comma_in_a_topic_filter_means_or() -> None:
+    pattern = include_list("'a, b.*'")
+    assert [name for name in ("a", "b1", "ab") if pattern.fullmatch(name)] == ["a", "b1"]
+    with pytest.raises(CliError, match="invalid regex"):
+        include_list("(")

@@ -1,0 +1,110 @@
+"""The tools on Apache Kafka itself: its broker and the files that it writes."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+
+from tests.brokerd.cli.tool import Said, brokerd, kafka
+from tests.support.kafka import apache_kafka
+from tests.support.zookeeper import ZooKeeper
+
+TOPIC, GROUP = "numbers", "readers"
+At = tuple[str, str]
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("apache")
+
+
+@pytest.fixture(scope="module")
+def at(zookeeper: ZooKeeper, directory: Path) -> Iterator[At]:
+    """A broker of Kafka with a topic in every codec and a group that stands at 7."""
+    with apache_kafka(directory, zookeeper.connect("/cli-apache")) as address:
+        at = ("--bootstrap-server", address)
+        brokerd("topics", *at, "--create", "--topic", TOPIC, "--partitions", "2",
+                "--replication-factor", "1").ok()  # fmt: skip
+        for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
+            settings = {"bootstrap.servers": address, "compression.type": codec}
+            producer = Producer(settings | {"enable.idempotence": codec == "lz4"})
+            for number in range(20):
+                producer.produce(TOPIC, "v" * number, str(number), headers=[("codec", codec)])
+            assert producer.flush(30) == 0
+        reset(at, "7").ok()
+        yield at
+
+
+def reset(at: At, offset: str) -> Said:
+    return brokerd("consumer-groups", *at, "--reset-offsets", "--group", GROUP, "--topic", TOPIC,
+                   "--to-offset", offset, "--execute")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("topics", ("--list",)),
+        ("topics", ("--describe", "--topic", TOPIC)),
+        ("configs", ("--describe", "--topic", TOPIC, "--all")),
+        ("configs", ("--describe", "--broker", "1")),
+        ("consumer-groups", ("--list", "--state", "--type")),
+        ("consumer-groups", ("--describe", "--group", GROUP)),
+        ("consumer-groups", ("--describe", "--group", GROUP, "--state")),
+        ("get-offsets", ("--topic", f"{TOPIC}.*")),
+        ("get-offsets", ("--time", "max-timestamp", "--topic", TOPIC)),
+    ],
+)
+def test_the_same_is_told_of_a_broker_of_kafka(
+    at: At, command: str, arguments: tuple[str, ...]
+) -> None:
+    theirs, ours = kafka(command, *at, *arguments), brokerd(command, *at, *arguments)
+    assert sorted(ours.lines) == sorted(theirs.lines)
+    assert (ours.code, ours.err) == (theirs.code, theirs.err)
+
+
+@pytest.mark.parametrize("options", [(), ("--print-data-log",), ("--index-sanity-check",)])
+def test_kafkas_live_files_are_shown_as_kafka_shows_them(
+    at: At, directory: Path, options: tuple[str, ...]
+) -> None:
+    folder = next((directory / "kafka" / "logs").glob(f"{TOPIC}-0"))
+    files = ",".join(sorted(str(each) for each in folder.glob("*.log")) +
+                     sorted(str(each) for each in folder.glob("*.index")))  # fmt: skip
+    arguments = ("dump-log", *options, "--files", files)
+    theirs, ours = kafka(*arguments), brokerd(*arguments)
+    assert (ours.out, ours.err, ours.code) == (theirs.out, theirs.err, theirs.code)
+
+
+def test_offsets_and_groups_in_kafkas_files(at: At, directory: Path) -> None:
+    reset(at, "9").ok()
+    logs = (directory / "kafka" / "logs").glob("__consumer_offsets-*/*.log")
+    written = [str(each) for each in logs if each.stat().st_size]
+    arguments = ("dump-log", "--offsets-decoder", "--files", ",".join(sorted(written)))
+    theirs, ours = kafka(*arguments), brokerd(*arguments)
+    assert ours.out == theirs.out
+    assert '"offset":9' in ours.out
+
+
+def test_records_are_deleted_and_what_cannot_be_is_named(at: At, tmp_path: Path) -> None:
+    before = brokerd("get-offsets", *at, "--topic", TOPIC, "--time", "earliest").ok()
+    assert before.lines == [f"{TOPIC}:0:0", f"{TOPIC}:1:0"]
+    entries = [(TOPIC, 0, 3), (TOPIC, 1, 99999), ("nowhere", 0, 1)]
+    listed = [{"topic": name, "partition": index, "offset": offset}
+              for name, index, offset in entries]  # fmt: skip
+    file = tmp_path / "offsets.json"
+    file.write_text(json.dumps({"partitions": listed, "version": 1}))
+    ours = brokerd("delete-records", *at, "--offset-json-file", file).ok()
+    assert ours.lines[:3] == [
+        "Executing records delete operation",
+        "Records delete operation completed:",
+        f"partition: {TOPIC}-0\tlow_watermark: 3",
+    ]
+    theirs = kafka(
+        "run", "org.apache.kafka.tools.DeleteRecordsCommand", *at, "--offset-json-file", file
+    )
+    assert sorted(ours.lines) == sorted(theirs.lines)
+    after = brokerd("get-offsets", *at, "--topic", TOPIC, "--time", "earliest").ok()
+    assert after.lines == [f"{TOPIC}:0:3", f"{TOPIC}:1:0"]
