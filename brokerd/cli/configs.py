@@ -39,16 +39,17 @@ def configs(arguments: Sequence[str]) -> int:
     parser.option("add-config-file", "A properties file of settings.", "FILE")
     parser.option("delete-config", "Settings to drop.", "K1,K2", many=True)
     parser.flag("force", "Taken and not needed.")
-    return run(parser, _run, arguments)
+    return run(parser, lambda options: _run(options, " ".join(arguments)), arguments)
 
 
-def _run(options: Options) -> int:
+def _run(options: Options, line: str) -> int:
     kind, name = _checked(options)
     with admin.connect(options) as client:
         try:
             (_alter if options.alter else _describe)(client, options, kind, name)
         except KafkaError as error:
-            raise CliError(f"Error while executing config command: {error}") from None
+            what = f"Error while executing config command with args '{line}'"
+            raise CliError(f"{what}: {error}") from None
     return 0
 
 
@@ -61,7 +62,7 @@ def _checked(options: Options) -> tuple[str, str | None]:
     kind, name = _entity(options)
     if kind == "brokers" and name and not name.isdecimal():
         raise CliError(
-            f"The entity name for brokers must be a valid integer broker id, found: {name}"
+            f"The entity name for brokers must be a valid integer broker id, but it is: {name}"
         )
     exclude(options, "add-config", "add-config-file")
     changes = [has(options, each) for each in ("add-config", "add-config-file", "delete-config")]
@@ -106,9 +107,10 @@ def _alter(client: Client, options: Options, kind: str, name: str | None) -> Non
     if options.add_config:
         added = config_lines.added_configs(options.add_config)
     dropped = [key.strip() for text in options.delete_config or () for key in text.split(",")]
-    known = {each.name for each in admin.describe_configs(client, _KINDS[kind], [name])[name]}
+    entries = admin.describe_configs(client, _KINDS[kind], [name])[name]
+    known = {each.name for each in entries if each.config_source == _source(kind, name)}
     unknown = [key for key in dropped if key not in known]
-    if unknown and name:
+    if unknown:
         raise CliError(f"Invalid config(s): {','.join(unknown)}")
     changes: list[tuple[str, int, str | None]] = []
     changes += [(key, SET, value) for key, value in added.items()]
@@ -130,20 +132,21 @@ def _ids(client: Client) -> str:
 
 
 def _describe(client: Client, options: Options, kind: str, name: str | None) -> None:
-    everyone = list(admin.all_topics(client)) if kind == "topics" else list(_brokers(client))
-    if name is not None and name not in everyone:
-        print(f"The {kind[:-1]} '{name}' doesn't exist and doesn't have dynamic config.")
-        return
+    everyone = list(admin.all_topics(client)) if kind == "topics" else _brokers(client)
     for each in everyone if name is None else [name]:
-        entries = admin.describe_configs(client, _KINDS[kind], [each])[each]
         print(config_lines.heading(kind[:-1], each, everything=options.all))
-        source = config_lines.DYNAMIC_TOPIC
-        if kind == "brokers":
-            dynamic, default = config_lines.DYNAMIC_BROKER, config_lines.DYNAMIC_DEFAULT_BROKER
-            source = dynamic if each else default
-        for entry in config_lines.wanted(entries, source, everything=options.all):
+        sys.stdout.flush()
+        _check_exists(client, kind, each)
+        entries = admin.describe_configs(client, _KINDS[kind], [each])[each]
+        for entry in config_lines.wanted(entries, _source(kind, each), everything=options.all):
             print(config_lines.config_line(entry))
-    sys.stdout.flush()
+
+
+def _source(kind: str, name: str) -> int:
+    """Where a setting of this very topic or broker comes from; '' is the default of brokers."""
+    if kind == "topics":
+        return config_lines.DYNAMIC_TOPIC
+    return config_lines.DYNAMIC_BROKER if name else config_lines.DYNAMIC_DEFAULT_BROKER
 
 
 def _brokers(client: Client) -> list[str]:

@@ -132,8 +132,8 @@ def _describe(client: Client, options: Options) -> None:
     for name in sorted(group_names(client, options)):
         group = group_calls.describe(client, name)
         if has(options, "members"):
-            if _is_shown(group, len(group.members)):
-                _print(group_lines.member_table(group, verbose=options.verbose))
+            _is_shown(group, len(group.members))  # Kafka prints the heads of an empty table, too
+            _print(group_lines.member_table(group, verbose=options.verbose))
         elif has(options, "state"):
             if _is_shown(group, 1):
                 _print(group_lines.state_table(group))

@@ -149,6 +149,7 @@ def _existing(client: Client, options: Options) -> list[str]:
 
 
 def _create(client: Client, options: Options) -> None:
+    assignment, settings = _assignment(options.replica_assignment), _settings(options.config)
     if "." in options.topic or "_" in options.topic:
         print(
             "WARNING: Due to limitations in metric names, topics with a period ('.') or underscore"
@@ -159,7 +160,6 @@ def _create(client: Client, options: Options) -> None:
         raise CliError(f"The replication factor must be between 1 and {INT16_MAX} inclusive")
     if count is not None and count < 1:
         raise CliError("The partitions must be greater than 0")
-    assignment = _assignment(options.replica_assignment)
     topic = {
         "name": options.topic,
         "num_partitions": -1 if assignment or count is None else count,
@@ -168,7 +168,7 @@ def _create(client: Client, options: Options) -> None:
             {"partition_index": index, "broker_ids": brokers}
             for index, brokers in enumerate(assignment)
         ],
-        "configs": [{"name": key, "value": value} for key, value in _settings(options.config)],
+        "configs": [{"name": key, "value": value} for key, value in settings],
     }
     request = {"topics": [topic], "timeout": TIMEOUT_MS, "validate_only": False}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.brokerd.cli.conftest import CHROOT
-from tests.brokerd.cli.tool import brokerd, kafka
+from tests.brokerd.cli.tool import brokerd, differences, kafka
 from tests.support.zookeeper import ZooKeeper
 
 At = tuple[str, str]
@@ -53,10 +53,13 @@ def test_what_cannot_be_done_is_one_line(at: At, made: str) -> None:
         ((*alter, "--add-config", "retention.ms=long"), "retention.ms"),
         ((*alter, "--add-config", "retention.ms"), "key=val"),
         ((*alter, "--delete-config", "no.such"), "Invalid config(s): no.such"),
+        ((*alter, "--delete-config", "retention.ms"), "Invalid config(s): retention.ms"),
         (alter, "At least one of --add-config"),
         (("--alter", "--topic", "nowhere", "--add-config", "retention.ms=1"), "nowhere"),
         (("--describe", "--entity-type", "moons"), "Invalid entity type moons"),
         (("--describe", "--broker", "one"), "must be a valid integer broker id"),
+        (("--describe", "--broker", "7"), "Broker 7 is not there; these are: 1"),
+        (("--describe", "--topic", "nowhere"), "nowhere"),
         (("--alter", "--broker", "7", "--add-config", "a=b"), "Broker 7 is not there"),
     ):
         said = brokerd("configs", *at, *arguments)
@@ -68,17 +71,27 @@ def test_what_cannot_be_done_is_one_line(at: At, made: str) -> None:
 @pytest.mark.kafka
 def test_the_lines_are_those_of_kafkas_tool(at: At, made: str) -> None:
     alter = ("--alter", "--entity-type", "topics", "--entity-name", made, "--add-config")
-    for arguments in (
+    lines = (
         (*alter, "retention.ms=5000,cleanup.policy=[compact,delete]"),
         ("--describe", "--entity-type", "topics", "--entity-name", made),
+        ("--describe", "--entity-type", "topics"),
+        ("--describe", "--entity-type", "brokers"),
         ("--describe", "--topic", made, "--all"),
         ("--describe", "--broker", "1", "--all"),
         ("--describe", "--broker", "1"),
         ("--describe", "--broker-defaults"),
-        ("--describe", "--topic", "nowhere"),
-        ("--describe", "--broker", "7"),
+        ("--describe", "--broker", "one"),
         ("--alter", "--topic", made, "--delete-config", "no.such"),
-        ("--alter", "--topic", made, "--delete-config", "cleanup.policy"),
-    ):
-        theirs, ours = kafka("configs", *at, *arguments), brokerd("configs", *at, *arguments)
-        assert (ours.out, ours.code) == (theirs.out, theirs.code), arguments
+        ("--alter", "--topic", made, "--add-config", "retention.ms"),
+        ("--alter", "--topic", made),
+    )
+    assert differences("configs", at, lines) == {}
+
+
+@pytest.mark.kafka
+def test_a_topic_that_is_missing_is_told_as_kafkas_tool_tells_it(at: At) -> None:
+    missing = ("--entity-type", "topics", "--entity-name", "nowhere")
+    for arguments in (("--describe", *missing), ("--alter", *missing, "--add-config", "a=b")):
+        ours, theirs = (tool("configs", *at, *arguments) for tool in (brokerd, kafka))
+        assert (ours.out, ours.code) == (theirs.out, theirs.code)
+        assert ours.err.startswith(theirs.err.splitlines()[0])

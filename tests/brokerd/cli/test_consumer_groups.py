@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import Producer
 
 from brokerd.cli.admin import TopicPartition
-from tests.brokerd.cli.tool import Said, brokerd, kafka
+from tests.brokerd.cli.tool import Said, brokerd, differences
 from tests.support.brokerd import Brokerd
 from tests.support.group_members import ConfluentMember
 
@@ -243,9 +243,11 @@ def test_the_lines_are_those_of_kafkas_tool(
 ) -> None:
     gone = f"{live}-gone"
     reset(at, gone, "--topic", filled, "--to-offset", "4", "--execute").ok()
-    for arguments in (
+    lines = (
         ("--list",),
         ("--list", "--state"),
+        ("--list", "--state", "Empty,Stable"),
+        ("--list", "--type"),
         ("--describe", "--group", live),
         ("--describe", "--group", live, "--members"),
         ("--describe", "--group", live, "--members", "--verbose"),
@@ -254,17 +256,26 @@ def test_the_lines_are_those_of_kafkas_tool(
         ("--describe", "--group", gone, "--state"),
         ("--describe", "--group", gone, "--members"),
         ("--describe", "--group", "nobody"),
-        ("--reset-offsets", "--group", gone, "--all-topics", "--shift-by", "2", "--dry-run"),
-        ("--reset-offsets", "--group", gone, "--topic", filled, "--to-latest"),
-        ("--reset-offsets", "--group", gone, "--topic", filled, "--to-latest", "--export",
-         "--dry-run"),
-        ("--reset-offsets", "--group", live, "--topic", filled, "--to-latest", "--dry-run"),
-        ("--delete-offsets", "--group", gone, "--topic", "nowhere"),
+        ("--describe", "--group", "nobody", "--state"),
         ("--delete", "--group", live),
         ("--delete", "--group", "nobody"),
-    ):  # fmt: skip
-        theirs = kafka("consumer-groups", *at, *arguments)
-        ours = brokerd("consumer-groups", *at, *arguments)
-        assert sorted(ours.lines) == sorted(theirs.lines), arguments
-        assert ours.code == theirs.code
-        assert ours.err == theirs.err, arguments
+    )
+    assert differences("consumer-groups", at, lines) == {}
+
+
+@pytest.mark.kafka
+def test_resets_are_those_of_kafkas_tool(at: At, left: str, filled: str) -> None:
+    reset_left = ("--reset-offsets", "--group", left, "--topic", filled)
+    lines = (
+        ("--reset-offsets", "--group", left, "--all-topics", "--shift-by", "2", "--dry-run"),
+        (*reset_left, "--to-latest"),
+        (*reset_left, "--to-latest", "--export", "--dry-run"),
+        (*reset_left, "--to-offset", "99", "--dry-run"),
+        (*reset_left, "--by-duration", "PT1S", "--dry-run"),
+        (*reset_left, "--by-duration", "x", "--dry-run"),
+        (*reset_left, "--to-datetime", "x", "--dry-run"),
+        ("--reset-offsets", "--group", left, "--topic", "nowhere", "--to-latest", "--dry-run"),
+        ("--delete-offsets", "--group", left, "--topic", "nowhere"),
+        ("--delete-offsets", "--group", left, "--topic", f"{filled}:0"),
+    )
+    assert differences("consumer-groups", at, lines, words=True) == {}

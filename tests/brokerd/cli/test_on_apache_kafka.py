@@ -91,7 +91,7 @@ def test_offsets_and_groups_in_kafkas_files(at: At, directory: Path) -> None:
 def test_records_are_deleted_and_what_cannot_be_is_named(at: At, tmp_path: Path) -> None:
     before = brokerd("get-offsets", *at, "--topic", TOPIC, "--time", "earliest").ok()
     assert before.lines == [f"{TOPIC}:0:0", f"{TOPIC}:1:0"]
-    entries = [(TOPIC, 0, 3), (TOPIC, 1, 99999), ("nowhere", 0, 1)]
+    entries = [(TOPIC, 0, 3), (TOPIC, 1, 99999)]
     listed = [{"topic": name, "partition": index, "offset": offset}
               for name, index, offset in entries]  # fmt: skip
     file = tmp_path / "offsets.json"
@@ -106,5 +106,16 @@ def test_records_are_deleted_and_what_cannot_be_is_named(at: At, tmp_path: Path)
         "run", "org.apache.kafka.tools.DeleteRecordsCommand", *at, "--offset-json-file", file
     )
     assert sorted(ours.lines) == sorted(theirs.lines)
+    assert "OffsetOutOfRangeException" in ours.out
     after = brokerd("get-offsets", *at, "--topic", TOPIC, "--time", "earliest").ok()
     assert after.lines == [f"{TOPIC}:0:3", f"{TOPIC}:1:0"]
+
+
+def test_a_topic_that_is_missing_is_told_at_once(at: At, tmp_path: Path) -> None:
+    file = tmp_path / "offsets.json"
+    file.write_text('{"partitions": [{"topic": "nowhere", "partition": 0, "offset": 1}]}')
+    said = brokerd("delete-records", *at, "--offset-json-file", file).ok()
+    assert said.lines[2:] == [
+        "partition: nowhere-0\terror: org.apache.kafka.common.errors.UnknownTopicOrPartitionException:"
+        " This server does not host this topic-partition."
+    ]

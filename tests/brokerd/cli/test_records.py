@@ -1,6 +1,7 @@
 """console-producer, console-consumer, get-offsets and log-dirs on a real broker."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -205,5 +206,5 @@ def test_the_lines_are_those_of_kafkas_tools(at: At, made: str) -> None:
     ours = brokerd("log-dirs", *at, *described)
     theirs = kafka("run", "org.apache.kafka.tools.LogDirsCommand", *at, *described)
     assert (ours.lines[:2], ours.code) == (theirs.lines[:2], theirs.code)
-    assert len(ours.lines[2]) == len(theirs.lines[2])
-    assert ours.lines[2][:80] == theirs.lines[2][:80]
+    # partitions come out of a hash map there
+    assert sorted(re.split("[{}]", ours.lines[2])) == sorted(re.split("[{}]", theirs.lines[2]))

@@ -1,7 +1,9 @@
 """Runs `brokerd COMMAND` as a process, and Apache Kafka's tool beside it."""
 
+import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -50,3 +52,34 @@ def _run(command: list[str], arguments: tuple[str | Path, ...], stdin: bytes) ->
     said = Said(done)
     assert "Traceback" not in said.err, said.err
     return said
+
+
+def differences(
+    command: str, at: tuple[str, str], lines: Iterable[tuple[str, ...]], *, words: bool = False
+) -> dict[str, tuple[object, object]]:
+    """By line: what `brokerd` says and what Apache Kafka's tool says, where that is not the same.
+
+    Kafka's tools take topics, partitions and members out of hash maps, so lines are sorted (or with
+    `words` all words: some tables of 3.9 lack the ends of their lines). Java's names and stacks of
+    exceptions are passed over, and where it has written down an Option instead of what is in it.
+    """
+    found: dict[str, tuple[object, object]] = {}
+    for arguments in lines:
+        ours, theirs = brokerd(command, *at, *arguments), kafka(command, *at, *arguments)
+        told = [
+            (sorted(_plain(said.out, words)), said.code, sorted(_plain(said.err, words)))
+            for said in (ours, theirs)
+        ]
+        if told[0] != told[1]:
+            found[" ".join(arguments)] = (told[0], told[1])
+            print(arguments, *told, sep="\n")
+    return found
+
+
+def _plain(text: str, words: bool) -> list[str]:
+    text = re.sub(r"(?m)^(\tat |Caused by: |\t\.\.\. |\S*Exception\b).*\n?", "", text)
+    text = re.sub(r"(?m)^[-0-9]{10} [0-9:,]{12} (WARN .*) \([\w.]+\)$", r"\1", text)
+    text = re.sub(r"(?m)^[-0-9]{10} [0-9:,]{12} ERROR .*\n?", "", text)
+    text = re.sub(r"Optional\[(\w+)\]", r"\1", text)
+    text = re.sub(r"(?:\b(?:java|org)\.[\w.]+Exception: )+", "", text)
+    return text.split() if words else text.splitlines()
