@@ -115,7 +115,6 @@ def test_a_topic_that_is_missing_is_told_at_once(at: At, tmp_path: Path) -> None
     file = tmp_path / "offsets.json"
     file.write_text('{"partitions": [{"topic": "nowhere", "partition": 0, "offset": 1}]}')
     said = brokerd("delete-records", *at, "--offset-json-file", file).ok()
-    assert said.lines[2:] == [
-        "partition: nowhere-0\terror: org.apache.kafka.common.errors.UnknownTopicOrPartitionException:"
-        " This server does not host this topic-partition."
-    ]
+    (line,) = said.lines[2:]
+    assert line.startswith("partition: nowhere-0\terror: org.apache.kafka.common.errors.Unknown")
+    assert line.endswith(": This server does not host this topic-partition.")

@@ -80,6 +80,7 @@ def _plain(text: str, words: bool) -> list[str]:
     text = re.sub(r"(?m)^(\tat |Caused by: |\t\.\.\. |\S*Exception\b).*\n?", "", text)
     text = re.sub(r"(?m)^[-0-9]{10} [0-9:,]{12} (WARN .*) \([\w.]+\)$", r"\1", text)
     text = re.sub(r"(?m)^[-0-9]{10} [0-9:,]{12} ERROR .*\n?", "", text)
+    text = re.sub(r"(?m)^ \([\w.]+\)\n?", "", text)
     text = re.sub(r"Optional\[(\w+)\]", r"\1", text)
     text = re.sub(r"(?:\b(?:java|org)\.[\w.]+Exception: )+", "", text)
     return text.split() if words else text.splitlines()
