@@ -22,7 +22,7 @@ from brokerd.protocol.kio_schemas import (
     load_response_schema,
     schema_name_map,
 )
-from brokerd.protocol.schema_check import check_request
+from brokerd.protocol.schema_check import checked_request
 from brokerd.protocol.schema_writer import entity_writer, shapes, write_uvarint
 
 _REQUEST_HEAD = Struct(">ihhi")
@@ -52,7 +52,7 @@ def decode_request(api_key: int, version: int, view: memoryview | bytes) -> Any:
     """The request whose body (after the header) starts `view`; KafkaError if it does not parse."""
     entity_type = request_type(api_key, version)
     if entity_type is not None:
-        check_request(entity_type, memoryview(view), 0)
+        view = checked_request(entity_type, memoryview(view))
     return _decode(entity_type, view, 0)
 
 

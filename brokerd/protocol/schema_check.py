@@ -6,6 +6,9 @@ walked first, by functions compiled from kio's message classes once: no string m
 no array have more items, than the bytes that are left can hold. Nor may an array be null where the
 message does not say so, which kio lets pass, nor all of them together have more than ITEMS_MAX
 items. Nothing is decoded here, and what is of fixed size is jumped over in one step.
+
+kio also refuses tagged fields that it does not know, which a client of a later Kafka may well send
+and Kafka skips. The walk finds them, and a request that has some is copied without them.
 """
 
 from collections.abc import Callable
@@ -16,9 +19,21 @@ from typing import Any
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.schema_writer import FieldShape, shapes
 
-Walk = Callable[[memoryview, int, list[int]], int]
-"""From the position of something to the one behind it. The list's one number is how many items the
-request's arrays may still have."""
+
+
+class Progress:
+    """Of one walk: how many items the request's arrays may still have, and the runs of tagged
+    fields with unknown ones among them: (start, end, what stays)."""
+
+    __slots__ = ("items_left", "runs")
+
+    def __init__(self, items_left: int) -> None:
+        self.items_left = items_left
+        self.runs: list[tuple[int, int, bytes]] = []
+
+
+Walk = Callable[[memoryview, int, Progress], int]
+"""From the position of something to the one behind it."""
 
 ITEMS_MAX = 200_000
 """In all arrays of a request together: what is served within half a second, five times the
@@ -34,16 +49,30 @@ _INT32 = Struct(">i")
 _COMPACT_BITS_MAX = 28
 
 
-def check_request(entity_type: type, view: memoryview, position: int) -> None:
-    """KafkaError(INVALID_REQUEST) unless lengths and counts fit the bytes from `position` on."""
+def checked_request(entity_type: type, view: memoryview) -> memoryview:
+    """The request's body, without the tagged fields that its class does not know.
+
+    KafkaError(INVALID_REQUEST) unless lengths and counts fit its bytes.
+    """
+    progress = Progress(ITEMS_MAX)
     try:
         if _has_tagged_arrays(entity_type):
             raise ValueError("its tagged fields are not known here")
-        walker(entity_type).walk(view, position, [ITEMS_MAX])
+        walker(entity_type).walk(view, 0, progress)
     except (IndexError, ValueError) as error:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"{entity_type.__name__} does not parse: {error}"
         ) from None
+    return _without(view, progress.runs) if progress.runs else view
+
+
+def _without(view: memoryview, runs: list[tuple[int, int, bytes]]) -> memoryview:
+    parts: list[memoryview | bytes] = []
+    position = 0
+    for start, end, kept in runs:
+        parts += (view[position:start], kept)
+        position = end
+    return memoryview(b"".join((*parts, view[position:])))
 
 
 class Walker:
@@ -64,7 +93,7 @@ def walker(entity_type: type) -> Walker:
     flexible: bool = entity_type.__flexible__  # type: ignore[attr-defined]
     parts = [_field(shape, flexible) for shape in shapes(entity_type) if shape.tag is None]
     if flexible:
-        parts.append(Walker(_walk_tags, -1, 1))
+        parts.append(_tags(shapes(entity_type)))
     return _sequence(parts)
 
 
@@ -81,7 +110,7 @@ def _sequence(parts: list[Walker]) -> Walker:
         return joined[0]
     walks = [part.walk for part in joined]
 
-    def walk(view: memoryview, position: int, left: list[int]) -> int:
+    def walk(view: memoryview, position: int, left: Progress) -> int:
         for each in walks:
             position = each(view, position, left)
         return position
@@ -120,14 +149,14 @@ def _within(view: memoryview, end: int) -> int:
 
 
 def _sized(legacy: Struct) -> Walk:
-    def walk(view: memoryview, position: int, left: list[int]) -> int:
+    def walk(view: memoryview, position: int, left: Progress) -> int:
         size, position = _legacy(legacy, view, position)
         return position if size < 0 else _within(view, position + size)
 
     return walk
 
 
-def _walk_compact(view: memoryview, position: int, _left: list[int]) -> int:
+def _walk_compact(view: memoryview, position: int, _left: Progress) -> int:
     size, position = _uvarint(view, position)
     return position if size == 0 else _within(view, position + size - 1)
 
@@ -135,7 +164,7 @@ def _walk_compact(view: memoryview, position: int, _left: list[int]) -> int:
 def _array(item: Walker, flexible: bool, nullable: bool) -> Walker:
     walk_item, fixed_bytes, least_bytes = item.walk, item.fixed_bytes, max(item.least_bytes, 1)
 
-    def walk(view: memoryview, position: int, left: list[int]) -> int:
+    def walk(view: memoryview, position: int, left: Progress) -> int:
         if flexible:
             count, position = _uvarint(view, position)
             count -= 1
@@ -145,8 +174,8 @@ def _array(item: Walker, flexible: bool, nullable: bool) -> Walker:
             raise ValueError("an array is null")
         if count * least_bytes > len(view) - position:
             raise ValueError(f"an array of {count} items is longer than the request")
-        left[0] -= count
-        if left[0] < 0:
+        left.items_left -= count
+        if left.items_left < 0:
             raise ValueError(f"its arrays have more than {ITEMS_MAX} items")
         if fixed_bytes >= 0:
             return position + max(count, 0) * fixed_bytes
@@ -158,21 +187,36 @@ def _array(item: Walker, flexible: bool, nullable: bool) -> Walker:
 
 
 def _nullable(inner: Walk) -> Walk:
-    def walk(view: memoryview, position: int, left: list[int]) -> int:
+    def walk(view: memoryview, position: int, left: Progress) -> int:
         return position + 1 if view[position] == 0xFF else inner(view, position + 1, left)
 
     return walk
 
 
-def _walk_tags(view: memoryview, position: int, _left: list[int]) -> int:
-    if view[position] == 0:
-        return position + 1
-    count, position = _uvarint(view, position)
-    for _ in range(count):
-        _, position = _uvarint(view, position)
-        size, position = _uvarint(view, position)
-        position = _within(view, position + size)
-    return position
+def _tags(fields: tuple[FieldShape, ...]) -> Walker:
+    known = {shape.tag for shape in fields if shape.tag is not None}
+
+    def walk(view: memoryview, position: int, left: Progress) -> int:
+        if view[position] == 0:
+            return position + 1
+        start = position
+        count, position = _uvarint(view, position)
+        left.items_left -= count
+        if left.items_left < 0:
+            raise ValueError(f"it has more than {ITEMS_MAX} tagged fields and items")
+        kept = []
+        for _ in range(count):
+            at = position
+            tag, position = _uvarint(view, position)
+            size, position = _uvarint(view, position)
+            position = _within(view, position + size)
+            if tag in known:
+                kept.append(bytes(view[at:position]))
+        if len(kept) < count:
+            left.runs.append((start, position, b"".join((bytes([len(kept)]), *kept))))
+        return position
+
+    return Walker(walk, -1, 1)
 
 
 def _legacy(layout: Struct, view: memoryview, position: int) -> tuple[int, int]:

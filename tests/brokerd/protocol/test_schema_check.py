@@ -7,7 +7,7 @@ import pytest
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import messages
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.schema_check import ITEMS_MAX, walker
+from brokerd.protocol.schema_check import ITEMS_MAX, Progress, walker
 from tests.brokerd.protocol.test_messages import SERVED, sample
 
 MANY = 2**31 - 1
@@ -29,7 +29,7 @@ def test_a_whole_request_is_walked_to_its_end_and_a_cut_one_is_refused(
     assert entity_type is not None
     frame = messages.encode_request(key, version, sample(entity_type), 7, None)
     body = memoryview(frame)[4 + 8 + 2 + (1 if entity_type.__flexible__ else 0) :]
-    assert walker(entity_type).walk(body, 0, [100]) == len(body)
+    assert walker(entity_type).walk(body, 0, Progress(100)) == len(body)
     for end in range(len(body)):
         assert refused(key, version, body[:end])
 
@@ -73,5 +73,44 @@ def test_null_is_an_array_only_where_the_message_says_so() -> None:
     assert refused(ApiKey.CREATE_TOPICS, 2, NULL + bytes(5))
 
 
-def test_an_unknown_tagged_field_is_an_invalid_request() -> None:
-    assert refused(ApiKey.METADATA, 9, b"\x00\x00\x00\x00" + b"\x01\x63\x01x")
+UNKNOWN_TAGS = b"\x02\x63\x01x\x64\x00"
+"""Two tagged fields, 99 and 100, of one byte and of none."""
+FLEXIBLE = [
+    (key, version)
+    for key, version in SERVED
+    if key != ApiKey.FETCH and getattr(messages.request_type(key, version), "__flexible__", False)
+]
+
+
+@pytest.mark.parametrize(("key", "version"), FLEXIBLE)
+def test_tagged_fields_that_are_not_known_are_passed_over(key: int, version: int) -> None:
+    entity_type = messages.request_type(key, version)
+    assert entity_type is not None
+    frame = messages.encode_request(key, version, sample(entity_type), 7, None)
+    body = frame[4 + 8 + 2 + 1 :]
+    assert body.endswith(b"\x00")
+    later = messages.decode_request(key, version, body[:-1] + UNKNOWN_TAGS)
+    assert later == messages.decode_request(key, version, body)
+
+
+def test_they_are_passed_over_inside_arrays_too() -> None:
+    topic = b"\x02t" + UNKNOWN_TAGS
+    body = b"\x03" + topic + topic + b"\x01\x00\x00" + UNKNOWN_TAGS
+    request = messages.decode_request(ApiKey.METADATA, 9, body)
+    assert [topic.name for topic in request.topics] == ["t", "t"]
+    assert request.allow_auto_topic_creation is True
+
+
+def test_a_known_tagged_field_stays_beside_one_that_is_not() -> None:
+    body = bytes(4 * 4 + 1 + 8) + b"\x01\x01\x01" + b"\x02\x00\x02\x02c\x63\x01x"
+    with pytest.raises(KafkaError):
+        messages.decode_request(ApiKey.FETCH, 12, body[:-1])
+    assert messages.decode_request(ApiKey.FETCH, 12, body).cluster_id == "c"
+
+
+def test_tagged_fields_are_held_to_their_bytes_and_to_the_number_of_items() -> None:
+    head = b"\x01\x00\x00\x00"
+    assert refused(ApiKey.METADATA, 9, head + b"\x01\x63\x09x")
+    assert refused(ApiKey.METADATA, 9, head + b"\xff\xff\xff\xff\x0f\x63\x00")
+    too_many = b"\xc1\x9a\x0c" + b"\x63\x00" * (ITEMS_MAX + 1)
+    assert refused(ApiKey.METADATA, 9, head + too_many)
