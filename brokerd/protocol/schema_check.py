@@ -20,7 +20,6 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.schema_writer import FieldShape, shapes
 
 
-
 class Progress:
     """Of one walk: how many items the request's arrays may still have, and the runs of tagged
     fields with unknown ones among them: (start, end, what stays)."""
