@@ -1,19 +1,33 @@
 """Writing a log directory's checkpoint outside the thread that appends."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
 from brokerd.log.checkpoints import Offsets, offset_entries, write_entries
 
+Done = Callable[[OSError | None], None]
 
-@dataclass(frozen=True, slots=True)
+
 class CheckpointJob:
-    """Replace the checkpoint at `path`; `offsets` must not change any more."""
+    """Replace the checkpoint at `path`; `offsets` must not change any more.
 
-    path: str
-    offsets: Offsets
+    `done` is told, where logs are used, that it is on disk, or why it is not.
+    """
+
+    __slots__ = ("_done", "_error", "_offsets", "_path")
+
+    def __init__(self, path: str, offsets: Offsets, done: Done | None = None) -> None:
+        self._path = path
+        self._offsets = offsets
+        self._done = done
+        self._error: OSError | None = None
 
     def run(self) -> None:
-        write_entries(self.path, offset_entries(self.offsets))
+        try:
+            write_entries(self._path, offset_entries(self._offsets))
+        except OSError as error:
+            self._error = error
+            raise
 
     def finish(self) -> None:
-        """Nothing in memory follows from it."""
+        if self._done is not None:
+            self._done(self._error)

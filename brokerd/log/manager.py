@@ -18,7 +18,7 @@ from uuid import UUID, uuid4
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import checkpoints, loader, names
-from brokerd.log.checkpoint_job import CheckpointJob
+from brokerd.log.checkpoint_job import CheckpointJob, Done
 from brokerd.log.context import (
     DiskJob,
     EventSink,
@@ -317,6 +317,16 @@ class LogManager:
             *self._jobs(checkpoints.RECOVERY_POINT, {key: log.recovery_point for key, log in logs}),
             *self._jobs(checkpoints.LOG_START, {key: log.log_start_offset for key, log in logs}),
         ]
+
+    def save_log_starts(self, directory: str, done: Done) -> None:
+        """Checkpoint the log starts of a log directory now."""
+        starts = {
+            key: self._logs[key].log_start_offset
+            for key, log_dir in self._dir_of.items()
+            if log_dir.path == directory
+        }
+        path = f"{directory}/{checkpoints.LOG_START}"
+        self._context.submit(CheckpointJob(path, starts, done))
 
     def write_high_watermarks(self, high_watermarks: Mapping[Key, int]) -> None:
         for job in self._jobs(checkpoints.HIGH_WATERMARK, high_watermarks):

@@ -224,7 +224,7 @@ class StoredLog:
         """Move the log start to `offset` if that is further; returns the log start.
 
         Segments before it go with the next retention. The caller keeps `offset` at or below the
-        high watermark.
+        high watermark. Raises OSError.
         """
         if offset > self.log_start_offset:
             self.log_start_offset = min(offset, self.log_end_offset)

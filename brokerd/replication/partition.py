@@ -13,12 +13,15 @@ from collections.abc import Callable, Sequence
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.append import AppendResult, Buffer
+from brokerd.log.context import storage_error
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import crc_matches, iter_batches
 from brokerd.replication.epochs import NO_EPOCH, Truncation, truncation
 from brokerd.replication.state import NO_LEADER, PartitionState
 
 UNKNOWN_OFFSET = -1
+HIGH_WATERMARK = -1
+"""In DeleteRecords: everything that consumers may see."""
 
 
 class Follower:
@@ -136,6 +139,36 @@ class Partition:
             self.advance()
         self.bytes_in += sum(map(len, batches))
         return results
+
+    def delete_records(self, offset: int) -> int:
+        """Move the log start up to `offset` (HIGH_WATERMARK: as far as consumers may see).
+
+        Returns where the log starts now. Raises KafkaError: NOT_LEADER_OR_FOLLOWER,
+        POLICY_VIOLATION where nothing may be deleted, OFFSET_OUT_OF_RANGE past the high watermark,
+        KAFKA_STORAGE_ERROR.
+        """
+        self.require_leader()
+        if "delete" not in self.log.config.cleanup_policy:
+            raise KafkaError(
+                ErrorCode.POLICY_VIOLATION,
+                f"the records of {self.topic}-{self.index} are only compacted, never deleted "
+                "(cleanup.policy)",
+            )
+        if offset == HIGH_WATERMARK:
+            offset = self.high_watermark
+        if not 0 <= offset <= self.high_watermark:
+            raise KafkaError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"offset {offset} of {self.topic}-{self.index} is not in 0 to the high watermark "
+                f"{self.high_watermark}",
+            )
+        if offset > self.log.log_start_offset:
+            try:
+                self.log.delete_records_before(offset)
+            except OSError as error:
+                raise storage_error(error) from error
+            self._notify()
+        return self.log.log_start_offset
 
     def require_leader(self) -> None:
         """Raises KafkaError(NOT_LEADER_OR_FOLLOWER) on a broker that does not lead."""

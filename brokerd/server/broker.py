@@ -35,6 +35,7 @@ from brokerd.server.disk_worker import DiskWorker
 from brokerd.server.duties import Duties
 from brokerd.server.events import EventRing
 from brokerd.server.group_service import GroupService
+from brokerd.server.log_start_saves import LogStartSaves
 from brokerd.server.metadata_cache import MetadataCache
 from brokerd.server.network import BindError, Network
 from brokerd.server.parked import ParkingLot
@@ -59,6 +60,7 @@ class Broker:
     replicas: ReplicaManager
     cluster: ClusterClient
     groups: GroupService
+    log_starts: LogStartSaves
     metadata: MetadataCache
     producer_ids: ProducerIdSource
 
@@ -91,6 +93,7 @@ class Broker:
         """Returns when the broker serves. Raises BindError, LogDirError, ClusterError, OSError."""
         self.config = self.config.with_bound_ports(self.network.bind())
         await self._open_logs()
+        self.log_starts = LogStartSaves(self.logs)
         config = self.config
         loop = asyncio.get_running_loop()
         self.replicas = ReplicaManager(

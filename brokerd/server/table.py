@@ -8,6 +8,7 @@ from brokerd.server.context import ColdHandler
 from brokerd.server.handlers import (
     cluster,
     configs,
+    delete_records,
     group_offsets,
     groups,
     metadata,
@@ -31,6 +32,7 @@ def join_tables(*tables: dict[ApiKey, ColdHandler]) -> dict[int, ColdHandler]:
 HANDLERS: dict[int, ColdHandler] = join_tables(
     metadata.HANDLERS,
     offsets.HANDLERS,
+    delete_records.HANDLERS,
     producers.HANDLERS,
     topics.HANDLERS,
     configs.HANDLERS,
