@@ -18,6 +18,7 @@ from brokerd.log.context import storage_error
 from brokerd.log.log_config import INT32_MAX
 from brokerd.log.offset_index import ENTRY_BYTES as INDEX_ENTRY_BYTES
 from brokerd.log.open_files import FileRange
+from brokerd.log.producer_state import ProducerEntry
 from brokerd.log.segment import Segment
 from brokerd.log.stored_log import StoredLog
 from brokerd.log.time_index import ENTRY_BYTES as TIME_ENTRY_BYTES
@@ -191,6 +192,15 @@ class PartitionLog(StoredLog):
             if not self._ready:
                 self._make_ready()
             return search.largest(self._segments, self.log_start_offset)
+        except OSError as error:
+            raise storage_error(error) from error
+
+    def active_producers(self) -> dict[int, ProducerEntry]:
+        """The producers that the log knows, by id. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
+        try:
+            if not self._ready:
+                self._make_ready()
+            return self.producers.entries
         except OSError as error:
             raise storage_error(error) from error
 

@@ -8,13 +8,19 @@ from brokerd.server.context import ColdHandler
 from brokerd.server.handlers import (
     cluster,
     configs,
+    credentials,
     delete_records,
+    elections,
     group_offsets,
     groups,
     metadata,
     offsets,
     producers,
+    quotas,
+    reassignments,
+    security,
     topics,
+    transactions,
 )
 
 
@@ -30,13 +36,19 @@ def join_tables(*tables: dict[ApiKey, ColdHandler]) -> dict[int, ColdHandler]:
 
 
 HANDLERS: dict[int, ColdHandler] = join_tables(
+    cluster.HANDLERS,
+    configs.HANDLERS,
+    credentials.HANDLERS,
+    delete_records.HANDLERS,
+    elections.HANDLERS,
+    group_offsets.HANDLERS,
+    groups.HANDLERS,
     metadata.HANDLERS,
     offsets.HANDLERS,
-    delete_records.HANDLERS,
     producers.HANDLERS,
+    quotas.HANDLERS,
+    reassignments.HANDLERS,
+    security.HANDLERS,
     topics.HANDLERS,
-    configs.HANDLERS,
-    cluster.HANDLERS,
-    groups.HANDLERS,
-    group_offsets.HANDLERS,
+    transactions.HANDLERS,
 )

@@ -1,5 +1,5 @@
-"""DescribeCluster and DescribeLogDirs: what this broker knows of the others and of its own
-disks."""
+"""DescribeCluster, DescribeLogDirs, AlterReplicaLogDirs: what this broker knows of the others and
+of its own disks."""
 
 from __future__ import annotations
 
@@ -87,7 +87,32 @@ def _directory(path: str, topics: dict[str, list[Fields]]) -> Fields:
     return result
 
 
+def alter_replica_log_dirs(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """A replica is where it is asked to be, or an error: none is moved between disks yet."""
+    by_topic: dict[str, list[Fields]] = {}
+    for directory in request.dirs:
+        for topic in directory.topics:
+            for index in topic.partitions:
+                error = _move(broker, topic.name, int(index), directory.path)
+                by_topic.setdefault(topic.name, []).append(
+                    {"partition_index": index, "error_code": int(error)}
+                )
+    return {
+        "results": [{"topic_name": name, "partitions": rows} for name, rows in by_topic.items()]
+    }
+
+
+def _move(broker: Broker, topic: str, index: int, path: str) -> ErrorCode:
+    if path not in broker.logs.directories:
+        return ErrorCode.LOG_DIR_NOT_FOUND
+    present = broker.logs.directory_of(topic, index)
+    if present is None:
+        return ErrorCode.REPLICA_NOT_AVAILABLE
+    return ErrorCode.NONE if path == present else ErrorCode.UNSUPPORTED_VERSION
+
+
 HANDLERS: dict[ApiKey, ColdHandler] = {
     ApiKey.DESCRIBE_CLUSTER: describe_cluster,
     ApiKey.DESCRIBE_LOG_DIRS: describe_log_dirs,
+    ApiKey.ALTER_REPLICA_LOG_DIRS: alter_replica_log_dirs,
 }

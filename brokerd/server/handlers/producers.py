@@ -1,4 +1,4 @@
-"""InitProducerId: an id of its own for each idempotent producer.
+"""InitProducerId: an id of its own for each idempotent producer. DescribeProducers: who wrote.
 
 Transactions are not served yet. A producer that wants them is told
 TRANSACTIONAL_ID_AUTHORIZATION_FAILED, here and where it asks for their coordinator: it is the one
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from brokerd.server.broker import Broker
 
 
+NO_SEQUENCE = -1
 NO_TRANSACTIONS = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
@@ -32,4 +33,43 @@ async def init_producer_id(broker: Broker, context: RequestContext, request: Any
     }
 
 
-HANDLERS: dict[ApiKey, ColdHandler] = {ApiKey.INIT_PRODUCER_ID: init_producer_id}
+def describe_producers(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """The producers that the log of each partition still knows."""
+    return {
+        "topics": [
+            {
+                "name": topic.name,
+                "partitions": [
+                    _partition(broker, topic.name, int(index)) for index in topic.partition_indexes
+                ],
+            }
+            for topic in request.topics
+        ]
+    }
+
+
+def _partition(broker: Broker, topic: str, index: int) -> Fields:
+    answer: Fields = {"partition_index": index, "error_code": 0, "error_message": None}
+    try:
+        entries = broker.leader_of(topic, index).log.active_producers()
+    except KafkaError as error:
+        answer.update(error_code=int(error.code), error_message=error.message)
+        return answer
+    answer["active_producers"] = [
+        {
+            "producer_id": producer_id,
+            "producer_epoch": entry.epoch,
+            "last_sequence": entry.batches[-1].last_sequence if entry.batches else NO_SEQUENCE,
+            "last_timestamp": entry.last_timestamp_ms,
+            "coordinator_epoch": entry.coordinator_epoch,
+            "current_txn_start_offset": entry.txn_first_offset,
+        }
+        for producer_id, entry in entries.items()
+    ]
+    return answer
+
+
+HANDLERS: dict[ApiKey, ColdHandler] = {
+    ApiKey.INIT_PRODUCER_ID: init_producer_id,
+    ApiKey.DESCRIBE_PRODUCERS: describe_producers,
+}

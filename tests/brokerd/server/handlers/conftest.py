@@ -40,3 +40,39 @@ def ask(brokers: BrokerdCluster) -> Ask:
             return wire.ask(api_key, version, dict(fields))
 
     return asking
+
+
+@pytest.fixture
+def ask_controller(ask: Ask) -> Ask:
+    """As `ask`, of the broker that is controller."""
+    found = ask(ApiKey.METADATA, 8, {"topics": ()}).controller_id - 1
+
+    def asking(api_key: ApiKey, version: int, fields: Mapping[str, Any]) -> Any:
+        return ask(api_key, version, fields, broker=found)
+
+    return asking
+
+
+@pytest.fixture
+def ask_other(ask: Ask) -> Ask:
+    """As `ask`, of the broker that is not."""
+    found = 2 - ask(ApiKey.METADATA, 8, {"topics": ()}).controller_id
+
+    def asking(api_key: ApiKey, version: int, fields: Mapping[str, Any]) -> Any:
+        return ask(api_key, version, fields, broker=found)
+
+    return asking
+
+
+@pytest.fixture
+def led_by(ask_controller: Ask) -> Callable[..., str]:
+    """`led_by(name, first, …)`: a topic of one partition with these replicas, its leader first."""
+
+    def creating(name: str, *brokers: int) -> str:
+        topic = {"name": name, "num_partitions": -1, "replication_factor": -1,
+                 "assignments": [{"partition_index": 0, "broker_ids": brokers}]}  # fmt: skip
+        made = ask_controller(ApiKey.CREATE_TOPICS, 5, {"topics": [topic], "timeout": 10_000})
+        assert made.topics[0].error_code == 0
+        return name
+
+    return creating

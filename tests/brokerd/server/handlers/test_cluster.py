@@ -53,3 +53,17 @@ def test_log_directories_are_told_with_space_and_sizes(
     asked = {"topics": [{"topic": "none", "partitions": [0]}]}
     (directory,) = ask(ApiKey.DESCRIBE_LOG_DIRS, 1, asked).results
     assert directory.topics == ()
+
+
+def test_a_replica_is_where_it_is_or_cannot_be_moved(ask, led_by, brokers: BrokerdCluster) -> None:
+    topic = led_by("moved", 1)
+    here = str(brokers.brokers[0].logs)
+
+    def move(path: str, name: str) -> ErrorCode:
+        dirs = [{"path": path, "topics": [{"name": name, "partitions": [0]}]}]
+        (result,) = ask(ApiKey.ALTER_REPLICA_LOG_DIRS, 2, {"dirs": dirs}).results
+        return ErrorCode(int(result.partitions[0].error_code))
+
+    assert move(here, topic) is ErrorCode.NONE
+    assert move(here, "nowhere") is ErrorCode.REPLICA_NOT_AVAILABLE
+    assert move("/no/such/directory", topic) is ErrorCode.LOG_DIR_NOT_FOUND

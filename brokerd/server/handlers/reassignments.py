@@ -1,0 +1,115 @@
+"""AlterPartitionReassignments, ListPartitionReassignments: which replicas are on their way.
+
+Replicas are not moved yet. What is wrong with a request is said as Kafka says it, the assignment
+that holds already is accepted, and any other is refused with INVALID_REPLICA_ASSIGNMENT. A
+reassignment that a controller of Kafka's left in ZooKeeper is listed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.server.context import ColdHandler, Fields, RequestContext
+
+if TYPE_CHECKING:
+    from brokerd.cluster.image import MetadataImage
+    from brokerd.replication.state import PartitionState
+    from brokerd.server.broker import Broker
+
+
+def alter_partition_reassignments(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """One answer per partition."""
+    _require_controller(broker)
+    image = broker.cluster.image
+    return {
+        "error_code": 0,
+        "error_message": None,
+        "responses": [
+            {
+                "name": topic.name,
+                "partitions": [_altered(image, topic.name, each) for each in topic.partitions],
+            }
+            for topic in request.topics
+        ],
+    }
+
+
+def _altered(image: MetadataImage, topic: str, asked: Any) -> Fields:
+    index = int(asked.partition_index)
+    answer: Fields = {"partition_index": index, "error_code": 0, "error_message": None}
+    try:
+        _check(image, image.partition(topic, index), asked.replicas)
+    except KafkaError as error:
+        answer.update(error_code=int(error.code), error_message=error.message)
+    return answer
+
+
+def _check(
+    image: MetadataImage, state: PartitionState | None, replicas: tuple[int, ...] | None
+) -> None:
+    """Raises KafkaError unless the partition has just these replicas already."""
+    if state is None:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "The partition does not exist.")
+    if replicas is None:
+        if state.adding or state.removing:
+            raise _invalid("Reassignments cannot be cancelled on this broker yet.")
+        raise KafkaError(
+            ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "No partition reassignment is in progress."
+        )
+    if not replicas:
+        raise _invalid("Empty replica list specified in partition reassignment.")
+    if len(set(replicas)) != len(replicas):
+        raise _invalid("Duplicate replica ids in partition reassignment replica list.")
+    if min(replicas) < 0:
+        raise _invalid("Invalid broker id in replica list.")
+    dead = sorted(set(replicas) - image.brokers.keys())
+    if dead:
+        ids = ", ".join(map(str, dead))
+        raise _invalid(f"Replica assignment has brokers that are not alive: {ids}.")
+    if tuple(replicas) != state.replicas:
+        raise _invalid("Replicas cannot be moved to other brokers on this broker yet.")
+
+
+def list_partition_reassignments(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """The partitions with replicas that are added or removed; all, or those asked for."""
+    _require_controller(broker)
+    image = broker.cluster.image
+    if request.topics is None:
+        states = [state for info in image.topics.values() for state in info.partitions.values()]
+    else:
+        wanted = {(t.name, int(i)) for t in request.topics for i in t.partition_indexes}
+        found = (image.partition(*key) for key in sorted(wanted))
+        states = [state for state in found if state is not None]
+    topics: dict[str, list[Fields]] = {}
+    for state in states:
+        if state.adding or state.removing:
+            topics.setdefault(state.topic, []).append(
+                {
+                    "partition_index": state.partition,
+                    "replicas": state.replicas,
+                    "adding_replicas": state.adding,
+                    "removing_replicas": state.removing,
+                }
+            )
+    return {
+        "error_code": 0,
+        "error_message": None,
+        "topics": [{"name": name, "partitions": rows} for name, rows in topics.items()],
+    }
+
+
+def _require_controller(broker: Broker) -> None:
+    if not broker.cluster.is_controller:
+        raise KafkaError(ErrorCode.NOT_CONTROLLER, "This is not the controller of the cluster.")
+
+
+def _invalid(message: str) -> KafkaError:
+    return KafkaError(ErrorCode.INVALID_REPLICATION_ASSIGNMENT, message)
+
+
+HANDLERS: dict[ApiKey, ColdHandler] = {
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: alter_partition_reassignments,
+    ApiKey.LIST_PARTITION_REASSIGNMENTS: list_partition_reassignments,
+}
