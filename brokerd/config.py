@@ -115,6 +115,7 @@ class BrokerConfig:
     socket_receive_buffer_bytes: int = _setting(v.integer(-1, v.INT_MAX), -1)
     queued_max_request_bytes: int = _setting(_positive, 268_435_456)
     fetch_max_bytes: int = _setting(v.integer(1024, v.INT_MAX), 57_671_680)
+    max_incremental_fetch_session_cache_slots: int = _setting(v.integer(0, v.INT_MAX), 1_000)
     max_connections: int = _setting(_count, v.INT_MAX)
     max_connections_per_ip: int = _setting(_count, v.INT_MAX)
     connections_max_idle_ms: int = _setting(_unlimited, 600_000)

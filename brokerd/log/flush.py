@@ -30,7 +30,7 @@ class FlushJob:
         for segment in log.segments_between(log.recovery_point, up_to):
             segment.flush_indexes()
             self._pinned.append(segment.file.pin(0, 0))
-            self._paths += (segment.path(names.INDEX), segment.path(names.TIME_INDEX))
+            self._paths += map(segment.path, names.INDEX_SUFFIXES)
 
     def run(self) -> None:
         for pinned in self._pinned:

@@ -6,22 +6,26 @@ After a clean stop nothing but the names and sizes of files is read. Otherwise, 
 2. from the segment that holds the recovery point on (from the first one, where the epochs on file
    are damaged), every batch is checked with its CRC, the indexes and leader epochs are made anew,
    the log is cut at the first byte that is not part of an intact batch, and every later segment is
-   removed;
+   removed; where they hold transactions, so is what is known of the aborted ones, from the last
+   snapshot of producers before them;
 3. if the log now ends before its start, everything goes and it starts, empty, at its start;
 4. leader epochs outside the log are forgotten. (Producer state follows at its first use, from the
    last intact snapshot and the batches behind it.)
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from brokerd.log import checkpoints, names
+from brokerd.log import checkpoints, names, producer_snapshot
 from brokerd.log.context import LogContext
 from brokerd.log.epochs import EpochCache
 from brokerd.log.log_config import INT32_MAX
+from brokerd.log.markers import MARKER_BYTES_MAX, Marker, read_marker
+from brokerd.log.producer_state import ProducerState
 from brokerd.log.scan import checked_batches
 from brokerd.log.segment import Segment
+from brokerd.log.segment_list import SegmentList
 from brokerd.protocol.records import BatchHeader
 
 _UNDER_WAY = (names.DELETED, names.CLEANED, names.SWAP, checkpoints.TEMPORARY)
@@ -86,13 +90,17 @@ def recover(
     kept: list[Segment] = []
     truncated_bytes = 0
     log_end = segments[0].base_offset
+    transactional: list[Segment] = []
     for number, segment in enumerate(segments):
         is_last = number == len(segments) - 1
         kept.append(segment)
         if not is_last and segments[number + 1].base_offset <= recovery_point:
             continue
-        log_end, cut_bytes = _recover_segment(segment, epochs)
+        log_end, cut_bytes, has_transactions = _recover_segment(segment, epochs)
         truncated_bytes += cut_bytes
+        segment.set_aborted([], 0)
+        if has_transactions:
+            transactional.append(segment)
         if cut_bytes and not is_last:
             truncated_bytes += remove_segments(segments[number + 1 :])
             break
@@ -100,6 +108,8 @@ def recover(
         truncated_bytes += remove_segments(kept)
         kept = [Segment.create(context.files, directory, log_start_offset, now_ms)]
         log_end = log_start_offset
+    elif transactional:
+        _recover_aborted(kept, transactional, log_start_offset)
     epochs.truncate_end(log_end)
     epochs.truncate_start(log_start_offset)
     if epochs.is_damaged or epochs.entries != known_epochs:
@@ -109,13 +119,15 @@ def recover(
     )
 
 
-def _recover_segment(segment: Segment, epochs: EpochCache) -> tuple[int, int]:
-    """Check one segment; returns the offset after its last batch and the bytes cut off."""
+def _recover_segment(segment: Segment, epochs: EpochCache) -> tuple[int, int, bool]:
+    """Check one segment; returns the offset after its last batch, the bytes cut off, and whether
+    any batch was of a transaction."""
     file_bytes = os.stat(segment.file.path).st_size
     log_end = segment.base_offset
+    has_transactions = False
 
     def intact() -> Iterator[tuple[int, BatchHeader]]:
-        nonlocal log_end
+        nonlocal log_end, has_transactions
         for position, header in checked_batches(segment.file.fd(), 0, file_bytes):
             if header.base_offset < log_end or header.last_offset_delta < 0:
                 return
@@ -123,13 +135,41 @@ def _recover_segment(segment: Segment, epochs: EpochCache) -> tuple[int, int]:
                 return
             log_end = header.last_offset + 1
             epochs.note(header.leader_epoch, header.base_offset)
+            has_transactions = has_transactions or header.is_transactional
             yield position, header
 
     segment.rebuild(intact())
     if segment.size_bytes < file_bytes:
         os.ftruncate(segment.file.fd(), segment.size_bytes)
     segment.close_indexes()
-    return log_end, file_bytes - segment.size_bytes
+    return log_end, file_bytes - segment.size_bytes, has_transactions
+
+
+def _recover_aborted(
+    segments: list[Segment], transactional: list[Segment], log_start_offset: int
+) -> None:
+    """Find the aborted transactions of the segments just recovered anew. Raises OSError."""
+    offset, entries = producer_snapshot.load_latest(
+        segments[0].directory, log_start_offset, transactional[0].base_offset
+    )
+    producers = ProducerState(entries)
+    for batch in SegmentList(segments).headers_from(offset):
+        segment = batch[0]
+        aborted = producers.replay(with_markers([batch]))
+        if aborted and segment.base_offset >= transactional[0].base_offset:
+            segment.set_aborted([*segment.aborted, *aborted], len(segment.aborted))
+
+
+def with_markers(
+    batches: Iterable[tuple[Segment, int, BatchHeader]],
+) -> Iterator[tuple[BatchHeader, Marker | None]]:
+    """Headers with what the control batches among them say. Raises OSError."""
+    for segment, position, header in batches:
+        marker = None
+        if header.is_control and header.size_bytes <= MARKER_BYTES_MAX:
+            data = os.pread(segment.file.fd(), header.size_bytes, position)
+            marker = read_marker(header, data)
+        yield header, marker
 
 
 def remove_segments(segments: list[Segment]) -> int:

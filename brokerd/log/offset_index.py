@@ -90,6 +90,11 @@ class OffsetIndex:
         found = bisect_right(self._positions, position_bytes)
         return self._positions[found - 1] if found else 0
 
+    def offset_behind(self, position_bytes: int) -> int | None:
+        """The last offset of the first known batch at or behind a position; None without one."""
+        found = bisect_left(self._positions, position_bytes)
+        return self._base_offset + self._offsets[found] if found < len(self._offsets) else None
+
     def entries(self, start: int, limit: int) -> list[tuple[int, int]]:
         """(offset, position) of at most `limit` entries from number `start` on."""
         base = self._base_offset

@@ -86,6 +86,9 @@ class FileRange:
         if file is not None:
             file.unpin()
 
+    def is_of(self, file: LogFile) -> bool:
+        return self._file is file
+
     def read(self) -> bytes:
         """The bytes themselves, for who cannot send from a file."""
         return os.pread(self.fd, self.size_bytes, self.position_bytes)

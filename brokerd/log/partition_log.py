@@ -16,6 +16,7 @@ from brokerd.log import browser, search
 from brokerd.log.append import AppendResult, Buffer, Staged, stage, stage_replicated
 from brokerd.log.context import storage_error
 from brokerd.log.log_config import INT32_MAX
+from brokerd.log.markers import read_marker
 from brokerd.log.offset_index import ENTRY_BYTES as INDEX_ENTRY_BYTES
 from brokerd.log.open_files import FileRange
 from brokerd.log.producer_state import ProducerEntry
@@ -121,7 +122,13 @@ class PartitionLog(StoredLog):
                 self._begin_epoch(header.leader_epoch, header.base_offset)
         producers = self.producers
         self._write(staged)
-        producers.replay(header for header, _ in batches)
+        aborted = producers.replay(
+            (header, read_marker(header, memoryview(view)) if header.is_control else None)
+            for header, view in batches
+        )
+        if aborted:
+            active = self._segments.active
+            active.set_aborted([*active.aborted, *aborted], len(active.aborted))
         return staged.results
 
     def _write(self, staged: Staged) -> None:
@@ -197,12 +204,20 @@ class PartitionLog(StoredLog):
 
     def active_producers(self) -> dict[int, ProducerEntry]:
         """The producers that the log knows, by id. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
+        return self._load_producers().entries
+
+    def aborted_transactions(
+        self, offset: int, found: FileRange, up_to: int
+    ) -> list[tuple[int, int]]:
+        """(producer id, first offset) of the aborted transactions in a range that `read` found.
+
+        Raises KafkaError(KAFKA_STORAGE_ERROR).
+        """
         try:
-            if not self._ready:
-                self._make_ready()
-            return self.producers.entries
+            aborted = self._segments.aborted_in(offset, found, up_to)
         except OSError as error:
             raise storage_error(error) from error
+        return [(each.producer_id, each.first_offset) for each in aborted]
 
     # -- for people --------------------------------------------------------------------------------
 

@@ -9,6 +9,10 @@ duplicate and answers the old offset; else its first sequence number must follow
     same epoch, first sequence not the next    OUT_OF_ORDER_SEQUENCE_NUMBER
     producer unknown                           any is taken (its state may have expired)
 
+A transactional batch opens a transaction unless one is open, a marker ends it. What lies behind the
+first offset of an open one, or of one whose marker is not below the high watermark yet, is not
+stable: `first_unstable` tells where that begins.
+
 Entries are immutable: an append checks a group of batches against staged entries and takes them in
 only after the write succeeded. File format of a snapshot: `producer_snapshot`.
 """
@@ -17,6 +21,8 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from brokerd.errors import ErrorCode
+from brokerd.log.markers import Marker
+from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import BatchHeader
 
 BATCHES_KEPT: Final = 5
@@ -56,10 +62,16 @@ def last_sequence_of(first_sequence: int, last_offset_delta: int) -> int:
 class ProducerState:
     """Producer id → entry."""
 
-    __slots__ = ("_entries",)
+    __slots__ = ("_entries", "_open", "_undecided")
 
     def __init__(self, entries: dict[int, ProducerEntry] | None = None) -> None:
         self._entries = entries or {}
+        self._open = {
+            producer_id: entry.txn_first_offset
+            for producer_id, entry in self._entries.items()
+            if entry.txn_first_offset != NO_TXN
+        }
+        self._undecided: list[tuple[int, int]] = []
 
     @property
     def entries(self) -> dict[int, ProducerEntry]:
@@ -102,25 +114,69 @@ class ProducerState:
         """Take in what was written."""
         self._entries.update(staged)
 
-    def replay(self, batches: Iterable[BatchHeader]) -> None:
-        """Take in batches of the log as they are: what was written was accepted once."""
-        for header in batches:
-            if header.producer_id >= 0:
+    def replay(self, batches: Iterable[tuple[BatchHeader, Marker | None]]) -> list[AbortedTxn]:
+        """Take in batches of the log as they are: what was written was accepted once.
+
+        Control batches come with their markers. Returns the transactions that were aborted.
+        """
+        aborted = []
+        for header, marker in batches:
+            if header.producer_id < 0:
+                continue
+            if header.is_control:
+                ended = self._end(header, marker)
+                if ended is not None:
+                    aborted.append(ended)
+            else:
                 self._replay(header)
+        return aborted
 
     def _replay(self, header: BatchHeader) -> None:
         entry = self._entries.get(header.producer_id)
         known = entry.batches if entry and entry.epoch == header.producer_epoch else ()
-        if not header.is_control:
-            last = last_sequence_of(header.base_sequence, header.last_offset_delta)
-            batch = ProducerBatch(
-                header.base_sequence, last, header.base_offset, header.last_offset,
-                header.max_timestamp,
-            )  # fmt: skip
-            known = (*known[1 - BATCHES_KEPT :], batch)
+        last = last_sequence_of(header.base_sequence, header.last_offset_delta)
+        batch = ProducerBatch(
+            header.base_sequence, last, header.base_offset, header.last_offset,
+            header.max_timestamp,
+        )  # fmt: skip
+        txn_first = entry.txn_first_offset if entry else NO_TXN
+        if header.is_transactional and txn_first == NO_TXN:
+            txn_first = self._open[header.producer_id] = header.base_offset
         self._entries[header.producer_id] = ProducerEntry(
-            header.producer_epoch, header.max_timestamp, known
+            header.producer_epoch,
+            header.max_timestamp,
+            (*known[1 - BATCHES_KEPT :], batch),
+            entry.coordinator_epoch if entry else -1,
+            txn_first,
         )
+
+    def _end(self, header: BatchHeader, marker: Marker | None) -> AbortedTxn | None:
+        """Take in a control batch; the transaction that it aborted, if it did."""
+        if marker is None:
+            return None
+        producer_id = header.producer_id
+        entry = self._entries.get(producer_id)
+        known = entry.batches if entry and entry.epoch == header.producer_epoch else ()
+        self._entries[producer_id] = ProducerEntry(
+            header.producer_epoch, header.max_timestamp, known, marker.coordinator_epoch
+        )
+        first_offset = self._open.pop(producer_id, None)
+        if first_offset is None:  # a marker without a transaction changes nothing
+            return None
+        self._undecided.append((first_offset, header.last_offset))
+        if not marker.is_abort:
+            return None
+        stable = min(self._open.values(), default=header.last_offset + 1)
+        return AbortedTxn(producer_id, first_offset, header.last_offset, stable)
+
+    def first_unstable(self, high_watermark: int) -> int:
+        """The first offset of a transaction that is not decided yet; NO_TXN without one."""
+        if not self._open and not self._undecided:
+            return NO_TXN
+        if self._undecided:
+            self._undecided = [each for each in self._undecided if each[1] >= high_watermark]
+        firsts = [*self._open.values(), *(first for first, _ in self._undecided)]
+        return min(firsts, default=NO_TXN)
 
     def expire(self, before_ms: int) -> None:
         """Forget producers whose last batch is older than `before_ms`."""

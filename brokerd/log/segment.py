@@ -1,4 +1,5 @@
-"""One segment of a log: a data file of batches end to end, its offset index and its time index.
+"""One segment of a log: a data file of batches end to end, its offset index, its time index and its
+aborted transactions.
 
 Invariants: the data file holds whole batches with rising offsets, all >= the base offset in its
 name; `size_bytes` is what was written and accounted for (a failed write is cut off again); the
@@ -16,11 +17,12 @@ from contextlib import suppress
 from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import names
+from brokerd.log import names, txn_index
 from brokerd.log.offset_index import CorruptIndexError, OffsetIndex
 from brokerd.log.open_files import LogFile, OpenFiles
 from brokerd.log.scan import CHUNK_BYTES, walk_headers
 from brokerd.log.time_index import NO_TIMESTAMP, TimeIndex, last_entry
+from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader
 
 MEMO_MAX: Final = 64
@@ -34,7 +36,7 @@ class Segment:
     """See the module. Offsets are absolute, positions are bytes in the data file."""
 
     __slots__ = (
-        "_index", "_memo", "_page_base", "_page_end", "_page_lasts", "_page_positions",
+        "_aborted", "_index", "_memo", "_page_base", "_page_end", "_page_lasts", "_page_positions",
         "_time_index", "_timestamps_known", "base_offset", "bytes_since_index", "created_ms",
         "directory", "file", "first_timestamp_ms", "index_interval_bytes",
         "largest_timestamp_ms", "largest_timestamp_offset", "size_bytes",
@@ -54,6 +56,7 @@ class Segment:
         self.largest_timestamp_offset = base_offset
         self.first_timestamp_ms: int | None = None
         self._timestamps_known = size_bytes == 0
+        self._aborted: list[AbortedTxn] | None = None
         self._index: OffsetIndex | None = None
         self._time_index: TimeIndex | None = None
         self._memo: dict[int, int] = {}
@@ -148,6 +151,18 @@ class Segment:
         except CorruptIndexError:
             self.rebuild(walk_headers(self.file.fd(), 0, self.size_bytes))
             self.close_indexes()
+
+    @property
+    def aborted(self) -> list[AbortedTxn]:
+        """The aborted transactions whose marker is in this segment. Raises OSError."""
+        if self._aborted is None:
+            self._aborted = txn_index.read(self.path(names.TXN_INDEX))
+        return self._aborted
+
+    def set_aborted(self, entries: list[AbortedTxn], start: int) -> None:
+        """Keep these aborted transactions, known up to number `start`. Raises OSError."""
+        txn_index.write(self.path(names.TXN_INDEX), entries, start)
+        self._aborted = entries
 
     def rebuild(self, batches: Iterator[tuple[int, BatchHeader]]) -> None:
         """Make both indexes anew from the batches of the whole data file.
@@ -245,6 +260,10 @@ class Segment:
         self._page_end = position + at
         return self._page_end
 
+    def last_offset_behind(self, position: int) -> int | None:
+        """The last offset of some batch at or behind a position; None when none is known."""
+        return self.index.offset_behind(position)
+
     def end_within(self, position: int, limit: int) -> int:
         """The last known batch boundary in (position, limit]; 0 when none is known."""
         boundary = self.index.boundary_at_most(limit)
@@ -274,6 +293,9 @@ class Segment:
             os.ftruncate(self.file.fd(), position)
             self.index.truncate_to(offset)
             self.time_index.truncate_to(offset)
+            kept = [each for each in self.aborted if each.last_offset < offset]
+            if len(kept) < len(self.aborted):
+                self.set_aborted(kept, len(kept))
             self.size_bytes = position
             self.forget_page()
             self._memo.clear()
@@ -295,6 +317,7 @@ class Segment:
 
     def abandon(self) -> None:
         """Forget everything that is not on disk yet, since the files are about to be renamed."""
+        self._aborted = None
         self._index = None
         self._time_index = None
         self.file.close()

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from brokerd.log.open_files import FileRange
 from brokerd.log.scan import walk_headers
 from brokerd.log.segment import Segment
+from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import BatchHeader
 
 
@@ -85,6 +86,29 @@ class SegmentList:
         if end - position > max_bytes:
             end = min(end, _cut(segment, position, max_bytes, min_one_batch))
         return segment.file.pin(position, end - position) if end > position else None
+
+    def aborted_in(self, offset: int, found: FileRange, up_to: int) -> list[AbortedTxn]:
+        """The aborted transactions that touch a range found for `offset`, all below `up_to`.
+
+        Those of a little more may be among them. Raises OSError.
+        """
+        segments = self.between(offset, up_to)
+        upper = up_to
+        for number, segment in enumerate(segments):
+            if found.is_of(segment.file):
+                last = segment.last_offset_behind(found.position_bytes + found.size_bytes)
+                if last is not None:
+                    upper = min(last + 1, up_to)
+                elif number + 1 < len(segments):
+                    upper = segments[number + 1].base_offset
+        aborted = []
+        for segment in segments:
+            for each in segment.aborted:
+                if each.last_offset >= offset and each.first_offset < upper:
+                    aborted.append(each)
+                if each.last_stable_offset >= upper:
+                    return aborted
+        return aborted
 
     def add(self, segment: Segment) -> None:
         self._segments.append(segment)

@@ -21,7 +21,7 @@ from brokerd.log.context import LogContext, run_now, storage_error
 from brokerd.log.epochs import EpochCache
 from brokerd.log.flush import FlushJob
 from brokerd.log.log_config import LogConfig
-from brokerd.log.producer_state import ProducerState
+from brokerd.log.producer_state import NO_TXN, ProducerState
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
 
@@ -112,6 +112,12 @@ class StoredLog:
         return self.epochs.latest
 
     @property
+    def epoch_at_start(self) -> int:
+        """The leader epoch that the log starts with; -1 where it is not known."""
+        first = next(iter(self.epochs.entries), None)
+        return first[0] if first and first[1] <= self.log_start_offset else -1
+
+    @property
     def producers(self) -> ProducerState:
         """The state of idempotent producers, from the last snapshot on at first append."""
         if self._producers is None:
@@ -120,10 +126,26 @@ class StoredLog:
             )
             self._producers = ProducerState(entries)
             if offset < self.log_end_offset:
-                self._producers.replay(
-                    header for _, _, header in self._segments.headers_from(offset)
-                )
+                self._producers.replay(loader.with_markers(self._segments.headers_from(offset)))
         return self._producers
+
+    def last_stable_offset(self, high_watermark: int) -> int:
+        """Below it every transaction is decided. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
+        producers = self._producers
+        if producers is None:
+            producers = self._load_producers()
+        unstable = producers.first_unstable(high_watermark)
+        if unstable == NO_TXN or unstable >= high_watermark:
+            return high_watermark
+        return max(unstable, self.log_start_offset)
+
+    def _load_producers(self) -> ProducerState:
+        try:
+            if not self._ready:
+                self._make_ready()
+            return self.producers
+        except OSError as error:
+            raise storage_error(error) from error
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """(largest epoch <= `epoch` known here, where it ended); (-1, -1) if unknown."""

@@ -242,11 +242,13 @@ def _uvarint(view: memoryview, position: int) -> tuple[int, int]:
 
 
 @cache
-def _has_tagged_arrays(entity_type: Any) -> bool:
-    """Whether a message has arrays or structs in tagged fields. No request that is served has."""
-    for shape in shapes(entity_type):
-        if shape.tag is not None and (shape.is_array or shape.entity is not None):
-            return True
-        if shape.entity is not None and _has_tagged_arrays(shape.entity):
-            return True
-    return False
+def _has_tagged_arrays(entity_type: Any, is_tagged: bool = False) -> bool:
+    """Whether a message has arrays in tagged fields. No request that is served has."""
+    return any(
+        (shape.is_array and (is_tagged or shape.tag is not None))
+        or (
+            shape.entity is not None
+            and _has_tagged_arrays(shape.entity, is_tagged or shape.tag is not None)
+        )
+        for shape in shapes(entity_type)
+    )

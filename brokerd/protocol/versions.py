@@ -2,16 +2,15 @@
 
 Offered ranges are wide and contiguous, because clients pin versions. Produce is *offered* from 0
 although 0-2 are refused: older librdkafka takes a missing v0 for a broker without compression and
-silently sends uncompressed (KAFKA-18659). Fetch stops at 12 because 13 and later address topics by
-id only. An API stands here exactly when a handler for it exists.
+silently sends uncompressed (KAFKA-18659). An API stands here exactly when a handler for it exists.
 """
 
 from brokerd.protocol.api_keys import ApiKey
 
 ADVERTISED: dict[ApiKey, tuple[int, int]] = {
     ApiKey.PRODUCE: (0, 11),
-    ApiKey.FETCH: (4, 12),
-    ApiKey.LIST_OFFSETS: (1, 8),
+    ApiKey.FETCH: (4, 17),
+    ApiKey.LIST_OFFSETS: (1, 9),
     ApiKey.METADATA: (0, 12),
     ApiKey.OFFSET_COMMIT: (2, 8),
     ApiKey.OFFSET_FETCH: (1, 8),

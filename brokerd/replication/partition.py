@@ -182,6 +182,11 @@ class Partition:
         )
 
     @property
+    def last_stable_offset(self) -> int:
+        """Below it every transaction is decided; the high watermark where none is open."""
+        return self.log.last_stable_offset(self.high_watermark)
+
+    @property
     def min_isr(self) -> int:
         """min.insync.replicas, but no more than there are replicas."""
         replicas = len(self.state.replicas) if self.state else 1

@@ -11,6 +11,7 @@ import asyncio
 import gc
 import logging
 import os
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,6 +35,7 @@ from brokerd.server.context import ColdHandler
 from brokerd.server.disk_worker import DiskWorker
 from brokerd.server.duties import Duties
 from brokerd.server.events import EventRing
+from brokerd.server.fetch_sessions import INT32_MAX, FetchSessions
 from brokerd.server.group_service import GroupService
 from brokerd.server.log_start_saves import LogStartSaves
 from brokerd.server.metadata_cache import MetadataCache
@@ -76,6 +78,10 @@ class Broker:
         self.metrics = BrokerMetrics()
         self.events = EventRing(self.clock.now_ms)
         self.parked = ParkingLot()
+        self.fetch_sessions = FetchSessions(
+            config.max_incremental_fetch_session_cache_slots,
+            lambda: 1 + secrets.randbelow(INT32_MAX),
+        )
         self.network = Network(config)
         self.generation = 0
         self.started_at_ms = self.clock.now_ms()

@@ -1,128 +1,229 @@
-"""Fetch: what lies below the high watermark, at once if it is enough, else when it is or in time.
+"""Fetch: what consumers may see, at once if it is enough, else when it is or in time.
 
-Sessions (KIP-227) are declined by answering session id 0, which makes clients send full requests.
-The first partition with records answers with a whole batch even if that is larger than allowed;
-the others only with what the total still has room for.
+A consumer sees up to the high watermark, one that reads committed records only up to the last
+stable offset. The first partition with records answers with a whole batch even if that is larger
+than allowed; the others only with what the total still has room for.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.fetch import (
+from brokerd.protocol.fetch_request import (
+    NO_TOPIC_ID,
+    TOPIC_IDS_FROM,
     FetchPartition,
-    FetchReply,
     FetchRequest,
     decode_fetch,
+)
+from brokerd.protocol.fetch_response import (
+    LEADERS_FROM,
+    Endpoint,
+    FetchReply,
     encode_fetch_response,
 )
 from brokerd.protocol.framing import RequestHeader
+from brokerd.replication.state import NO_LEADER
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
     from brokerd.server.connection import Connection
+    from brokerd.server.fetch_sessions import Fetch
     from brokerd.server.output import Slot
+
+READ_COMMITTED = 1
 
 
 def serve_fetch(
     broker: Broker, connection: Connection, header: RequestHeader, frame: memoryview
 ) -> None:
     """Answers or parks one Fetch; KafkaError if it does not parse."""
-    request = decode_fetch(frame, header.body_position, header.api_version)
-    if request.session_id != 0:
-        connection.output.add_parts(
-            encode_fetch_response(
-                header.api_version, header.correlation_id,
-                ErrorCode.FETCH_SESSION_ID_NOT_FOUND, [],
-            )
-        )  # fmt: skip
-        return
-    attempt = _Attempt(broker, request)
-    if attempt.is_enough or request.max_wait_ms <= 0 or not attempt.partitions:
-        connection.output.add_parts(
-            encode_fetch_response(header.api_version, header.correlation_id, 0, attempt.taken())
+    version = header.api_version
+    request = decode_fetch(frame, header.body_position, version)
+    try:
+        fetch = broker.fetch_sessions.begin(
+            request, version >= TOPIC_IDS_FROM, broker.clock.now_ms()
         )
+    except KafkaError as error:
+        connection.output.add_parts(
+            encode_fetch_response(version, header.correlation_id, error.code, [])
+        )
+        return
+    attempt = _Attempt(broker, request, fetch.partitions)
+    if attempt.is_enough or request.max_wait_ms <= 0 or not attempt.partitions:
+        connection.output.add_parts(_answer(broker, connection, header, fetch, attempt))
     else:
         attempt.release()
-        _LongPoll(broker, connection, header, request, attempt.partitions).park()
+        _LongPoll(broker, connection, header, request, fetch, attempt.partitions).park()
+
+
+def _answer(
+    broker: Broker, connection: Connection, header: RequestHeader, fetch: Fetch, attempt: _Attempt
+) -> list[Any]:
+    """The response's parts, or the session's error."""
+    version, correlation_id = header.api_version, header.correlation_id
+    try:
+        session_id, replies = fetch.finish(attempt.replies, broker.clock.now_ms())
+    except KafkaError as error:
+        attempt.release()
+        return encode_fetch_response(version, correlation_id, error.code, [])
+    attempt.count()
+    endpoints: list[Endpoint] = []
+    if attempt.failed and version >= LEADERS_FROM:
+        replies = [_with_leader(broker, reply) for reply in replies]
+        endpoints = _endpoints(broker, connection.listener, replies)
+    return encode_fetch_response(version, correlation_id, 0, replies, session_id, endpoints)
+
+
+def _with_leader(broker: Broker, reply: FetchReply) -> FetchReply:
+    """A refusal that a client can act on with the leader that is known here (KIP-951)."""
+    if reply.error not in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH):
+        return reply
+    image = broker.cluster.image
+    topic = image.topic_ids.get(UUID(bytes=reply.topic_id))
+    state = image.partition(topic, reply.partition) if topic is not None else None
+    if state is None or state.leader == NO_LEADER:
+        return reply
+    return reply._replace(leader=(state.leader, state.leader_epoch))
+
+
+def _endpoints(broker: Broker, listener: str, replies: list[FetchReply]) -> list[Endpoint]:
+    image = broker.cluster.image
+    found = []
+    for leader in dict.fromkeys(reply.leader[0] for reply in replies if reply.leader):
+        endpoint = image.endpoint(leader, listener)
+        if endpoint is not None:
+            found.append(Endpoint(leader, *endpoint, image.brokers[leader].rack))
+    return found
 
 
 class _Attempt:
     """One try at a request: the replies, and whether they are worth sending before time is up."""
 
-    __slots__ = ("_counts", "_replies", "is_enough", "partitions")
+    __slots__ = ("_counts", "failed", "is_enough", "partitions", "replies")
 
-    def __init__(self, broker: Broker, request: FetchRequest) -> None:
-        self._replies: list[FetchReply] = []
-        self._counts: list[Partition] = []
+    def __init__(
+        self, broker: Broker, request: FetchRequest, wanted_partitions: list[FetchPartition]
+    ) -> None:
+        self.replies: list[FetchReply] = []
+        self._counts: list[tuple[Partition, int]] = []
         self.partitions: list[Partition] = []
+        self.failed = False
+        committed = request.isolation_level == READ_COMMITTED
         room = min(request.max_bytes, broker.config.fetch_max_bytes)
         total = 0
-        failed = False
-        for wanted in request.partitions:
+        for wanted in wanted_partitions:
             try:
-                partition = broker.leader_of(wanted.topic, wanted.partition, wanted.leader_epoch)
+                partition = _partition(broker, wanted)
                 self.partitions.append(partition)
-                reply = _read(partition, wanted, room, first=total == 0)
+                reply = _read(partition, wanted, room, first=total == 0, committed=committed)
             except KafkaError as error:
-                failed = True
-                self._replies.append(_failure(broker, wanted, error))
+                self.failed = True
+                self.replies.append(_failure(broker, wanted, error))
                 continue
             if reply.records is not None:
-                total += reply.records.size_bytes
-                room -= reply.records.size_bytes
-                self._counts.append(partition)
-            self._replies.append(reply)
-        self.is_enough = failed or total >= request.min_bytes
+                size_bytes = reply.records.size_bytes
+                total += size_bytes
+                room -= size_bytes
+                self._counts.append((partition, size_bytes))
+            elif reply.diverging is not None:
+                self.failed = True
+            self.replies.append(reply)
+        self.is_enough = self.failed or total >= request.min_bytes
 
-    def taken(self) -> list[FetchReply]:
-        """The replies, to be sent; they count as read."""
-        with_records = (reply for reply in self._replies if reply.records is not None)
-        for partition, reply in zip(self._counts, with_records, strict=True):
-            partition.bytes_out += reply.records.size_bytes
-        return self._replies
+    def count(self) -> None:
+        """The replies are sent; they count as read."""
+        for partition, size_bytes in self._counts:
+            partition.bytes_out += size_bytes
 
     def release(self) -> None:
         """Gives the file ranges back unsent."""
-        for reply in self._replies:
+        for reply in self.replies:
             if reply.records is not None:
                 reply.records.release()
 
 
-def _read(partition: Partition, wanted: FetchPartition, room: int, *, first: bool) -> FetchReply:
+def _partition(broker: Broker, wanted: FetchPartition) -> Partition:
+    """The partition led here that a request means. Raises KafkaError."""
+    if wanted.topic_id is NO_TOPIC_ID:
+        return broker.leader_of(wanted.topic, wanted.partition, wanted.leader_epoch)
+    topic_id = UUID(bytes=wanted.topic_id)
+    topic = broker.cluster.image.topic_ids.get(topic_id)
+    if topic is None:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID, f"no topic has the id {topic_id}")
+    partition = broker.leader_of(topic, wanted.partition, wanted.leader_epoch)
+    if partition.log.topic_id != topic_id:
+        raise KafkaError(
+            ErrorCode.INCONSISTENT_TOPIC_ID,
+            f"the log of {topic}-{wanted.partition} is of another topic id than {topic_id}",
+        )
+    return partition
+
+
+def _read(
+    partition: Partition, wanted: FetchPartition, room: int, *, first: bool, committed: bool
+) -> FetchReply:
     high_watermark = partition.high_watermark
     log = partition.log
-    if not log.log_start_offset <= wanted.offset <= log.log_end_offset:
+    offset = wanted.offset
+    if not log.log_start_offset <= offset <= log.log_end_offset:
         raise KafkaError(
             ErrorCode.OFFSET_OUT_OF_RANGE,
-            f"offset {wanted.offset} is not in {log.log_start_offset} to {log.log_end_offset}",
+            f"offset {offset} is not in {log.log_start_offset} to {log.log_end_offset}",
         )
+    stable = partition.last_stable_offset
+    diverging = None
+    if wanted.last_fetched_epoch >= 0:
+        diverging = _diverging(partition, wanted)
     records = None
+    aborted: list[tuple[int, int]] | None = [] if committed else None
+    up_to = stable if committed else high_watermark
     limit = min(wanted.max_bytes, room)
-    if wanted.offset < high_watermark and (limit > 0 or first):
-        records = log.read(wanted.offset, max(limit, 0), up_to=high_watermark, min_one_batch=first)
+    if offset < up_to and (limit > 0 or first) and diverging is None:
+        records = log.read(offset, max(limit, 0), up_to=up_to, min_one_batch=first)
+        if committed and records is not None:
+            aborted = log.aborted_transactions(offset, records, up_to)
     return FetchReply(
-        wanted.topic, wanted.partition, 0,
-        high_watermark, high_watermark, log.log_start_offset, records,
+        wanted.topic, wanted.partition, 0, high_watermark, stable, log.log_start_offset, records,
+        wanted.topic_id, aborted, diverging,
     )  # fmt: skip
+
+
+def _diverging(partition: Partition, wanted: FetchPartition) -> tuple[int, int] | None:
+    """(epoch, end) where the asker's log left the leader's; None where it did not."""
+    epoch, end = partition.end_offset_for_epoch(wanted.last_fetched_epoch)
+    if epoch < 0 or end < 0:
+        raise KafkaError(
+            ErrorCode.OFFSET_OUT_OF_RANGE,
+            f"leader epoch {wanted.last_fetched_epoch} is not known here",
+        )
+    if epoch < wanted.last_fetched_epoch or end < wanted.offset:
+        return epoch, end
+    return None
 
 
 def _failure(broker: Broker, wanted: FetchPartition, error: KafkaError) -> FetchReply:
-    partition = broker.replicas.get(wanted.topic, wanted.partition)
-    if error.code is not ErrorCode.OFFSET_OUT_OF_RANGE or partition is None:
-        return FetchReply(wanted.topic, wanted.partition, int(error.code))
-    return FetchReply(
-        wanted.topic, wanted.partition, int(error.code),
-        partition.high_watermark, partition.high_watermark, partition.log_start_offset,
-    )  # fmt: skip
+    code = int(error.code)
+    if error.code is ErrorCode.OFFSET_OUT_OF_RANGE:
+        partition = _partition(broker, wanted)
+        return FetchReply(
+            wanted.topic, wanted.partition, code, partition.high_watermark,
+            partition.last_stable_offset, partition.log_start_offset, None, wanted.topic_id,
+        )  # fmt: skip
+    return FetchReply(wanted.topic, wanted.partition, code, topic_id=wanted.topic_id)
 
 
 class _LongPoll:
     """A Fetch that waits for min_bytes or max_wait_ms."""
 
-    __slots__ = ("_broker", "_connection", "_header", "_partitions", "_request", "_slot")
+    __slots__ = (
+        "_broker", "_connection", "_fetch", "_header", "_partitions", "_request", "_slot",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -130,12 +231,14 @@ class _LongPoll:
         connection: Connection,
         header: RequestHeader,
         request: FetchRequest,
+        fetch: Fetch,
         partitions: list[Partition],
     ) -> None:
         self._broker = broker
         self._connection = connection
         self._header = header
         self._request = request
+        self._fetch = fetch
         self._partitions = partitions
         self._slot: Slot = connection.output.reserve()
 
@@ -145,21 +248,22 @@ class _LongPoll:
             self._partitions,
             self._request.max_wait_ms / 1000,
             self._check,
-            lambda: self._send(_Attempt(self._broker, self._request)),
+            lambda: self._send(self._attempt()),
         )
 
     def _check(self) -> bool:
-        attempt = _Attempt(self._broker, self._request)
+        attempt = self._attempt()
         if not attempt.is_enough:
             attempt.release()
             return False
         self._send(attempt)
         return True
 
+    def _attempt(self) -> _Attempt:
+        return _Attempt(self._broker, self._request, self._fetch.partitions)
+
     def _send(self, attempt: _Attempt) -> None:
         self._connection.deliver(
             self._slot,
-            encode_fetch_response(
-                self._header.api_version, self._header.correlation_id, 0, attempt.taken()
-            ),
+            _answer(self._broker, self._connection, self._header, self._fetch, attempt),
         )

@@ -1,6 +1,7 @@
 """ListOffsets and OffsetForLeaderEpoch: where a partition's log begins and ends, and at what time.
 
-Clients see up to the high watermark, so a timestamp's offset at or above it is not known yet.
+Clients see up to the high watermark, or the last stable offset where they read committed records:
+a timestamp's offset at or above it is not known yet.
 """
 
 from __future__ import annotations
@@ -19,26 +20,39 @@ LATEST = -1
 EARLIEST = -2
 MAX_TIMESTAMP = -3
 EARLIEST_LOCAL = -4
+LATEST_TIERED = -5
+SPECIAL_FROM = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9}
+"""The version from which on each stands for what it does."""
+
+READ_COMMITTED = 1
 
 
 def list_offsets(broker: Broker, context: RequestContext, request: Any) -> Fields:
     """One offset per partition asked for; errors are per partition."""
+    version = context.api_version
+    committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
     return {
         "topics": [
             {
                 "name": topic.name,
-                "partitions": [_listed(broker, topic.name, asked) for asked in topic.partitions],
+                "partitions": [
+                    _listed(broker, topic.name, asked, version, committed)
+                    for asked in topic.partitions
+                ],
             }
             for topic in request.topics
         ]
     }
 
 
-def _listed(broker: Broker, topic: str, asked: Any) -> Fields:
+def _listed(broker: Broker, topic: str, asked: Any, version: int, committed: bool) -> Fields:
     epoch = getattr(asked, "current_leader_epoch", -1)
     try:
         partition = broker.leader_of(topic, asked.partition_index, epoch)
-        offset, timestamp_ms, leader_epoch = _offset_at(partition, asked.timestamp)
+        if asked.timestamp < 0 and version < SPECIAL_FROM.get(asked.timestamp, version + 1):
+            message = f"version {version} has no special timestamp {asked.timestamp}"
+            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, message)
+        offset, timestamp_ms, leader_epoch = _offset_at(partition, asked.timestamp, committed)
     except KafkaError as error:
         return {"partition_index": asked.partition_index, "error_code": int(error.code)}
     return {
@@ -50,20 +64,23 @@ def _listed(broker: Broker, topic: str, asked: Any) -> Fields:
     }
 
 
-def _offset_at(partition: Partition, timestamp_ms: int) -> tuple[int, int, int]:
+def _offset_at(
+    partition: Partition, timestamp_ms: int, committed: bool
+) -> tuple[int, int, int]:
     """(offset, timestamp, leader epoch); all -1 where there is no such record."""
     log = partition.log
+    end = partition.last_stable_offset if committed else partition.high_watermark
     if timestamp_ms == LATEST:
-        return partition.high_watermark, -1, partition.leader_epoch
+        return end, -1, partition.leader_epoch
     if timestamp_ms in (EARLIEST, EARLIEST_LOCAL):
-        return log.log_start_offset, -1, -1
+        return log.log_start_offset, -1, log.epoch_at_start
+    if timestamp_ms == LATEST_TIERED:  # nothing is kept elsewhere
+        return -1, -1, -1
     if timestamp_ms == MAX_TIMESTAMP:
         found = log.max_timestamp_offset()
-    elif timestamp_ms >= 0:
-        found = log.offset_for_timestamp(timestamp_ms)
     else:
-        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"no special timestamp {timestamp_ms}")
-    if found is None or found[0] >= partition.high_watermark:
+        found = log.offset_for_timestamp(timestamp_ms)
+    if found is None or found[0] >= end:
         return -1, -1, -1
     return found
 

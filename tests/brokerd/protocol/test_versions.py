@@ -23,7 +23,7 @@ def test_produce_is_offered_from_0_and_served_from_3() -> None:
 
 
 def test_versions_that_are_not_offered_are_not_served() -> None:
-    assert not is_served(ApiKey.FETCH, 13)
+    assert not is_served(ApiKey.FETCH, 18)
     assert not is_served(4711, 0)
 
 

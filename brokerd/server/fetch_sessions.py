@@ -1,0 +1,249 @@
+"""Fetch sessions (KIP-227): what a consumer asked for before, so that it need not say it again.
+
+Pure: no socket, no clock, no random source. A session keeps the partitions of one fetcher in the
+order in which they are read, and for each what was told last. A request is one of
+
+    epoch -1 or none   a full request without a session; a session that it names ends
+    epoch 0            a full request that would like a session; one that it names ends
+    epoch n            what changed since request n - 1: partitions added, changed or forgotten
+
+and the answer to an incremental one leaves out what has nothing new. A partition that had records
+goes behind the others, so that none is starved by those before it.
+
+Bounds: `slots` sessions and PARTITIONS_MAX partitions in all of them together. Where there is no
+room, the one unused longest makes room if it was not used for STALE_MS; else the smallest of those
+older than STALE_MS, for a larger one. Else there is no session, and the fetcher goes on with full
+requests.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.fetch_request import (
+    FINAL_EPOCH,
+    INITIAL_EPOCH,
+    NO_SESSION,
+    FetchPartition,
+    FetchRequest,
+)
+from brokerd.protocol.fetch_response import FetchReply
+
+STALE_MS: Final = 120_000
+PARTITIONS_MAX: Final = 500_000
+INT32_MAX: Final = 2**31 - 1
+
+Key = tuple[str, bytes, int]
+
+
+class _Partition:
+    """One partition of a session: how it is asked for, and what was told of it last."""
+
+    __slots__ = ("high_watermark", "log_start_offset", "wanted")
+
+    def __init__(self, wanted: FetchPartition) -> None:
+        self.wanted = wanted
+        self.high_watermark = -1
+        self.log_start_offset = -1
+
+    def takes_note(self, reply: FetchReply) -> bool:
+        """Whether an answer says anything that was not said before."""
+        is_new = (
+            reply.records is not None
+            or reply.high_watermark != self.high_watermark
+            or reply.log_start_offset != self.log_start_offset
+            or reply.diverging is not None
+        )
+        self.high_watermark = reply.high_watermark
+        self.log_start_offset = reply.log_start_offset
+        if reply.error:
+            self.high_watermark = -1  # so that its end is told, too
+            return True
+        return is_new
+
+
+class Session:
+    """See the module."""
+
+    __slots__ = ("created_ms", "epoch", "id", "partitions", "used_ms", "uses_topic_ids")
+
+    def __init__(self, session_id: int, uses_topic_ids: bool, now_ms: int) -> None:
+        self.id = session_id
+        self.uses_topic_ids = uses_topic_ids
+        self.epoch = 1
+        self.created_ms = self.used_ms = now_ms
+        self.partitions: dict[Key, _Partition] = {}
+
+    def update(self, changed: Iterable[FetchPartition], forgotten: Iterable[Key]) -> None:
+        for wanted in changed:
+            known = self.partitions.get(wanted.key)
+            if known is None:
+                self.partitions[wanted.key] = _Partition(wanted)
+            else:
+                known.wanted = wanted
+        for key in forgotten:
+            self.partitions.pop(key, None)
+
+    def news(self, replies: Sequence[FetchReply]) -> list[FetchReply]:
+        """The replies that say something new; those with records go to the end of the order."""
+        told = []
+        for reply in replies:
+            key = (reply.topic, reply.topic_id, reply.partition)
+            known = self.partitions.get(key)
+            if known is None:
+                continue  # forgotten meanwhile; nobody waits for it
+            if known.takes_note(reply):
+                told.append(reply)
+            if reply.records is not None:
+                self.partitions[key] = self.partitions.pop(key)
+        return told
+
+
+class Fetch:
+    """One request to be served: what to read, and what becomes of the replies."""
+
+    __slots__ = ("_cache", "_epoch", "_session", "_uses_topic_ids", "_wants_session", "partitions")
+
+    def __init__(
+        self,
+        cache: "FetchSessions",
+        partitions: list[FetchPartition],
+        *,
+        session: Session | None = None,
+        wants_session: bool = False,
+        uses_topic_ids: bool = False,
+    ) -> None:
+        self._cache = cache
+        self._session = session
+        self._epoch = session.epoch if session else INITIAL_EPOCH
+        self._wants_session = wants_session
+        self._uses_topic_ids = uses_topic_ids
+        self.partitions = partitions
+
+    def finish(self, replies: list[FetchReply], now_ms: int) -> tuple[int, list[FetchReply]]:
+        """(session id, replies to send). Raises KafkaError if the session moved on meanwhile."""
+        session = self._session
+        if session is not None:
+            if session.epoch != self._epoch:
+                raise _wrong_epoch(session, self._epoch)
+            return session.id, session.news(replies)
+        if not self._wants_session:
+            return NO_SESSION, replies
+        session = self._cache.create(self.partitions, self._uses_topic_ids, now_ms)
+        if session is None:
+            return NO_SESSION, replies
+        for reply in replies:
+            session.partitions[reply.topic, reply.topic_id, reply.partition].takes_note(reply)
+        return session.id, replies
+
+
+class FetchSessions:
+    """All sessions of a broker. `new_id` gives numbers that nobody can guess, from 1 on."""
+
+    __slots__ = ("_new_id", "_partitions", "_sessions", "_slots", "evictions")
+
+    def __init__(self, slots: int, new_id: Callable[[], int]) -> None:
+        self._slots = slots
+        self._new_id = new_id
+        self._sessions: dict[int, Session] = {}  # the one used longest ago first
+        self._partitions = 0
+        self.evictions = 0
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    @property
+    def partition_count(self) -> int:
+        return self._partitions
+
+    def begin(self, request: FetchRequest, uses_topic_ids: bool, now_ms: int) -> Fetch:
+        """What a request asks for.
+
+        Raises KafkaError: FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH,
+        FETCH_SESSION_TOPIC_ID_ERROR; the fetcher then begins anew.
+        """
+        if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
+            self._remove(request.session_id)
+            return Fetch(
+                self, request.partitions, uses_topic_ids=uses_topic_ids,
+                wants_session=request.session_epoch == INITIAL_EPOCH,
+            )  # fmt: skip
+        session = self._sessions.get(request.session_id)
+        if session is None:
+            raise KafkaError(
+                ErrorCode.FETCH_SESSION_ID_NOT_FOUND, f"no fetch session {request.session_id}"
+            )
+        if session.epoch != request.session_epoch:
+            raise _wrong_epoch(session, request.session_epoch)
+        if session.uses_topic_ids != uses_topic_ids:
+            raise KafkaError(
+                ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR,
+                f"fetch session {session.id} began with topic "
+                + ("ids" if session.uses_topic_ids else "names"),
+            )
+        return self._go_on(session, request, now_ms)
+
+    def _go_on(self, session: Session, request: FetchRequest, now_ms: int) -> Fetch:
+        before = len(session.partitions)
+        session.update(request.partitions, request.forgotten)
+        self._partitions += len(session.partitions) - before
+        if not session.partitions or self._partitions > PARTITIONS_MAX:
+            partitions = [each.wanted for each in session.partitions.values()]
+            self._remove(session.id)
+            return Fetch(self, partitions)
+        session.epoch = 1 if session.epoch == INT32_MAX else session.epoch + 1
+        session.used_ms = now_ms
+        self._sessions[session.id] = self._sessions.pop(session.id)
+        partitions = [each.wanted for each in session.partitions.values()]
+        return Fetch(self, partitions, session=session)
+
+    def create(
+        self, partitions: Sequence[FetchPartition], uses_topic_ids: bool, now_ms: int
+    ) -> Session | None:
+        """A session of these partitions, or None where there is no room for it."""
+        wanted = {each.key: each for each in partitions}
+        if not wanted or self._partitions + len(wanted) > PARTITIONS_MAX:
+            return None
+        if len(self._sessions) >= self._slots and not self._make_room(len(wanted), now_ms):
+            return None
+        session = Session(self._free_id(), uses_topic_ids, now_ms)
+        session.update(wanted.values(), ())
+        self._sessions[session.id] = session
+        self._partitions += len(session.partitions)
+        return session
+
+    def _free_id(self) -> int:
+        while True:
+            session_id = self._new_id()
+            if session_id not in self._sessions:
+                return session_id
+
+    def _make_room(self, size: int, now_ms: int) -> bool:
+        """Evict one session for one of `size` partitions, if one may be."""
+        oldest = next(iter(self._sessions.values()), None)
+        if oldest is None:
+            return False
+        if now_ms - oldest.used_ms > STALE_MS:
+            victim = oldest
+        else:
+            settled = [s for s in self._sessions.values() if now_ms - s.created_ms > STALE_MS]
+            if not settled:
+                return False
+            victim = min(settled, key=lambda session: len(session.partitions))
+            if len(victim.partitions) >= size:
+                return False
+        self._remove(victim.id)
+        self.evictions += 1
+        return True
+
+    def _remove(self, session_id: int) -> None:
+        session = self._sessions.pop(session_id, None)
+        if session is not None:
+            self._partitions -= len(session.partitions)
+
+
+def _wrong_epoch(session: Session, epoch: int) -> KafkaError:
+    return KafkaError(
+        ErrorCode.INVALID_FETCH_SESSION_EPOCH,
+        f"fetch session {session.id} is at epoch {session.epoch}, not {epoch}",
+    )
