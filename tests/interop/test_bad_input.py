@@ -203,7 +203,7 @@ def test_list_offsets_v0_is_refused_in_its_own_form(broker: Brokerd, topic: str)
 def test_an_api_or_version_that_is_not_served_gets_its_own_error(broker: Brokerd) -> None:
     with Wire(broker.port) as wire:
         answer = wire.ask(
-            ApiKey.ADD_OFFSETS_TO_TXN, 0,
+            ApiKey.ADD_OFFSETS_TO_TXN, 4,
             {"transactional_id": "t", "producer_id": 1, "producer_epoch": 0, "group_id": "g"},
         )  # fmt: skip
         assert answer.error_code == ErrorCode.UNSUPPORTED_VERSION
