@@ -71,28 +71,30 @@ def _reply_head(reply: FetchReply, version: int) -> bytes:
     """Everything before the records; no replica is preferred."""
     index, error = reply.partition, reply.error
     high, stable, start = reply.high_watermark, reply.last_stable_offset, reply.log_start_offset
-    if reply.aborted is not None:
+    aborted = reply.aborted
+    if aborted:
         return _reply_head_aborted(reply, version)
+    count = -1 if aborted is None else 0
     if version >= 12:
-        return _REPLY_V12.pack(index, error, high, stable, start, 0, _NO_PREFERRED_REPLICA)
+        return _REPLY_V12.pack(index, error, high, stable, start, count + 1, _NO_PREFERRED_REPLICA)
     if version >= 11:
-        return _REPLY_V11.pack(index, error, high, stable, start, -1, _NO_PREFERRED_REPLICA)
+        return _REPLY_V11.pack(index, error, high, stable, start, count, _NO_PREFERRED_REPLICA)
     if version >= 5:
-        return _REPLY_V5.pack(index, error, high, stable, start, -1)
-    return _REPLY_V4.pack(index, error, high, stable, -1)
+        return _REPLY_V5.pack(index, error, high, stable, start, count)
+    return _REPLY_V4.pack(index, error, high, stable, count)
 
 
 def _reply_head_aborted(reply: FetchReply, version: int) -> bytes:
-    """The same with a list of aborted transactions, which may be empty but is not null."""
-    assert reply.aborted is not None
+    """The same with aborted transactions."""
+    aborted = reply.aborted or ()
     flexible = version >= 12
     plain = _reply_head(reply._replace(aborted=None), version)
     tail = b"" if version < 11 else _INDEX.pack(_NO_PREFERRED_REPLICA)
     null_bytes = 1 if flexible else 4
     out = bytearray(plain[: len(plain) - len(tail) - null_bytes])
-    _count(out, len(reply.aborted), flexible)
+    _count(out, len(aborted), flexible)
     layout = _ABORTED_V12 if flexible else _ABORTED
-    for producer_id, first_offset in reply.aborted:
+    for producer_id, first_offset in aborted:
         out += layout.pack(producer_id, first_offset)
     return bytes(out + tail)
 
