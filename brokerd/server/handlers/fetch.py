@@ -124,7 +124,11 @@ class _Attempt:
                 reply = _read(partition, wanted, room, first=total == 0, committed=committed)
             except KafkaError as error:
                 self.failed = True
-                self.replies.append(_failure(broker, wanted, error))
+                self.replies.append(
+                    FetchReply(
+                        wanted.topic, wanted.partition, int(error.code), topic_id=wanted.topic_id
+                    )
+                )
                 continue
             if reply.records is not None:
                 size_bytes = reply.records.size_bytes
@@ -205,17 +209,6 @@ def _diverging(partition: Partition, wanted: FetchPartition) -> tuple[int, int] 
     if epoch < wanted.last_fetched_epoch or end < wanted.offset:
         return epoch, end
     return None
-
-
-def _failure(broker: Broker, wanted: FetchPartition, error: KafkaError) -> FetchReply:
-    code = int(error.code)
-    if error.code is ErrorCode.OFFSET_OUT_OF_RANGE:
-        partition = _partition(broker, wanted)
-        return FetchReply(
-            wanted.topic, wanted.partition, code, partition.high_watermark,
-            partition.last_stable_offset, partition.log_start_offset, None, wanted.topic_id,
-        )  # fmt: skip
-    return FetchReply(wanted.topic, wanted.partition, code, topic_id=wanted.topic_id)
 
 
 class _LongPoll:

@@ -21,12 +21,31 @@ def acls(broker: Broker, context: RequestContext, request: Any) -> Fields:
     raise KafkaError(ErrorCode.SECURITY_DISABLED, "No Authorizer is configured.")
 
 
-def delegation_tokens(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """They are for users that have proved who they are."""
-    raise KafkaError(
-        ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
-        "Delegation tokens need a listener with SASL.",
-    )
+ANONYMOUS = {"principal_type": "User", "principal_name": "ANONYMOUS"}
+"""Who everybody is on a listener that asks nobody."""
+
+NO_TOKEN: Fields = {
+    "error_code": int(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
+    **ANONYMOUS,
+    **{f"token_requester_{name}": value for name, value in ANONYMOUS.items()},
+    "issue_timestamp": None,
+    "expiry_timestamp": None,
+    "max_timestamp": None,
+}
+
+
+def create_delegation_token(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """Tokens are for users that have proved who they are."""
+    return NO_TOKEN
+
+
+def change_delegation_token(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """RenewDelegationToken, ExpireDelegationToken: there is none."""
+    return {name: NO_TOKEN[name] for name in ("error_code", "expiry_timestamp")}
+
+
+def describe_delegation_token(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    return {"error_code": NO_TOKEN["error_code"]}
 
 
 def sasl(broker: Broker, context: RequestContext, request: Any) -> Fields:
@@ -42,8 +61,8 @@ HANDLERS: dict[ApiKey, ColdHandler] = {
     ApiKey.DESCRIBE_ACLS: acls,
     ApiKey.CREATE_ACLS: acls,
     ApiKey.DELETE_ACLS: acls,
-    ApiKey.CREATE_DELEGATION_TOKEN: delegation_tokens,
-    ApiKey.RENEW_DELEGATION_TOKEN: delegation_tokens,
-    ApiKey.EXPIRE_DELEGATION_TOKEN: delegation_tokens,
-    ApiKey.DESCRIBE_DELEGATION_TOKEN: delegation_tokens,
+    ApiKey.CREATE_DELEGATION_TOKEN: create_delegation_token,
+    ApiKey.RENEW_DELEGATION_TOKEN: change_delegation_token,
+    ApiKey.EXPIRE_DELEGATION_TOKEN: change_delegation_token,
+    ApiKey.DESCRIBE_DELEGATION_TOKEN: describe_delegation_token,
 }

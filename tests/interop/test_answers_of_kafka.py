@@ -1,0 +1,215 @@
+"""The same requests to Apache Kafka and to brokerd: the same answers, error for error."""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import pytest
+
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.records import Record, encode_batch
+from tests.support.brokerd import BrokerdCluster
+from tests.support.kafka import apache_kafka
+from tests.support.wire import Wire
+from tests.support.zookeeper import ZooKeeper
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture(scope="module")
+def kafka_port(
+    zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[int]:
+    directory = tmp_path_factory.mktemp("answers-of-kafka")
+    with apache_kafka(directory, zookeeper.connect("/answers-of-kafka")) as address:
+        yield int(address.split(":")[1])
+
+
+@pytest.fixture(scope="module")
+def brokerd_port(
+    zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[int]:
+    directory = tmp_path_factory.mktemp("answers-of-brokerd")
+    with BrokerdCluster.started(directory, zookeeper.connect("/answers-of-brokerd")) as cluster:
+        yield cluster.brokers[0].port
+
+
+def prepare(port: int) -> None:
+    """Topics `plain` and `compacted` of one partition; `plain` has three records."""
+    with Wire(port) as wire:
+        topics = [
+            {"name": "plain", "num_partitions": 1, "replication_factor": 1},
+            {"name": "compacted", "num_partitions": 1, "replication_factor": 1,
+             "configs": [{"name": "cleanup.policy", "value": "compact"}]},
+        ]  # fmt: skip
+        wire.ask(ApiKey.CREATE_TOPICS, 5, {"topics": topics, "timeout": 20_000})
+        wire.ask(ApiKey.METADATA, 8, {"topics": [{"name": t["name"]} for t in topics]})
+        for number in range(3):
+            records = bytes(encode_batch([Record(0, 1_700_000_000_000 + number, b"k", b"v")]))
+            topic = {"name": "plain", "partition_data": [{"index": 0, "records": records}]}
+            wire.ask(ApiKey.PRODUCE, 8, {"acks": -1, "timeout": 5000, "topic_data": [topic]})
+
+
+@pytest.fixture(scope="module")
+def ports(kafka_port: int, brokerd_port: int) -> tuple[int, int]:
+    for port in (kafka_port, brokerd_port):
+        prepare(port)
+    return kafka_port, brokerd_port
+
+
+IGNORED = {"error_message", "throttle_time", "cluster_id", "session_id"}
+"""Words differ, numbers are drawn."""
+
+
+def plain(value: Any) -> Any:
+    """A response as dicts and sorted lists, without what may differ."""
+    if is_dataclass(value):
+        return {
+            each.name: plain(getattr(value, each.name))
+            for each in fields(value)
+            if each.name not in IGNORED
+        }
+    return sorted(map(plain, value), key=repr) if isinstance(value, tuple) else value
+
+
+def deletion(topic: str, offset: int, partition: int = 0) -> dict[str, Any]:
+    rows = [{"partition_index": partition, "offset": offset}]
+    return {"topics": [{"name": topic, "partitions": rows}], "timeout": 5000}
+
+
+def election(kind: int, *topics: str, partition: int = 0) -> dict[str, Any]:
+    rows = [{"topic": topic, "partitions": [partition]} for topic in topics]
+    return {"election_type": kind, "topic_partitions": rows, "timeout": 5000}
+
+
+def reassignment(topic: str, replicas: list[int] | None, partition: int = 0) -> dict[str, Any]:
+    rows = [{"partition_index": partition, "replicas": replicas}]
+    return {"topics": [{"name": topic, "partitions": rows}], "timeout": 5000}
+
+
+def offsets(timestamp: int, isolation: int = 0, epoch: int = -1) -> dict[str, Any]:
+    rows = [{"partition_index": 0, "current_leader_epoch": epoch, "timestamp": timestamp}]
+    return {"replica_id": -1, "isolation_level": isolation,
+            "topics": [{"name": "plain", "partitions": rows}]}  # fmt: skip
+
+
+def fetch(offset: int, isolation: int = 0, session: tuple[int, int] = (0, -1), **more: Any) -> Any:
+    rows = [{"partition": 0, "fetch_offset": offset, "partition_max_bytes": 1 << 20,
+             "current_leader_epoch": -1, "last_fetched_epoch": -1, **more}]  # fmt: skip
+    return {"replica_id": -1, "max_wait": 0, "min_bytes": 0, "max_bytes": 1 << 20,
+            "isolation_level": isolation, "session_id": session[0], "session_epoch": session[1],
+            "topics": [{"topic": "plain", "partitions": rows}], "forgotten_topics_data": [],
+            "rack_id": ""}  # fmt: skip
+
+
+def quotas(*components: tuple[str, int]) -> dict[str, Any]:
+    rows = [{"entity_type": kind, "match_type": match, "match": None} for kind, match in components]
+    return {"components": rows, "strict": False}
+
+
+FILTER = {"resource_type_filter": 1, "resource_name_filter": None, "principal_filter": None,
+          "host_filter": None, "operation": 1, "permission_type": 1}  # fmt: skip
+BINDING = {"resource_type": 2, "resource_name": "t", "principal": "User:a", "host": "*",
+           "operation": 3, "permission_type": 3}  # fmt: skip
+
+REQUESTS: list[tuple[ApiKey, int, dict[str, Any]]] = [
+    *((ApiKey.FETCH, 11, fetch(offset)) for offset in (0, 2, 3, 4, -1)),
+    (ApiKey.FETCH, 4, fetch(1)),
+    *((ApiKey.FETCH, 12, fetch(offset, isolation=1)) for offset in (0, 3)),
+    (ApiKey.FETCH, 12, fetch(0, current_leader_epoch=5)),
+    (ApiKey.FETCH, 12, fetch(2, last_fetched_epoch=0)),
+    (ApiKey.FETCH, 12, fetch(2, last_fetched_epoch=9)),
+    (ApiKey.FETCH, 12, fetch(0, session=(4711, 3))),
+    *((ApiKey.OFFSET_FOR_LEADER_EPOCH, 4, {"replica_id": -1, "topics": [{"topic": "plain",
+       "partitions": [{"partition": 0, "current_leader_epoch": current, "leader_epoch": epoch}]}]})
+      for current, epoch in ((-1, 0), (-1, 1), (0, 0), (3, 0))),
+    *((ApiKey.LIST_OFFSETS, 9, offsets(time)) for time in (-1, -2, -3, -4, -5, -6)),
+    *((ApiKey.LIST_OFFSETS, 6, offsets(time)) for time in (-1, -2, -3, -4)),
+    *((ApiKey.LIST_OFFSETS, 8, offsets(1_700_000_000_000 + n)) for n in (-5, 0, 1, 2, 3)),
+    (ApiKey.LIST_OFFSETS, 5, offsets(-1, isolation=1)),
+    (ApiKey.LIST_OFFSETS, 5, offsets(-1, epoch=7)),
+    *((ApiKey.DELETE_RECORDS, 2, deletion("plain", offset)) for offset in (-2, 0, 4)),
+    (ApiKey.DELETE_RECORDS, 1, deletion("plain", 0, partition=4)),
+    (ApiKey.DELETE_RECORDS, 1, deletion("nowhere", 0)),
+    (ApiKey.DELETE_RECORDS, 2, deletion("compacted", 0)),
+    (ApiKey.DELETE_RECORDS, 2, deletion("plain", 1)),
+    (ApiKey.DELETE_RECORDS, 0, deletion("plain", 0)),
+    (ApiKey.LIST_OFFSETS, 8, offsets(-2)),
+    (ApiKey.LIST_OFFSETS, 8, offsets(1_700_000_000_000)),
+    (ApiKey.FETCH, 11, fetch(0)),
+    (ApiKey.DELETE_RECORDS, 2, deletion("plain", -1)),
+    (ApiKey.LIST_OFFSETS, 9, offsets(-2)),
+    *((ApiKey.ELECT_LEADERS, 2, election(kind, "plain", "nowhere")) for kind in (0, 1)),
+    (ApiKey.ELECT_LEADERS, 1, election(0, "plain", partition=5)),
+    (ApiKey.ELECT_LEADERS, 2, {"election_type": 0, "topic_partitions": None}),
+    *(
+        (ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, reassignment("plain", replicas))
+        for replicas in ([1], None, [], [1, 1], [-1], [77])
+    ),
+    (ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, reassignment("plain", [1], partition=5)),
+    (ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, {"topics": None}),
+    (ApiKey.LIST_PARTITION_REASSIGNMENTS, 0,
+     {"topics": [{"name": "plain", "partition_indexes": [0, 9]}]}),
+    (ApiKey.DESCRIBE_PRODUCERS, 0, {"topics": [{"name": "plain", "partition_indexes": [0, 9]}]}),
+    (ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, quotas()),
+    (ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, quotas(("user", 2))),
+    (ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, quotas(("user", 2), ("user", 2))),
+    (ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, quotas(("planet", 2))),
+    (ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, quotas(("ip", 2), ("user", 2))),
+    (ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, {"users": None}),
+    (ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, {"users": [{"name": "ada"}]}),
+    (ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0,
+     {"deletions": [{"name": "ada", "mechanism": 1}], "upsertions": []}),
+    (ApiKey.DESCRIBE_ACLS, 2, FILTER),
+    (ApiKey.CREATE_ACLS, 2, {"creations": [BINDING]}),
+    (ApiKey.DELETE_ACLS, 2, {"filters": [FILTER]}),
+    (ApiKey.SASL_HANDSHAKE, 1, {"mechanism": "PLAIN"}),
+    (ApiKey.SASL_AUTHENTICATE, 2, {"auth_bytes": b""}),
+    (ApiKey.DESCRIBE_DELEGATION_TOKEN, 2, {"owners": None}),
+    (ApiKey.LIST_TRANSACTIONS, 0, {"state_filters": ["Ongoing", "Wobbly"],
+                                   "producer_id_filters": []}),
+    (ApiKey.ALTER_REPLICA_LOG_DIRS, 2, {"dirs": [
+        {"path": "/no/such", "topics": [{"name": "plain", "partitions": [0]}]}]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(REQUESTS)))
+def test_brokerd_answers_as_apache_kafka(ports: tuple[int, int], number: int) -> None:
+    key, version, asked = REQUESTS[number]
+    answers = []
+    for port in ports:
+        with Wire(port) as wire:
+            answers.append(plain(wire.ask(key, version, asked)))
+    by_kafka, by_brokerd = answers
+    assert by_brokerd == by_kafka, f"{key.name} {version}"
+
+
+@pytest.mark.parametrize(
+    ("key", "asked"),
+    [
+        (ApiKey.CREATE_DELEGATION_TOKEN, {"renewers": [], "max_lifetime": -1}),
+        (ApiKey.RENEW_DELEGATION_TOKEN, {"hmac": b"x", "renew_period": 1}),
+        (ApiKey.EXPIRE_DELEGATION_TOKEN, {"hmac": b"x", "expiry_time_period": 1}),
+    ],
+)
+def test_tokens_are_refused_byte_for_byte(
+    ports: tuple[int, int], key: ApiKey, asked: dict[str, Any]
+) -> None:
+    frames = []
+    for port in ports:
+        with Wire(port) as wire:
+            wire.request(key, 1, asked)
+            frames.append(wire.frame())
+    assert frames[1] == frames[0]
+
+
+def test_no_version_is_offered_that_apache_kafka_has_not(ports: tuple[int, int]) -> None:
+    offered = []
+    for port in ports:
+        with Wire(port) as wire:
+            keys = wire.ask(ApiKey.API_VERSIONS, 0, {}).api_keys
+            offered.append({each.api_key: (each.min_version, each.max_version) for each in keys})
+    by_kafka, by_brokerd = offered
+    print("KAFKA", by_kafka)
+    for key, (low, high) in by_brokerd.items():
+        assert by_kafka[key][0] <= low <= high <= by_kafka[key][1], ApiKey(key).name
