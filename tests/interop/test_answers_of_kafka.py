@@ -10,6 +10,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
 from tests.support.brokerd import BrokerdCluster
 from tests.support.kafka import apache_kafka
+from tests.support.protocol_page import rows
 from tests.support.wire import Wire
 from tests.support.zookeeper import ZooKeeper
 
@@ -203,13 +204,14 @@ def test_tokens_are_refused_byte_for_byte(
     assert frames[1] == frames[0]
 
 
-def test_no_version_is_offered_that_apache_kafka_has_not(ports: tuple[int, int]) -> None:
-    offered = []
-    for port in ports:
-        with Wire(port) as wire:
-            keys = wire.ask(ApiKey.API_VERSIONS, 0, {}).api_keys
-            offered.append({each.api_key: (each.min_version, each.max_version) for each in keys})
-    by_kafka, by_brokerd = offered
-    print("KAFKA", by_kafka)
-    for key, (low, high) in by_brokerd.items():
-        assert by_kafka[key][0] <= low <= high <= by_kafka[key][1], ApiKey(key).name
+def test_the_page_on_the_protocol_says_what_apache_kafka_offers(kafka_port: int) -> None:
+    with Wire(kafka_port) as wire:
+        keys = wire.ask(ApiKey.API_VERSIONS, 0, {}).api_keys
+    offered = {each.api_key: (each.min_version, each.max_version) for each in keys}
+    assert {row.key: row.kafka for row in rows()} == offered
+
+
+def test_no_version_is_offered_that_apache_kafka_has_not() -> None:
+    for row in rows():
+        if row.brokerd is not None:
+            assert row.kafka[0] <= row.brokerd[0] <= row.brokerd[1] <= row.kafka[1], row.name
