@@ -176,7 +176,12 @@ class _Flexible:
         if self.view[self.position] == 0:
             self.position += 1
         else:
-            self.position = skip_tags(self.view, self.position)
+            self._skip_tags(self.position)
+
+    def _skip_tags(self, position: int) -> None:
+        count, behind = read_uvarint(self.view, position)
+        self.items = _within(count, 2, self.view, behind, self.items)
+        self.position = skip_tags(self.view, position)
 
     def _topic(self, version: int) -> tuple[str, bytes]:
         """(name, no id) or (no name, id)."""
@@ -222,7 +227,7 @@ class _Flexible:
             index, epoch, offset, last_epoch, _, most, tags = unpack(view, self.position)
             self.position += size
             if tags:
-                self.position = skip_tags(view, self.position - 1)
+                self._skip_tags(self.position - 1)
             partitions.append(
                 FetchPartition(topic, index, offset, most, epoch, last_epoch, topic_id)
             )

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.messages import request_type
+from brokerd.protocol.schema_check import ITEMS_MAX
 
 FRAME_SIZE = Struct(">i")
 REQUEST_HEAD = Struct(">hhih")
@@ -70,6 +71,8 @@ def skip_tags(view: memoryview, position: int) -> int:
     if position < len(view) and view[position] == 0:
         return position + 1
     count, position = read_uvarint(view, position)
+    if count > ITEMS_MAX:
+        raise malformed(f"it has more than {ITEMS_MAX} tagged fields")
     for _ in range(count):
         _, position = read_uvarint(view, position)
         size, position = read_uvarint(view, position)
@@ -82,15 +85,17 @@ def skip_tags(view: memoryview, position: int) -> int:
 class Reader:
     """A cursor over one request body that knows whether lengths are compact.
 
-    Every length is checked against what is left, so an array cannot claim more items than bytes.
+    Every length is checked against what is left, so an array cannot claim more items than bytes;
+    all arrays and runs of tagged fields together have no more than ITEMS_MAX items.
     """
 
-    __slots__ = ("flexible", "position", "view")
+    __slots__ = ("flexible", "items", "position", "view")
 
     def __init__(self, view: memoryview, position: int, flexible: bool) -> None:
         self.view = view
         self.position = position
         self.flexible = flexible
+        self.items = 0
 
     def struct(self, layout: Struct) -> tuple[int, ...]:
         try:
@@ -112,7 +117,13 @@ class Reader:
         number = self._length(FRAME_SIZE)
         if number > len(self.view) - self.position:
             raise malformed("an array is longer than the request")
-        return max(number, 0)
+        return self._take(max(number, 0))
+
+    def _take(self, number: int) -> int:
+        self.items += number
+        if self.items > ITEMS_MAX:
+            raise malformed(f"it has more than {ITEMS_MAX} items")
+        return number
 
     def chunk(self, legacy: Struct) -> memoryview | None:
         """A nullable run of bytes, not copied."""
@@ -138,8 +149,11 @@ class Reader:
         return self.chunk(FRAME_SIZE)
 
     def tags(self) -> None:
-        if self.flexible:
-            self.position = skip_tags(self.view, self.position)
+        if not self.flexible:
+            return
+        if self.position < len(self.view) and self.view[self.position]:
+            self._take(read_uvarint(self.view, self.position)[0])
+        self.position = skip_tags(self.view, self.position)
 
 
 _INT16 = Struct(">h")

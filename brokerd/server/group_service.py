@@ -190,8 +190,8 @@ class GroupService:
 
         Raises KafkaError: INVALID_GROUP_ID, COORDINATOR_NOT_AVAILABLE while there is none.
         """
-        if not group_id or len(group_id) > NAME_BYTES_MAX:
-            raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is empty or too long")
+        if len(group_id) > NAME_BYTES_MAX:
+            raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is too long")
         await self._ensure_topic()
         image = self._cluster.image
         state = image.partition(OFFSETS_TOPIC, partition_for(group_id, self.partition_count))

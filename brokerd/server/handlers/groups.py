@@ -33,6 +33,7 @@ KEY_IS_GROUP = 0
 KEY_IS_TRANSACTION = 1
 JOIN_NEEDS_MEMBER_ID_FROM = 4
 JOIN_MAY_SKIP_ASSIGNMENT_FROM = 9
+SYNC_NAMES_PROTOCOL_FROM = 5
 LEAVE_BATCHED_FROM = 3
 READABLE_ID_CHARACTERS_MAX = 255
 """Of a client or instance id at the start of a member id; a UUID makes it unique."""
@@ -131,13 +132,17 @@ def _join_request(context: RequestContext, request: Any) -> JoinRequest:
 
 
 async def sync_group(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    if context.api_version >= SYNC_NAMES_PROTOCOL_FROM and None in (
+        request.protocol_type, request.protocol_name,
+    ):  # fmt: skip
+        return {"error_code": ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "assignment": b""}
     sync = SyncRequest(
         group_id=request.group_id,
         member_id=request.member_id,
         generation=request.generation_id,
         instance_id=request.group_instance_id if context.api_version >= 3 else None,
-        protocol_type=request.protocol_type if context.api_version >= 5 else None,
-        protocol=request.protocol_name if context.api_version >= 5 else None,
+        protocol_type=getattr(request, "protocol_type", None),
+        protocol=getattr(request, "protocol_name", None),
         assignments=tuple((a.member_id, bytes(a.assignment)) for a in request.assignments),
     )
     try:

@@ -165,12 +165,19 @@ class _Answer:
         info = image.topics.get(name)
         if info is not None:
             return self._known(info)
-        code = self._failures.get(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        return self._unknown(name, None, code)
+        return self._unknown(name, None, self._failures.get(name) or _why_unknown(name))
 
     def _unknown(self, name: str, topic_id: Any, code: ErrorCode) -> bytes:
         fields = {"error_code": int(code), "name": name, "topic_id": topic_id}
         return encode_topic(self._version, fields)
+
+
+def _why_unknown(name: str) -> ErrorCode:
+    try:
+        check_topic_name(name)
+    except KafkaError as error:
+        return error.code
+    return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 HANDLERS: dict[ApiKey, ColdHandler] = {

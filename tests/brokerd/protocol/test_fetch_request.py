@@ -130,6 +130,18 @@ def test_more_partitions_than_the_limit_are_refused(version: int) -> None:
                 decode_fetch(body, 0, version)
 
 
+def test_tagged_fields_count_as_items() -> None:
+    run = b"\xff\xff\x03" + b"\x63\x00" * 0xFFFF  # 65,535 of them
+    topic = b"\x02t\x01" + run
+    three, four = (
+        memoryview(bytes(25) + bytes((count + 1,)) + topic * count + b"\x01\x01\x00")
+        for count in (3, 4)
+    )
+    assert decode_fetch(three, 0, 12).partitions == []
+    with pytest.raises(KafkaError, match="more than"):
+        decode_fetch(four, 0, 12)
+
+
 @given(st.sampled_from(VERSIONS), st.binary(max_size=80))
 def test_arbitrary_bytes_are_refused_or_decoded_but_never_crash(version: int, data: bytes) -> None:
     with suppress(KafkaError):

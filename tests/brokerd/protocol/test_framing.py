@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from brokerd.errors import KafkaError
 from brokerd.protocol.framing import parse_header, read_uvarint, skip_tags
 from brokerd.protocol.messages import encode_request
+from brokerd.protocol.schema_check import ITEMS_MAX
 from brokerd.protocol.schema_writer import write_uvarint
 
 
@@ -51,3 +52,15 @@ def test_a_varint_that_does_not_end_is_refused(data: bytes) -> None:
 def test_tagged_fields_that_are_cut_off_are_refused() -> None:
     with pytest.raises(KafkaError):
         skip_tags(memoryview(b"\x01\x00\x09ab"), 0)
+
+
+def test_more_tagged_fields_than_the_limit_are_refused() -> None:
+    for count in (ITEMS_MAX, ITEMS_MAX + 1):
+        out = bytearray()
+        write_uvarint(out, count)
+        run = memoryview(bytes(out) + b"\x63\x00" * count)
+        if count > ITEMS_MAX:
+            with pytest.raises(KafkaError, match="more than"):
+                skip_tags(run, 0)
+        else:
+            assert skip_tags(run, 0) == len(run)
