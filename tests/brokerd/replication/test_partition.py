@@ -7,7 +7,7 @@ import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.log_config import LogConfig
-from brokerd.replication.partition import Partition
+from brokerd.replication.partition import HIGH_WATERMARK, Partition
 from tests.brokerd.log.support import NOW_MS, batch, records
 from tests.brokerd.replication.support import apply_all, fetch, reconcile, replica, state
 
@@ -234,3 +234,35 @@ def test_the_current_epoch_ends_at_the_log_end_even_before_its_first_record(
     assert leader.end_offset_for_epoch(4) == (4, 3)
     assert leader.end_offset_for_epoch(2) == (1, 3)
     assert leader.end_offset_for_epoch(5) == (-1, -1)
+
+
+def test_records_are_deleted_up_to_the_high_watermark_and_waiting_readers_are_told(
+    tmp_path: Path,
+) -> None:
+    leader = replica(tmp_path, 1)
+    leader.apply(state(1, leader=1, isr=(1, 2)), NOW_MS)
+    leader.append([batch(3)], NOW_MS)
+    leader.record_fetch(2, 2, NOW_MS)
+    told: list[int] = []
+    leader.listeners.append(lambda partition: told.append(partition.log_start_offset))
+    for offset in (3, -2):
+        with pytest.raises(KafkaError) as caught:
+            leader.delete_records(offset)
+        assert caught.value.code is ErrorCode.OFFSET_OUT_OF_RANGE
+    assert leader.delete_records(1) == 1
+    assert leader.delete_records(HIGH_WATERMARK) == 2
+    assert leader.delete_records(0) == 2
+    assert told == [1, 2]
+
+
+def test_only_a_leader_deletes_records_and_only_where_the_policy_lets_it(tmp_path: Path) -> None:
+    follower = replica(tmp_path, 2)
+    follower.apply(state(1, leader=1), NOW_MS)
+    with pytest.raises(KafkaError) as caught:
+        follower.delete_records(0)
+    assert caught.value.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    compacted = replica(tmp_path, 1, LogConfig(cleanup_policy=("compact",)))
+    compacted.apply(state(1, leader=1), NOW_MS)
+    with pytest.raises(KafkaError) as caught:
+        compacted.delete_records(0)
+    assert caught.value.code is ErrorCode.POLICY_VIOLATION
