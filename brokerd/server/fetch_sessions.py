@@ -90,11 +90,9 @@ class Session:
         for reply in replies:
             key = (reply.topic, reply.topic_id, reply.partition)
             known = self.partitions.get(key)
-            if known is None:
-                continue  # forgotten meanwhile; nobody waits for it
-            if known.takes_note(reply):
+            if known is None or known.takes_note(reply):
                 told.append(reply)
-            if reply.records is not None:
+            if known is not None and reply.records is not None:
                 self.partitions[key] = self.partitions.pop(key)
         return told
 

@@ -119,7 +119,7 @@ class _Attempt:
         total = 0
         for wanted in wanted_partitions:
             try:
-                partition = _partition(broker, wanted)
+                partition = led_partition(broker, wanted)
                 self.partitions.append(partition)
                 reply = _read(partition, wanted, room, first=total == 0, committed=committed)
             except KafkaError as error:
@@ -152,7 +152,7 @@ class _Attempt:
                 reply.records.release()
 
 
-def _partition(broker: Broker, wanted: FetchPartition) -> Partition:
+def led_partition(broker: Broker, wanted: FetchPartition) -> Partition:
     """The partition led here that a request means. Raises KafkaError."""
     if wanted.topic_id is NO_TOPIC_ID:
         return broker.leader_of(wanted.topic, wanted.partition, wanted.leader_epoch)
@@ -191,7 +191,11 @@ def _read(
     if offset < up_to and (limit > 0 or first) and diverging is None:
         records = log.read(offset, max(limit, 0), up_to=up_to, min_one_batch=first)
         if committed and records is not None:
-            aborted = log.aborted_transactions(offset, records, up_to)
+            try:
+                aborted = log.aborted_transactions(offset, records, up_to)
+            except KafkaError:
+                records.release()
+                raise
     return FetchReply(
         wanted.topic, wanted.partition, 0, high_watermark, stable, log.log_start_offset, records,
         wanted.topic_id, aborted, diverging,

@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from itertools import count
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from brokerd.errors import ErrorCode
+from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.fetch_request import FetchPartition
 from brokerd.protocol.records import Record, encode_batch
+from brokerd.server.handlers.fetch import led_partition
 from tests.support.brokerd import BrokerdCluster
 from tests.support.wire import Wire
 
@@ -116,6 +119,19 @@ def test_topic_ids_stay_over_deletion_of_a_namesake(wire: Wire, ask_controller, 
         ErrorCode.UNKNOWN_TOPIC_ID,
         ErrorCode.NONE,
     ]
+
+
+def test_a_log_of_another_topic_id_than_the_clusters_is_not_read() -> None:
+    """A topic was made anew and its log here is still that of its namesake."""
+    new = UUID(int=2)
+    stale = SimpleNamespace(log=SimpleNamespace(topic_id=UUID(int=1)))
+    image = SimpleNamespace(topic_ids={new: "t"})
+    broker = SimpleNamespace(
+        cluster=SimpleNamespace(image=image), leader_of=lambda topic, index, epoch: stale
+    )
+    with pytest.raises(KafkaError) as caught:
+        led_partition(broker, FetchPartition("", 0, 0, 1, topic_id=new.bytes))
+    assert caught.value.code is ErrorCode.INCONSISTENT_TOPIC_ID
 
 
 def test_another_leader_is_named_with_where_it_is(
