@@ -48,6 +48,11 @@ def prepare(port: int) -> None:
         wire.ask(ApiKey.METADATA, 8, {"topics": [{"name": t["name"]} for t in topics]})
         while wire.ask(ApiKey.FIND_COORDINATOR, 1, {"key_type": 0, "key": "none"}).error_code:
             time.sleep(0.1)
+        row = {"partition_index": 0, "committed_offset": 1, "committed_metadata": ""}
+        commit = {"group_id": "listed", "generation_id_or_member_epoch": -1, "member_id": "",
+                  "topics": [{"name": "plain", "partitions": [row]}]}  # fmt: skip
+        while wire.ask(ApiKey.OFFSET_COMMIT, 8, commit).topics[0].partitions[0].error_code:
+            time.sleep(0.1)
         group = {"groups": ["none"], "include_authorized_operations": False}
         while wire.ask(ApiKey.DESCRIBE_GROUPS, 5, group).groups[0].error_code:
             time.sleep(0.1)
@@ -201,6 +206,11 @@ REQUESTS: list[tuple[ApiKey, int, dict[str, Any]]] = [
     (ApiKey.DESCRIBE_CONFIGS, 4, {"resources": [{"resource_type": 4, "resource_name": "17",
                                                  "configuration_keys": None}]}),
     *((ApiKey.FIND_COORDINATOR, v, {"key_type": 0, "key": ""}) for v in (1, 3)),
+    *((ApiKey.FIND_COORDINATOR, 6, {"key_type": kind, "coordinator_keys": ["a:b:c"]})
+      for kind in (0, 2, 7)),
+    *((ApiKey.LIST_GROUPS, 5, {"states_filter": [], "types_filter": kinds})
+      for kinds in ([], ["classic"], ["Classic"], ["consumer"], ["nonsense"])),
+    (ApiKey.LIST_GROUPS, 5, {"states_filter": ["empty"], "types_filter": ["classic"]}),
     (ApiKey.DESCRIBE_GROUPS, 5, {"groups": ["none"], "include_authorized_operations": False}),
     (ApiKey.LIST_GROUPS, 4, {"states_filter": []}),
     (ApiKey.OFFSET_FETCH, 7, {"group_id": "none", "require_stable": False,

@@ -31,9 +31,13 @@ from brokerd.server.handlers.producers import NO_TRANSACTIONS
 
 KEY_IS_GROUP = 0
 KEY_IS_TRANSACTION = 1
+KEY_IS_SHARE = 2
+SHARE_FROM = 6
 JOIN_NEEDS_MEMBER_ID_FROM = 4
 JOIN_MAY_SKIP_ASSIGNMENT_FROM = 9
 SYNC_NAMES_PROTOCOL_FROM = 5
+CLASSIC = "classic"
+"""The type of every group: their members are coordinated by JoinGroup and SyncGroup."""
 LEAVE_BATCHED_FROM = 3
 READABLE_ID_CHARACTERS_MAX = 255
 """Of a client or instance id at the start of a member id; a UUID makes it unique."""
@@ -63,6 +67,9 @@ async def _find(broker: Broker, context: RequestContext, key_type: int, key: str
     if key_type == KEY_IS_TRANSACTION:
         message = "transactions are not served yet: use a producer without transactional.id"
         return {"error_code": NO_TRANSACTIONS, "error_message": message, **nobody}
+    if key_type == KEY_IS_SHARE and context.api_version >= SHARE_FROM:
+        code, message = ErrorCode.COORDINATOR_NOT_AVAILABLE, "share groups are not served"
+        return {"error_code": code, "error_message": message, **nobody}
     if key_type != KEY_IS_GROUP:
         message = f"{key_type} is not the number of a kind of coordinator"
         return {"error_code": ErrorCode.INVALID_REQUEST, "error_message": message, **nobody}
@@ -206,15 +213,17 @@ async def leave_group(broker: Broker, context: RequestContext, request: Any) -> 
 def list_groups(broker: Broker, context: RequestContext, request: Any) -> Fields:
     wanted = request.states_filter if context.api_version >= 4 else ()
     states = {state.lower() for state in wanted}
+    types = {kind.lower() for kind in getattr(request, "types_filter", ())}
     shards = list(broker.groups.shards())
     groups = [
         {
             "group_id": group.group_id,
             "protocol_type": group.protocol_type,
             "group_state": group.state,
+            "group_type": CLASSIC,
         }
         for shard in shards
-        if not shard.loading
+        if not shard.loading and (not types or CLASSIC in types)
         for group in shard.core.listings()
         if not states or group.state.lower() in states
     ]
