@@ -2,12 +2,14 @@
 what would have been right. Also the properties format itself, as Java reads it."""
 
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
 Parser = Callable[[str], Any]
 INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
+DOUBLE_MAX = sys.float_info.max
 
 
 def ascii_digits(text: str) -> str:
@@ -42,6 +44,21 @@ def ratio(text: str) -> float:
     if not 0 <= value <= 1:
         raise ValueError(f"{value} is out of range, it must lie between 0 and 1")
     return value
+
+
+def number_above(low: float) -> Parser:
+    """A number, also in Java's notation with an exponent, above `low`."""
+
+    def parse(text: str) -> float:
+        try:
+            value = float(ascii_digits(text))
+        except ValueError:
+            raise ValueError(f"{text!r} is not a number") from None
+        if not low < value <= DOUBLE_MAX:
+            raise ValueError(f"{text} is out of range, it must be above {low:g}")
+        return value
+
+    return parse
 
 
 def boolean(text: str) -> bool:

@@ -1,7 +1,7 @@
 """Checkpoint files: small text files replaced whole, so that a reader sees the old or the new one.
 
 Format: a line `0` (version), a line with the number of entries, then one entry a line. Per log
-directory an entry is `topic partition offset`, in three files; per partition
+directory an entry is `topic partition offset`, in four files; per partition
 `leader-epoch-checkpoint` has `epoch start_offset`. Written to `<name>.tmp`, synced, renamed.
 
 All that they say can be had from the logs again, only more slowly: whoever reads one that does not
@@ -18,6 +18,7 @@ from brokerd.log.log_config import INT64_MAX
 
 RECOVERY_POINT: Final = "recovery-point-offset-checkpoint"
 LOG_START: Final = "log-start-offset-checkpoint"
+CLEANER: Final = "cleaner-offset-checkpoint"
 HIGH_WATERMARK: Final = "replication-offset-checkpoint"
 
 TEMPORARY: Final = ".tmp"

@@ -129,14 +129,18 @@ class LogConfig:
 
     cleanup_policy: tuple[str, ...] = ("delete",)
     compression_type: str = "producer"
+    delete_retention_ms: int = 86_400_000
     file_delete_delay_ms: int = 60_000
     flush_messages: int = INT64_MAX
     flush_ms: int = INT64_MAX
     index_interval_bytes: int = 4096
+    max_compaction_lag_ms: int = INT64_MAX
     max_message_bytes: int = 1_048_588
     message_timestamp_after_max_ms: int = INT64_MAX
     message_timestamp_before_max_ms: int = INT64_MAX
     message_timestamp_type: str = "CreateTime"
+    min_cleanable_dirty_ratio: float = 0.5
+    min_compaction_lag_ms: int = 0
     min_insync_replicas: int = 1
     retention_bytes: int = -1
     retention_ms: int = 604_800_000
@@ -155,6 +159,13 @@ class LogConfig:
     @property
     def is_compacted(self) -> bool:
         return "compact" in self.cleanup_policy
+
+    @property
+    def longest_segment_ms(self) -> int:
+        """When a segment is closed even if it is not full: what is active is never compacted."""
+        if self.is_compacted:
+            return min(self.segment_ms, max(self.max_compaction_lag_ms, self.min_compaction_lag_ms))
+        return self.segment_ms
 
     @classmethod
     def from_properties(

@@ -76,6 +76,7 @@ class LogManager:
         self._retention_round: Iterator[PartitionLog] = iter(())
         self._retention_due_ms = self._checkpoint_due_ms = 0
         self._flushed_ms: dict[Key, int] = {}
+        self._compacted: set[Key] = set()
         self._nameless: dict[Key, str] = {}
         self._dirs: list[LogDir] = []
         try:
@@ -154,14 +155,18 @@ class LogManager:
         self._logs[key] = log
         self._dir_of[key] = log_dir
         log_dir.partitions += 1
-        self._note_flushing(key, config)
+        self._note_duties(key, config)
         return log
 
-    def _note_flushing(self, key: Key, config: LogConfig) -> None:
+    def _note_duties(self, key: Key, config: LogConfig) -> None:
         if config.flush_ms < INT64_MAX or config.flush_messages < INT64_MAX:
             self._flushed_ms.setdefault(key, 0)
         else:
             self._flushed_ms.pop(key, None)
+        if config.is_compacted:
+            self._compacted.add(key)
+        else:
+            self._compacted.discard(key)
 
     # -- the logs ----------------------------------------------------------------------------------
 
@@ -239,7 +244,7 @@ class LogManager:
         log = self._logs[topic, partition]
         if log.config != config:
             log.reconfigure(config)
-            self._note_flushing((topic, partition), config)
+            self._note_duties((topic, partition), config)
 
     def delete(self, topic: str, partition: int, now_ms: int) -> None:
         """Rename a partition away; its files go after file.delete.delay.ms. Raises KafkaError."""
@@ -264,6 +269,7 @@ class LogManager:
         self._dir_of[key].partitions -= 1
         del self._logs[key], self._dir_of[key]
         self._flushed_ms.pop(key, None)
+        self._compacted.discard(key)
         self._nameless.pop(key, None)
 
     # -- duties ------------------------------------------------------------------------------------
@@ -332,11 +338,31 @@ class LogManager:
         for job in self._jobs(checkpoints.HIGH_WATERMARK, high_watermarks):
             self._context.submit(job)
 
+    def submit(self, job: DiskJob) -> None:
+        """Have slow disk work done."""
+        self._context.submit(job)
+
+    def compacted(self) -> list[PartitionLog]:
+        """The logs that are compacted."""
+        return [self._logs[key] for key in self._compacted]
+
+    def write_cleaner_offsets(self, offsets: Mapping[Key, int]) -> None:
+        """Note up to where logs are cleaned; those of others are forgotten."""
+        for job in self._jobs(checkpoints.CLEANER, offsets):
+            self._context.submit(job)
+
+    def read_cleaner_offsets(self) -> dict[Key, int]:
+        """What the checkpoints of all directories said."""
+        return self._read_all(checkpoints.CLEANER)
+
     def read_high_watermarks(self) -> dict[Key, int]:
         """What the checkpoints of all directories said."""
+        return self._read_all(checkpoints.HIGH_WATERMARK)
+
+    def _read_all(self, name: str) -> dict[Key, int]:
         found: dict[Key, int] = {}
         for log_dir in self._dirs:
-            found.update(log_dir.read_checkpoint(checkpoints.HIGH_WATERMARK))
+            found.update(log_dir.read_checkpoint(name))
         return found
 
     def _jobs(self, name: str, offsets: Mapping[Key, int]) -> list[CheckpointJob]:

@@ -24,6 +24,7 @@ class SegmentAge(NamedTuple):
     next_offset: int
     size_bytes: int
     largest_timestamp_ms: int
+    is_active: bool = False
 
 
 def ages(segments: SegmentList, log_end_offset: int) -> Iterator[SegmentAge]:
@@ -33,8 +34,9 @@ def ages(segments: SegmentList, log_end_offset: int) -> Iterator[SegmentAge]:
         if timestamp_ms < 0:
             timestamp_ms = int(os.stat(segment.file.path).st_mtime * 1000)
         yield SegmentAge(
-            segments.end_of(number, log_end_offset), segment.size_bytes, timestamp_ms
-        )
+            segments.end_of(number, log_end_offset), segment.size_bytes, timestamp_ms,
+            segment is segments.active,
+        )  # fmt: skip
 
 
 def expired(
@@ -51,7 +53,8 @@ def expired(
     excess_bytes = log_size_bytes - config.retention_bytes
     by_age = "delete" in config.cleanup_policy
     for segment in segments:
-        if segment.size_bytes == 0 or segment.next_offset > high_watermark:
+        is_unused = segment.is_active and segment.size_bytes == 0
+        if is_unused or segment.next_offset > high_watermark:
             break
         if by_age and 0 <= config.retention_ms < now_ms - segment.largest_timestamp_ms:
             reasons.append("time")

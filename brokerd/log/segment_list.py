@@ -4,7 +4,7 @@ Invariant: at least one segment; `bases` are their base offsets, strictly rising
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from brokerd.log.open_files import FileRange
 from brokerd.log.scan import walk_headers
@@ -44,6 +44,25 @@ class SegmentList:
         """The offset at which segment `number` ends."""
         following = number + 1
         return self._bases[following] if following < len(self._bases) else log_end_offset
+
+    def end_after(self, base_offset: int, log_end_offset: int) -> int:
+        """The offset at which the segment that begins at `base_offset` ends."""
+        return self.end_of(self._number_of(base_offset), log_end_offset)
+
+    def closed_run(self, bases: Sequence[int]) -> list[Segment] | None:
+        """The neighbouring closed segments that begin at these offsets; None if they do not."""
+        number = self._number_of(bases[0])
+        end = number + len(bases)
+        if end >= len(self._segments) or self._bases[number:end] != list(bases):
+            return None
+        return self._segments[number:end]
+
+    def replace(self, old: Sequence[Segment], segment: Segment) -> None:
+        """Put one segment in the place of neighbours that begin where it does."""
+        number = self._number_of(segment.base_offset)
+        end = number + len(old)
+        self._segments[number:end] = [segment]
+        self._bases[number:end] = [segment.base_offset]
 
     def _number_of(self, offset: int) -> int:
         """Number of the segment that holds `offset`; the first one for offsets before it."""

@@ -13,10 +13,12 @@ passes the time.
 """
 
 import logging
+from collections.abc import Sequence
 from uuid import UUID
 from zlib import crc32
 
 from brokerd.log import loader, producer_snapshot, retention
+from brokerd.log.compaction.swap import swap_in
 from brokerd.log.context import LogContext, run_now, storage_error
 from brokerd.log.epochs import EpochCache
 from brokerd.log.flush import FlushJob
@@ -174,7 +176,7 @@ class StoredLog:
             age_ms = timestamp_ms - first_ms
         else:
             age_ms = now_ms - self._segments.active.created_ms
-        return age_ms > self.config.segment_ms - self._jitter_ms
+        return age_ms > self.config.longest_segment_ms - self._jitter_ms
 
     def roll(self, now_ms: int) -> None:
         """Close the active segment and begin one at the log end. Raises KafkaError."""
@@ -284,6 +286,36 @@ class StoredLog:
             for path in segment.mark_deleted():
                 self._context.trash.add(path, due_ms)
         return dropped
+
+    # -- compaction --------------------------------------------------------------------------------
+
+    def closed_segments(self) -> list[Segment]:
+        """All segments but the active one."""
+        return list(self._segments)[:-1]
+
+    def end_of_segment(self, segment: Segment) -> int:
+        """The offset at which one of the segments ends."""
+        return self._segments.end_after(segment.base_offset, self.log_end_offset)
+
+    def has_closed(self, bases: Sequence[int]) -> bool:
+        """Whether these base offsets are those of neighbouring closed segments."""
+        return self._segments.closed_run(bases) is not None
+
+    def replace_segments(self, bases: Sequence[int], size_bytes: int, now_ms: int) -> None:
+        """Put a cleaned segment in the place of closed neighbours. Raises OSError, KafkaError."""
+        old = self._segments.closed_run(bases)
+        if old is None:
+            raise ValueError(f"{bases} are no closed segments of {self.directory}")
+        due_ms = now_ms + self.config.file_delete_delay_ms
+        for path in swap_in(old):
+            self._context.trash.add(path, due_ms)
+        segment = Segment(
+            self._context.files, self.directory, old[0].base_offset, size_bytes, old[0].created_ms
+        )
+        segment.index_interval_bytes = self.config.index_interval_bytes
+        self._segments.replace(old, segment)
+        detail = {"segments": list(bases), "size_bytes": size_bytes}
+        self._event("compaction", **detail)
 
     def expire_producers(self, before_ms: int) -> None:
         """Forget idempotent producers that wrote nothing since `before_ms`."""

@@ -21,6 +21,8 @@ from brokerd.cluster.image import ImageDelta
 from brokerd.cluster.requests import ClusterSettings, Endpoint
 from brokerd.config import BrokerConfig
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.compaction.cleaner import Cleaner
+from brokerd.log.compaction.jobs import Limits
 from brokerd.log.log_config import LogConfig, effective_values
 from brokerd.log.manager import DutyTimes, LogManager
 from brokerd.metrics import BrokerMetrics
@@ -31,6 +33,7 @@ from brokerd.replication.state import PartitionState
 from brokerd.security import admin_token
 from brokerd.server.admin.http import AdminServer
 from brokerd.server.admin.pages import pages
+from brokerd.server.cleaner_workers import CleanerWorkers
 from brokerd.server.context import ColdHandler
 from brokerd.server.disk_worker import DiskWorker
 from brokerd.server.duties import Duties
@@ -60,6 +63,7 @@ class Broker:
     config: BrokerConfig
     logs: LogManager
     replicas: ReplicaManager
+    cleaner: Cleaner
     cluster: ClusterClient
     groups: GroupService
     log_starts: LogStartSaves
@@ -89,6 +93,7 @@ class Broker:
         self.admin_port = 0
         self._on_fatal = on_fatal
         self._disk = DiskWorker()
+        self._cleaner_workers = CleanerWorkers(config.log_cleaner_threads)
         self._router = Router(self, handlers)
         self._admin: AdminServer | None = None
         self._duties: Duties | None = None
@@ -108,6 +113,10 @@ class Broker:
             self.clock,
             config.replica_high_watermark_checkpoint_interval_ms,
         )
+        self.cleaner = Cleaner(
+            self.logs, self._cleaner_workers, self.clock.now_ms, config.log_cleaner_backoff_ms,
+            _cleaner_limits(config),
+        )  # fmt: skip
         settings = _cluster_settings(config, self.logs.cluster_id)
         self.cluster = ClusterClient(settings, loop, self._on_change, self._on_fatal)
         self.groups = GroupService(config, self.clock, self.replicas, self.cluster)
@@ -150,7 +159,9 @@ class Broker:
             raise BindError(f"cannot listen on {place}: {os.strerror(error.errno or 0)}") from error
 
     def _duty_list(self) -> list[Callable[[int], None]]:
+        compaction = [self.cleaner.tick] if self.config.log_cleaner_enable else []
         return [
+            *compaction,
             self.logs.tick_retention,
             self.logs.tick_checkpoints,
             self.logs.tick_delete,
@@ -172,6 +183,7 @@ class Broker:
         self.network.close()
         if self._admin is not None:
             self._admin.close()
+        await self._cleaner_workers.stop()
         await self._disk.drain()
         if hasattr(self, "logs"):
             if hasattr(self, "replicas"):
@@ -247,6 +259,17 @@ class Broker:
                 "leader_epoch": state.leader_epoch,
             }
             self.events.add("leader", detail)
+
+
+def _cleaner_limits(config: BrokerConfig) -> Limits:
+    """What one compaction worker may use: its share of what all may."""
+    share = config.log_cleaner_threads
+    return Limits(
+        map_bytes=config.log_cleaner_dedupe_buffer_size // share,
+        load_factor=config.log_cleaner_io_buffer_load_factor,
+        io_buffer_bytes=config.log_cleaner_io_buffer_size // share,
+        bytes_per_second=config.log_cleaner_io_max_bytes_per_second / share,
+    )
 
 
 def _cluster_settings(config: BrokerConfig, cluster_id: str) -> ClusterSettings:

@@ -57,6 +57,7 @@ def pages(broker: Broker) -> dict[str, Page]:
         "/v1/segments/index": admin.index,
         "/v1/segments/batches": admin.batches,
         "/v1/events": admin.events,
+        "/v1/compaction": admin.compaction,
     }
 
 
@@ -163,6 +164,22 @@ class AdminPages:
             query.number("after", 0), _limit(query, 100, EVENT_LIMIT_MAX)
         )
         return json_answer({"events": [each._asdict() for each in events]})
+
+    def compaction(self, query: Query) -> Answer:
+        cleaner = self._broker.cleaner
+        return json_answer(
+            {
+                "rounds": cleaner.metrics.rounds,
+                "read_bytes": cleaner.metrics.read_bytes,
+                "written_bytes": cleaner.metrics.written_bytes,
+                "damaged_batches": cleaner.metrics.damaged_batches,
+                "cleaning": cleaner.busy,
+                "uncleanable": [
+                    {"topic": topic, "partition": partition, "reason": reason}
+                    for (topic, partition), reason in cleaner.uncleanable.items()
+                ],
+            }
+        )
 
     def _log(self, query: Query) -> PartitionLog:
         topic, index = query.text("topic"), query.number("partition")

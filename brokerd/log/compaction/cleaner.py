@@ -1,0 +1,314 @@
+"""The broker's side of compaction: which log is cleaned next, and taking in what a worker made.
+
+`tick` looks at the compacted logs, so many at a time, and gives the dirtiest to workers; between
+looks that find nothing lie log.cleaner.backoff.ms. A worker only writes `.cleaned` files. Whether
+they are still wanted (the log may have been cut, deleted or lost segments meanwhile) is decided
+here, where the log is used; so are the renames and the checkpoint made.
+
+A log whose cleaning fails is set aside until it is cut or made anew, or the broker restarts.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from brokerd.errors import KafkaError
+from brokerd.log import crash_points
+from brokerd.log.compaction import plan, swap
+from brokerd.log.compaction.jobs import GroupDone, Job, Limits, RoundDone
+from brokerd.log.flush import FlushJob
+from brokerd.log.manager import Key, LogManager
+from brokerd.log.partition_log import PartitionLog
+
+logger = logging.getLogger(__name__)
+
+LOOK_SLICE: Final = 500
+DEATHS_MAX: Final = 2
+
+
+class Listener(Protocol):
+    """Who hears what becomes of a job."""
+
+    def group_done(self, group: GroupDone) -> bool: ...
+
+    def round_done(self, done: RoundDone) -> None: ...
+
+    def worker_died(self) -> None: ...
+
+
+class Workers(Protocol):
+    """Who does the jobs. Calls the listener where the logs are used."""
+
+    @property
+    def free(self) -> int: ...
+
+    def run(self, job: Job, listener: Listener) -> None: ...
+
+    def rest(self) -> None:
+        """There is nothing to do for now."""
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is known of one log; void when the log is another one, or was cut."""
+
+    log: PartitionLog
+    checkpoint: int
+    truncations: int
+    is_busy: bool = False
+    deaths: int = 0
+    aside: str = ""
+
+
+@dataclass(slots=True)
+class CleanerMetrics:
+    """What was done since the start."""
+
+    rounds: int = 0
+    read_bytes: int = 0
+    written_bytes: int = 0
+    damaged_batches: int = 0
+
+
+@dataclass(slots=True)
+class Cleaner:
+    """See the module. Not thread-safe."""
+
+    logs: LogManager
+    workers: Workers
+    now_ms: Callable[[], int]
+    backoff_ms: int = 15_000
+    limits: Limits = field(default_factory=Limits)
+    metrics: CleanerMetrics = field(default_factory=CleanerMetrics)
+    _known: dict[Key, _Known] = field(default_factory=dict)
+    _stored: dict[Key, int] = field(init=False)
+    _look: Iterator[PartitionLog] | None = None
+    _found: list[tuple[float, _Known, plan.Dirty]] = field(default_factory=list)
+    _due_ms: int = 0
+
+    def __post_init__(self) -> None:
+        self._stored = self.logs.read_cleaner_offsets()
+
+    @property
+    def uncleanable(self) -> dict[Key, str]:
+        """The logs set aside, with the reason."""
+        return {key: known.aside for key, known in self._known.items() if known.aside}
+
+    @property
+    def busy(self) -> int:
+        """How many logs are being cleaned."""
+        return sum(known.is_busy for known in self._known.values())
+
+    # -- choosing ----------------------------------------------------------------------------------
+
+    def tick(self, now_ms: int) -> None:
+        """Look at some logs; at the end of a look have the dirtiest cleaned."""
+        if self._look is None:
+            if now_ms < self._due_ms or not self.workers.free:
+                return
+            self._look = iter(self.logs.compacted())
+            self._found = []
+        for _ in range(LOOK_SLICE):
+            log = next(self._look, None)
+            if log is None:
+                self._look = None
+                self._choose(now_ms)
+                return
+            if self.logs.get(log.topic, log.partition) is log:
+                self._look_at(log, now_ms)
+
+    def _look_at(self, log: PartitionLog, now_ms: int) -> None:
+        known = self._known_of(log)
+        if known.is_busy or known.aside:
+            return
+        dirty = _dirty_part(log, known.checkpoint, log.high_watermark, now_ms)
+        if plan.is_cleanable(dirty, log.config):
+            self._found.append((dirty.ratio, known, dirty))
+
+    def _known_of(self, log: PartitionLog) -> _Known:
+        key = (log.topic, log.partition)
+        known = self._known.get(key)
+        if known is None:
+            known = _Known(log, self._stored.pop(key, 0), log.truncations)
+        elif known.is_busy:
+            return known  # what became of the log meanwhile is seen when the job is over
+        elif known.log is not log or known.truncations != log.truncations:
+            known = _Known(log, 0, log.truncations)  # 0: dirty from its start on
+        self._known[key] = known
+        return known
+
+    def _choose(self, now_ms: int) -> None:
+        self._found.sort(key=lambda found: found[0], reverse=True)
+        started = False
+        for _, known, _ in self._found:
+            if not self.workers.free:
+                break
+            started |= self._start(known, now_ms)
+        self._found = []
+        if not started:
+            self._due_ms = now_ms + self.backoff_ms
+            if not self.busy:
+                self.workers.rest()
+
+    def _start(self, known: _Known, now_ms: int) -> bool:
+        """Have a log cleaned, or made durable first; whether there was anything to do."""
+        log = known.log
+        try:
+            dirty = _dirty_part(log, known.checkpoint, log.last_stable_offset, now_ms)
+            if not plan.is_cleanable(dirty, log.config):
+                return False
+            if log.recovery_point < dirty.end_offset:  # what replaces records must outlast them
+                self.logs.submit(FlushJob(log, dirty.end_offset))
+                return True
+            job = self._job(log, dirty, now_ms)
+        except (OSError, KafkaError) as error:
+            self._set_aside(known, str(error))
+            return False
+        known.is_busy = True
+        self.workers.run(job, _Round(self, known, job))
+        return True
+
+    def _job(self, log: PartitionLog, dirty: plan.Dirty, now_ms: int) -> Job:
+        config = log.config
+        closed = log.closed_segments()
+        return Job(
+            directory=log.directory,
+            segments=[
+                (each.base_offset, log.end_of_segment(each), each.size_bytes)
+                for each in closed
+                if log.end_of_segment(each) <= dirty.end_offset
+            ],
+            dirty_start=dirty.start_offset,
+            now_ms=now_ms,
+            delete_retention_ms=config.delete_retention_ms,
+            segment_bytes=config.segment_bytes,
+            segment_index_bytes=config.segment_index_bytes,
+            index_interval_bytes=config.index_interval_bytes,
+            producers=[
+                (id_, entry.epoch, entry.batches[-1].last_offset if entry.batches else -1)
+                for id_, entry in log.producers.entries.items()
+            ],
+            limits=self.limits,
+        )
+
+    # -- taking in ---------------------------------------------------------------------------------
+
+    def is_unchanged(self, known: _Known) -> bool:
+        """Whether a log is still the one that a job was made for."""
+        log = known.log
+        return (
+            self.logs.get(log.topic, log.partition) is log and log.truncations == known.truncations
+        )
+
+    def finished(self, known: _Known, done: RoundDone) -> None:
+        """Note what a round came to."""
+        log = known.log
+        self.metrics.read_bytes += done.read_bytes
+        self.metrics.written_bytes += done.written_bytes
+        self.metrics.damaged_batches += done.damaged_batches
+        if done.damaged_batches:
+            logger.warning(
+                "%s-%d has %d batches that do not hold together and stay as they are: %s",
+                log.topic, log.partition, done.damaged_batches,
+                "; ".join(f"at offset {offset}: {reason}" for offset, reason in done.damaged),
+            )  # fmt: skip
+        if done.end_offset < 0 or not self.is_unchanged(known):
+            return
+        self.metrics.rounds += 1
+        known.checkpoint = done.end_offset
+        known.deaths = 0
+        logger.info(
+            "cleaned %s-%d up to offset %d: %d of %d records stay, %d of %d bytes",
+            log.topic, log.partition, done.end_offset, done.records_after, done.records_before,
+            done.written_bytes, done.read_bytes,
+        )  # fmt: skip
+        self.checkpoint()
+
+    def checkpoint(self) -> None:
+        """Write down up to where each log is clean."""
+        offsets = self._stored | {key: known.checkpoint for key, known in self._known.items()}
+        crash_points.reached("before-cleaner-checkpoint")
+        self.logs.write_cleaner_offsets(offsets)
+        crash_points.reached("after-cleaner-checkpoint")
+
+    def failed(self, known: _Known, reason: str) -> None:
+        """A job came to nothing: no wonder where the log has changed, else it is set aside."""
+        if self.is_unchanged(known):
+            self._set_aside(known, reason)
+
+    def _set_aside(self, known: _Known, reason: str) -> None:
+        known.aside = reason
+        log = known.log
+        logger.error(
+            "%s-%d cannot be compacted and is set aside until it is cut, made anew or the broker "
+            "restarts: %s", log.topic, log.partition, reason,
+        )  # fmt: skip
+
+
+def _dirty_part(
+    log: PartitionLog, checkpoint: int, stable_offset: int, now_ms: int
+) -> plan.Dirty:
+    with_times = plan.needs_timestamps(log.config)
+    closed = [
+        plan.ClosedSegment(
+            each.base_offset, log.end_of_segment(each), each.size_bytes,
+            each.first_timestamp() if with_times else -1,
+            each.largest_timestamp()[0] if with_times else -1,
+        )
+        for each in log.closed_segments()
+    ]  # fmt: skip
+    return plan.dirty_part(
+        closed, log.config, checkpoint=checkpoint, stable_offset=stable_offset, now_ms=now_ms
+    )
+
+
+class _Round:
+    """One job under way."""
+
+    def __init__(self, cleaner: Cleaner, known: _Known, job: Job) -> None:
+        self._cleaner = cleaner
+        self._known = known
+        self._job = job
+        self._first = job.segments[0][0]
+
+    def group_done(self, group: GroupDone) -> bool:
+        log = self._known.log
+        if not self._is_wanted(group):
+            swap.discard(self._job.directory, group.bases[0])
+            return False
+        try:
+            log.replace_segments(group.bases, group.size_bytes, self._cleaner.now_ms())
+        except (OSError, KafkaError) as error:
+            self._cleaner.failed(self._known, f"its segments could not be replaced: {error}")
+            return False
+        return True
+
+    def _is_wanted(self, group: GroupDone) -> bool:
+        """Whether the segments that a group was made of are still there as they were."""
+        known = self._known
+        if not self._cleaner.is_unchanged(known) or not known.log.has_closed(group.bases):
+            return False
+        sizes = {base: size for base, _, size in self._job.segments}
+        there = {each.base_offset: each.size_bytes for each in known.log.closed_segments()}
+        return all(there.get(base) == sizes[base] for base in group.bases)
+
+    def round_done(self, done: RoundDone) -> None:
+        self._known.is_busy = False
+        self._cleaner.finished(self._known, done)
+        if done.failed and not self._has_lost_segments():
+            self._cleaner.failed(self._known, done.failed)
+
+    def _has_lost_segments(self) -> bool:
+        """Whether retention took segments from under the worker."""
+        closed = self._known.log.closed_segments()
+        return not closed or closed[0].base_offset > self._first
+
+    def worker_died(self) -> None:
+        known = self._known
+        known.is_busy = False
+        known.deaths += 1
+        for base, _, _ in self._job.segments:
+            swap.discard(self._job.directory, base)
+        if known.deaths >= DEATHS_MAX:
+            self._cleaner.failed(known, f"the worker process died {known.deaths} times over it")

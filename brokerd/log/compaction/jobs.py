@@ -1,0 +1,96 @@
+"""What the broker and a compaction worker tell each other: one JSON object a line.
+
+    broker → worker   a Job; then, for each GroupDone, true (swapped, go on) or false (give up)
+    worker → broker   any number of GroupDone, then one RoundDone
+"""
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+Segments = list[tuple[int, int, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a worker may use. `bytes_per_second` counts what is read and what is written."""
+
+    map_bytes: int = 128 << 20
+    load_factor: float = 0.9
+    io_buffer_bytes: int = 512 << 10
+    bytes_per_second: float = float("inf")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Clean one log. `segments` are (base offset, next offset, size in bytes), oldest first: all
+    closed ones up to the end of the dirty part, which begins at `dirty_start`. `producers` are
+    (producer id, epoch, last data offset or -1)."""
+
+    directory: str
+    segments: Segments
+    dirty_start: int
+    now_ms: int
+    delete_retention_ms: int
+    segment_bytes: int
+    segment_index_bytes: int
+    index_interval_bytes: int
+    producers: list[tuple[int, int, int]] = field(default_factory=list)
+    limits: Limits = field(default_factory=Limits)
+
+    def encode(self) -> bytes:
+        return _line(asdict(self))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupDone:
+    """These segments are written into one, whose complete `.cleaned` files lie beside them."""
+
+    bases: list[int]
+    size_bytes: int
+
+    def encode(self) -> bytes:
+        return _line({"kind": "group", **asdict(self)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundDone:
+    """The round is over: cleaned up to `end_offset`, or `failed` says why not.
+
+    `damaged` names batches that do not hold together, by offset; there may be more of them.
+    """
+
+    end_offset: int = -1
+    failed: str = ""
+    read_bytes: int = 0
+    written_bytes: int = 0
+    records_before: int = 0
+    records_after: int = 0
+    damaged_batches: int = 0
+    damaged: list[tuple[int, str]] = field(default_factory=list)
+
+    def encode(self) -> bytes:
+        return _line({"kind": "round", **asdict(self)})
+
+
+def decode_job(line: bytes) -> Job:
+    fields = json.loads(line)
+    fields["limits"] = Limits(**fields["limits"])
+    return Job(**fields)
+
+
+def decode_message(line: bytes) -> GroupDone | RoundDone:
+    """What a worker said. Raises ValueError for anything else."""
+    fields = json.loads(line)
+    kind = fields.pop("kind")
+    if kind == "group":
+        return GroupDone(**fields)
+    return RoundDone(**fields)
+
+
+def encode_answer(go_on: bool) -> bytes:
+    return _line(go_on)
+
+
+def _line(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode() + b"\n"

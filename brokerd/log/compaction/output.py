@@ -1,0 +1,98 @@
+"""A cleaned segment on its way: data, both indexes and, if need be, the transaction index.
+
+The files have the suffix `.cleaned` until the broker renames them. `finish` syncs them, so that
+what the broker swaps in is durable before what it replaces goes.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Final
+
+from brokerd.log import names
+from brokerd.log.compaction.transactions import AbortedTransaction
+from brokerd.log.offset_index import OffsetIndex
+from brokerd.log.time_index import NO_TIMESTAMP, TimeIndex
+from brokerd.protocol.records import BatchHeader
+
+BUFFERS_MAX: Final = 512
+
+Buffer = memoryview | bytearray
+
+
+class CleanedSegment:
+    """See the module. Raises OSError wherever it writes."""
+
+    def __init__(self, directory: str, base_offset: int, index_interval_bytes: int) -> None:
+        self._directory = directory
+        self._base_offset = base_offset
+        self._interval_bytes = index_interval_bytes
+        self._paths = {
+            suffix: names.segment_file(directory, base_offset, suffix) + names.CLEANED
+            for suffix in (names.LOG, *names.INDEX_SUFFIXES)
+        }
+        self.discard()
+        for suffix in (names.INDEX, names.TIME_INDEX):
+            open(self._paths[suffix], "xb").close()
+        self._file = open(self._paths[names.LOG], "xb", buffering=0)  # noqa: SIM115
+        self._index = OffsetIndex(self._paths[names.INDEX], base_offset)
+        self._time_index = TimeIndex(self._paths[names.TIME_INDEX], base_offset)
+        self._largest = (NO_TIMESTAMP, base_offset)
+        self._since_index = 0
+        self.size_bytes = 0
+
+    def write(self, batches: Sequence[tuple[BatchHeader, Buffer]]) -> None:
+        """Append batches; of each header only last offset and largest timestamp are used."""
+        for start in range(0, len(batches), BUFFERS_MAX):
+            self._write_out([data for _, data in batches[start : start + BUFFERS_MAX]])
+        position, since = self.size_bytes, self._since_index
+        for header, data in batches:
+            last_offset = header.last_offset
+            if header.max_timestamp > self._largest[0]:
+                self._largest = (header.max_timestamp, last_offset)
+            if since > self._interval_bytes:
+                self._index.append(last_offset, position)
+                self._time_index.append(*self._largest)
+                since = 0
+            size = len(data)
+            since += size
+            position += size
+        self.size_bytes, self._since_index = position, since
+
+    def _write_out(self, buffers: list[Buffer]) -> None:
+        wanted = sum(map(len, buffers))
+        written = os.writev(self._file.fileno(), buffers)
+        if written < wanted:  # rare: the rest in one piece
+            rest = memoryview(b"".join(buffers))[written:]
+            while rest:
+                rest = rest[self._file.write(rest) :]
+
+    def finish(self, aborted: Sequence[AbortedTransaction], modified_ns: int) -> None:
+        """Complete and sync the files; the data counts as last changed at `modified_ns`."""
+        self._time_index.append(*self._largest)
+        self._index.flush()
+        self._time_index.flush()
+        if aborted:
+            with open(self._paths[names.TXN_INDEX], "xb") as file:
+                file.write(b"".join(each.encode() for each in aborted))
+        os.utime(self._file.fileno(), ns=(modified_ns, modified_ns))
+        os.fsync(self._file.fileno())
+        self._file.close()
+        for suffix in names.INDEX_SUFFIXES:
+            if suffix != names.TXN_INDEX or aborted:
+                _sync(self._paths[suffix])
+
+    def discard(self) -> None:
+        """Remove the files, also those of an earlier attempt."""
+        for path in self._paths.values():
+            try:
+                os.unlink(path)
+            except FileNotFoundError:
+                continue
+
+
+def _sync(path: str) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

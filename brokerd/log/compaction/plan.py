@@ -1,0 +1,129 @@
+"""What of a log is dirty, which log is the dirtiest, and which segments are written into one.
+
+A log has three parts: what was cleaned before (up to the cleaner's checkpoint), the dirty part, and
+what may not be cleaned yet: the active segment, what is not below the last stable offset or not
+durable, and from the first segment on that holds records younger than min.compaction.lag.ms. Only
+whole closed segments are dirty.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from brokerd.log.log_config import INT32_MAX, INT64_MAX, LogConfig
+
+GROUP_SEGMENTS_MAX: Final = 32  # so that one swap is a bounded number of renames
+
+
+class ClosedSegment(NamedTuple):
+    """A closed segment. Timestamps are -1 where it has none or nobody needs them."""
+
+    base_offset: int
+    next_offset: int
+    size_bytes: int
+    first_timestamp_ms: int = -1
+    largest_timestamp_ms: int = -1
+
+
+class Dirty(NamedTuple):
+    """The dirty part [start, end), the sizes of clean and dirty part, and whether it is late."""
+
+    start_offset: int
+    end_offset: int
+    clean_bytes: int
+    dirty_bytes: int
+    is_late: bool
+
+    @property
+    def ratio(self) -> float:
+        total = self.clean_bytes + self.dirty_bytes
+        return self.dirty_bytes / total if total else 0.0
+
+
+def needs_timestamps(config: LogConfig) -> bool:
+    """Whether `dirty_part` looks at timestamps, which may have to be read from disk."""
+    return config.min_compaction_lag_ms > 0 or config.max_compaction_lag_ms < INT64_MAX
+
+
+def dirty_part(
+    closed: Sequence[ClosedSegment],
+    config: LogConfig,
+    *,
+    checkpoint: int,
+    stable_offset: int,
+    now_ms: int,
+) -> Dirty:
+    """What is dirty of a log with these closed segments, all of them, oldest first.
+
+    `checkpoint` is where the last cleaning ended; what it says of offsets that are not in the log
+    is void, and the log dirty from its start on. Nothing at or above `stable_offset` is cleaned.
+    """
+    if not closed:
+        return Dirty(checkpoint, checkpoint, 0, 0, False)
+    start = checkpoint
+    if not closed[0].base_offset <= start <= closed[-1].next_offset:
+        start = closed[0].base_offset
+    clean_bytes = dirty_bytes = 0
+    end = start
+    oldest_ms = INT64_MAX
+    for segment in closed:
+        if segment.next_offset <= start:
+            clean_bytes += segment.size_bytes
+            continue
+        if segment.next_offset > stable_offset or _is_young(segment, config, now_ms):
+            break
+        dirty_bytes += segment.size_bytes
+        end = segment.next_offset
+        if segment.first_timestamp_ms > 0:
+            oldest_ms = min(oldest_ms, segment.first_timestamp_ms)
+    lag_ms = max(config.max_compaction_lag_ms, config.min_compaction_lag_ms)
+    is_late = dirty_bytes > 0 and oldest_ms < INT64_MAX and now_ms - oldest_ms > lag_ms
+    return Dirty(start, end, clean_bytes, dirty_bytes, is_late)
+
+
+def _is_young(segment: ClosedSegment, config: LogConfig, now_ms: int) -> bool:
+    lag_ms = config.min_compaction_lag_ms
+    return lag_ms > 0 and segment.largest_timestamp_ms > now_ms - lag_ms
+
+
+def is_cleanable(dirty: Dirty, config: LogConfig) -> bool:
+    """Whether it is dirty enough, or too long."""
+    if dirty.end_offset <= dirty.start_offset or dirty.dirty_bytes == 0:
+        return False
+    return dirty.is_late or dirty.ratio > config.min_cleanable_dirty_ratio
+
+
+class SegmentFiles(NamedTuple):
+    """A segment that takes part in a cleaning, with the sizes of its files."""
+
+    base_offset: int
+    next_offset: int
+    size_bytes: int
+    index_bytes: int
+    time_index_bytes: int
+
+
+def groups(
+    segments: Iterable[SegmentFiles], *, segment_bytes: int, index_bytes: int
+) -> list[list[SegmentFiles]]:
+    """Neighbours that fit one segment together, whatever is kept of them."""
+    made: list[list[SegmentFiles]] = []
+    size = index = time_index = 0
+    for segment in segments:
+        size += segment.size_bytes
+        index += segment.index_bytes
+        time_index += segment.time_index_bytes
+        fits = (
+            made
+            and len(made[-1]) < GROUP_SEGMENTS_MAX
+            and size <= segment_bytes
+            and index <= index_bytes
+            and time_index <= index_bytes
+            and segment.next_offset - 1 - made[-1][0].base_offset <= INT32_MAX
+        )
+        if fits:
+            made[-1].append(segment)
+        else:
+            made.append([segment])
+            size, index = segment.size_bytes, segment.index_bytes
+            time_index = segment.time_index_bytes
+    return made

@@ -1,0 +1,124 @@
+"""The processes that compact logs: started when there is a job, ended when there is none.
+
+They are started anew (never forked from the broker) and spoken to over pipes, a JSON object a line
+(see `brokerd.log.compaction.jobs`). What they say on standard error goes where the broker's goes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import brokerd
+from brokerd.log.compaction.jobs import GroupDone, decode_message, encode_answer
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+
+    from brokerd.log.compaction.cleaner import Listener
+    from brokerd.log.compaction.jobs import Job
+
+logger = logging.getLogger(__name__)
+
+MODULE = "brokerd.log.compaction.worker"
+_ROOT = str(Path(str(brokerd.__file__)).parents[1])
+
+
+class CleanerWorkers:
+    """At most `limit` processes (log.cleaner.threads)."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._idle: list[Process] = []
+        self._processes: set[Process] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._busy = 0
+
+    @property
+    def free(self) -> int:
+        return self._limit - self._busy
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes there are."""
+        return [process.pid for process in self._processes]
+
+    def run(self, job: Job, listener: Listener) -> None:
+        self._busy += 1
+        self._spawn_task(self._serve(job, listener))
+
+    def rest(self) -> None:
+        for process in self._idle:
+            assert process.stdin is not None
+            process.stdin.close()
+            self._spawn_task(self._end(process))
+        self._idle = []
+
+    async def stop(self) -> None:
+        """End all at once; what they had not finished is done anew some day."""
+        for process in self._processes:
+            if process.returncode is None:
+                process.kill()
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*(process.wait() for process in self._processes))
+
+    def _spawn_task(self, work: object) -> None:
+        task = asyncio.ensure_future(work)  # type: ignore[call-overload]
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, job: Job, listener: Listener) -> None:
+        """Have one job done. A process that says anything odd counts as dead."""
+        process = None
+        is_over = False
+        try:
+            process = self._idle.pop() if self._idle else await self._start()
+            is_over = await _converse(process, job, listener)
+        except (OSError, ValueError, TypeError) as error:
+            logger.warning("a compaction worker failed: %s", error)
+        finally:
+            self._busy -= 1
+        if is_over and process is not None:
+            self._idle.append(process)
+            return
+        if process is not None:
+            if process.returncode is None:
+                process.kill()
+            await self._end(process)
+        listener.worker_died()
+
+    async def _start(self) -> Process:
+        path = os.pathsep.join(filter(None, (_ROOT, os.environ.get("PYTHONPATH"))))
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", MODULE, stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE, env={**os.environ, "PYTHONPATH": path},
+        )  # fmt: skip
+        self._processes.add(process)
+        return process
+
+    async def _end(self, process: Process) -> None:
+        await process.wait()
+        self._processes.discard(process)
+
+
+async def _converse(process: Process, job: Job, listener: Listener) -> bool:
+    """Whether the process came to the end of the job."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(job.encode())
+    await process.stdin.drain()
+    while line := await process.stdout.readline():
+        message = decode_message(line)
+        if not isinstance(message, GroupDone):
+            listener.round_done(message)
+            return True
+        process.stdin.write(encode_answer(listener.group_done(message)))
+        await process.stdin.drain()
+    return False
