@@ -68,6 +68,8 @@ class CleanerWorkers:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*(process.wait() for process in self._processes))
+        self._processes.clear()
+        self._idle.clear()
 
     def _spawn_task(self, work: object) -> None:
         task = asyncio.ensure_future(work)  # type: ignore[call-overload]

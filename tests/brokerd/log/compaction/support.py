@@ -1,0 +1,117 @@
+"""Compacted logs for tests, and workers that do a job on the spot."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from brokerd.log.compaction.cleaner import Cleaner, Listener
+from brokerd.log.compaction.cleaning import clean
+from brokerd.log.compaction.jobs import Job, Limits, RoundDone
+from brokerd.log.log_config import LogConfig
+from brokerd.log.manager import LogManager
+from brokerd.log.partition_log import PartitionLog
+from brokerd.protocol.records import Record, encode_batch
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, records
+
+SEED = bytes(range(32))
+COMPACTED = LogConfig(
+    cleanup_policy=("compact",), segment_bytes=3000, index_interval_bytes=300,
+    delete_retention_ms=1000, file_delete_delay_ms=0,
+)  # fmt: skip
+SMALL = Limits(map_bytes=1 << 16, io_buffer_bytes=2048)
+
+Pair = tuple[bytes | None, bytes | None]
+
+
+def keyed(
+    pairs: Iterable[Pair],
+    *,
+    codec: int = 0,
+    timestamp_ms: int = NOW_MS,
+    producer: tuple[int, int, int] = (-1, -1, -1),
+    attributes: int = 0,
+) -> memoryview:
+    """A writable batch of these keys and values, a millisecond apart."""
+    made = [Record(0, timestamp_ms + i, key, value) for i, (key, value) in enumerate(pairs)]
+    producer_id, epoch, sequence = producer
+    return memoryview(
+        encode_batch(
+            made, codec=codec, producer_id=producer_id, producer_epoch=epoch,
+            base_sequence=sequence, attributes=attributes,
+        )
+    )  # fmt: skip
+
+
+@dataclass
+class OnTheSpot:
+    """Workers that are always free; `jobs` are those done, `done` what came of them."""
+
+    free: int = 1
+    jobs: list[Job] = field(default_factory=list)
+    done: list[RoundDone] = field(default_factory=list)
+    rests: int = 0
+
+    def run(self, job: Job, listener: Listener) -> None:
+        self.jobs.append(job)
+        done = clean(job, listener.group_done, seed=SEED)
+        self.done.append(done)
+        listener.round_done(done)
+
+    def rest(self) -> None:
+        self.rests += 1
+
+
+class CompactedLog:
+    """A manager with one compacted log and a cleaner."""
+
+    def __init__(
+        self, directory: Path, config: LogConfig = COMPACTED, limits: Limits = SMALL
+    ) -> None:
+        self.now_ms = NOW_MS
+        self.workers = OnTheSpot()
+        self.manager = LogManager.open([str(directory)], 1, now_ms=NOW_MS)
+        self.log: PartitionLog = self.manager.create("t", 0, TOPIC_ID, config, NOW_MS)
+        self.log.high_watermark = self.log.log_end_offset
+        self.cleaner = Cleaner(
+            self.manager, self.workers, lambda: self.now_ms, backoff_ms=0, limits=limits
+        )
+
+    def append(self, *batches: memoryview) -> None:
+        for batch in batches:
+            (result,) = self.log.append([batch], 0, self.now_ms)
+            assert result.error is None
+        self.log.high_watermark = self.log.log_end_offset
+
+    def roll(self) -> None:
+        self.log.roll(self.now_ms)
+
+    def clean(self) -> RoundDone:
+        """Clean until there is nothing to do; what came of the last round."""
+        rests = self.workers.rests
+        while self.workers.rests == rests:
+            self.cleaner.tick(self.now_ms)
+        return self.workers.done[-1] if self.workers.done else RoundDone()
+
+    def content(self) -> list[tuple[int, bytes | None, bytes | None]]:
+        """(offset, key, value) of every record."""
+        found = records(self.log, self.log.log_start_offset)
+        return [(each.offset, each.key, each.value) for each in found]
+
+    def checkpoint(self) -> str:
+        directory = Path(self.log.directory).parent
+        return (directory / "cleaner-offset-checkpoint").read_text()
+
+
+def last_values(
+    content: Iterable[tuple[int, bytes | None, bytes | None]],
+) -> dict[bytes, tuple[int, bytes]]:
+    """What somebody who reads a log from its start knows in the end; tombstones remove keys."""
+    known: dict[bytes, tuple[int, bytes]] = {}
+    for offset, key, value in content:
+        if key is None:
+            continue
+        if value is None:
+            known.pop(key, None)
+        else:
+            known[key] = (offset, value)
+    return known

@@ -1,0 +1,181 @@
+"""The broker's side: which log, when, and what happens when the log changed under a worker."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from brokerd.log.compaction.cleaner import Cleaner, Listener
+from brokerd.log.compaction.cleaning import clean
+from brokerd.log.compaction.jobs import Job
+from brokerd.log.log_config import LogConfig
+from tests.brokerd.log.compaction.support import COMPACTED, SEED, SMALL, CompactedLog, keyed
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, records
+
+
+class Later:
+    """Workers that do a job when the test says so."""
+
+    def __init__(self) -> None:
+        self.free = 1
+        self.waiting: list[tuple[Job, Listener]] = []
+        self.rests = 0
+
+    def run(self, job: Job, listener: Listener) -> None:
+        self.free -= 1
+        self.waiting.append((job, listener))
+
+    def do(self) -> None:
+        job, listener = self.waiting.pop()
+        self.free += 1
+        listener.round_done(clean(job, listener.group_done, seed=SEED))
+
+    def rest(self) -> None:
+        self.rests += 1
+
+
+def dirty(directory: Path, config: LogConfig = COMPACTED) -> tuple[CompactedLog, Later, Cleaner]:
+    log = CompactedLog(directory, config)
+    for number in range(100):
+        log.append(keyed([(b"%d" % (number % 9), b"x" * 90)]))
+    log.roll()
+    workers = Later()
+    cleaner = Cleaner(log.manager, workers, lambda: log.now_ms, 1000, SMALL)
+    return log, workers, cleaner
+
+
+def test_a_cleaned_log_is_in_the_checkpoint_and_not_cleaned_again(tmp_path: Path) -> None:
+    log = CompactedLog(tmp_path)
+    log.append(keyed([(b"k", b"1")]), keyed([(b"k", b"2")]))
+    log.roll()
+    log.clean()
+    assert log.content() == [(1, b"k", b"2")]
+    assert log.checkpoint() == "0\n1\nt 0 2\n"
+    log.clean()
+    assert len(log.workers.jobs) == 1
+    assert log.workers.rests
+    again = Cleaner(log.manager, log.workers, lambda: log.now_ms, 0, SMALL)
+    again.tick(NOW_MS)
+    assert len(log.workers.jobs) == 1
+
+
+def test_a_log_is_made_durable_before_it_is_cleaned(tmp_path: Path) -> None:
+    log, workers, cleaner = dirty(tmp_path)
+    log.log.recovery_point = 10
+    cleaner.tick(NOW_MS)
+    assert workers.waiting == []
+    assert log.log.recovery_point == 100
+    cleaner.tick(NOW_MS)
+    assert len(workers.waiting) == 1
+
+
+def test_nothing_is_cleaned_past_the_high_watermark_or_an_open_transaction(tmp_path: Path) -> None:
+    log, workers, cleaner = dirty(tmp_path)
+    log.log.high_watermark = 50
+    cleaner.tick(NOW_MS)
+    assert workers.waiting[0][0].segments[-1][1] <= 50
+    producers = log.log.producers
+    log.append(keyed([(b"k", b"v")], producer=(7, 0, 0)))
+    producers.entries[7] = producers.entries[7]._replace(txn_first_offset=30)
+    assert log.log.last_stable_offset == 30
+
+
+def test_the_dirtiest_log_comes_first(tmp_path: Path) -> None:
+    log, workers, cleaner = dirty(tmp_path)
+    other = log.manager.create("u", 0, TOPIC_ID, COMPACTED, NOW_MS)
+    for _ in range(100):
+        other.append([keyed([(b"k", b"x" * 90)])], 0, NOW_MS)
+    other.roll(NOW_MS)
+    other.high_watermark = other.log_end_offset
+    cleaner.tick(NOW_MS)
+    workers.do()
+    for _ in range(60):
+        log.append(keyed([(b"k", b"x" * 90)]))
+    log.roll()
+    first = workers
+    assert cleaner.metrics.rounds == 1
+    cleaner.tick(NOW_MS)
+    assert first.waiting[0][0].directory == other.directory
+
+
+def test_between_looks_that_find_nothing_lies_the_backoff(tmp_path: Path) -> None:
+    _, workers, cleaner = dirty(tmp_path)
+    cleaner.tick(NOW_MS)
+    workers.do()
+    cleaner.tick(NOW_MS)
+    assert workers.rests == 1
+    cleaner.tick(NOW_MS + 999)
+    assert workers.rests == 1
+    cleaner.tick(NOW_MS + 1000)
+    assert workers.rests == 2
+
+
+def test_a_log_that_is_not_compacted_is_left_alone(tmp_path: Path) -> None:
+    log, workers, cleaner = dirty(tmp_path, replace(COMPACTED, cleanup_policy=("delete",)))
+    cleaner.tick(NOW_MS)
+    assert workers.waiting == []
+    log.manager.reconfigure("t", 0, COMPACTED)
+    cleaner.tick(NOW_MS + 1000)
+    assert len(workers.waiting) == 1
+
+
+def cut(log: CompactedLog) -> None:
+    log.log.truncate_to(60)
+
+
+def lose(log: CompactedLog) -> None:
+    log.log.delete_records_before(40)
+    log.log.apply_retention(NOW_MS, log.log.high_watermark)
+
+
+def remove(log: CompactedLog) -> None:
+    log.manager.delete("t", 0, NOW_MS)
+
+
+@pytest.mark.parametrize("change", [cut, lose, remove])
+def test_what_a_worker_made_of_a_log_that_changed_is_thrown_away(
+    tmp_path: Path, change: object
+) -> None:
+    log, workers, cleaner = dirty(tmp_path)
+    cleaner.tick(NOW_MS)
+    change(log)  # type: ignore[operator]
+    left = [] if change is remove else log.content()
+    workers.do()
+    assert cleaner.metrics.rounds == 0
+    assert cleaner.uncleanable == {}
+    assert not list(tmp_path.glob("t-0/*.cleaned"))
+    if change is not remove:
+        assert log.content() == left
+        assert left
+        cleaner.tick(NOW_MS)
+        assert len(workers.waiting) == 1
+
+
+def test_a_range_being_sent_is_read_to_its_end_over_a_swap(tmp_path: Path) -> None:
+    log, workers, cleaner = dirty(tmp_path)
+    pinned = log.log.read(0, 1 << 20, up_to=100, min_one_batch=True)
+    assert pinned is not None
+    before = pinned.read()
+    cleaner.tick(NOW_MS)
+    workers.do()
+    log.manager.tick_delete(NOW_MS + 1)
+    assert not list(tmp_path.glob("t-0/*.deleted"))
+    assert pinned.read() == before
+    pinned.release()
+    assert len(records(log.log)) == 9
+
+
+def test_a_log_over_which_workers_die_is_set_aside_until_it_is_cut(tmp_path: Path) -> None:
+    log, workers, cleaner = dirty(tmp_path)
+    for _ in range(2):
+        cleaner.tick(NOW_MS)
+        assert cleaner.uncleanable == {}
+        workers.waiting.pop()[1].worker_died()
+        workers.free += 1
+    assert cleaner.uncleanable == {("t", 0): "the worker process died 2 times over it"}
+    cleaner.tick(NOW_MS + 10_000)
+    assert workers.waiting == []
+    log.log.truncate_to(60)
+    cleaner.tick(NOW_MS + 20_000)
+    assert len(workers.waiting) == 1
+    assert cleaner.uncleanable == {}

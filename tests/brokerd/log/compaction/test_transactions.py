@@ -1,0 +1,63 @@
+"""Which batches and markers a transaction's end lets go."""
+
+import pytest
+
+from brokerd.log.compaction.record_table import StoredBatch
+from brokerd.log.compaction.transactions import AbortedTransaction, Transactions, read_index
+from brokerd.protocol.records import CONTROL, TRANSACTIONAL, read_header
+from tests.brokerd.log.compaction.support import keyed
+
+ABORT, COMMIT = b"\0\0\0\0", b"\0\0\0\1"
+
+
+def data(offset: int, producer_id: int = 7) -> StoredBatch:
+    batch = keyed([(b"k", b"v")], producer=(producer_id, 0, 0), attributes=TRANSACTIONAL)
+    return at(offset, batch)
+
+
+def marker(offset: int, kind: bytes, producer_id: int = 7) -> StoredBatch:
+    flags = TRANSACTIONAL | CONTROL
+    return at(offset, keyed([(kind, b"\0" * 6)], producer=(producer_id, 0, -1), attributes=flags))
+
+
+def at(offset: int, batch: memoryview) -> StoredBatch:
+    batch[:8] = offset.to_bytes(8, "big")
+    return StoredBatch(read_header(batch), batch)
+
+
+def test_data_of_an_aborted_transaction_may_go_but_its_marker_not_yet() -> None:
+    entry = AbortedTransaction(7, 10, 12, 10)
+    known = Transactions([entry])
+    assert not known.may_discard(data(5))
+    assert not known.may_discard(marker(6, COMMIT))
+    assert known.may_discard(data(10))
+    assert not known.may_discard(data(11, producer_id=8))
+    assert not known.may_discard(marker(12, ABORT))
+    assert known.kept == [entry]
+    assert not known.may_discard(data(13))
+
+
+def test_a_marker_without_data_may_go() -> None:
+    known = Transactions([AbortedTransaction(7, 10, 12, 10)])
+    assert known.may_discard(marker(12, ABORT))
+    assert known.may_discard(marker(13, COMMIT))
+    assert known.kept == []
+
+
+def test_the_marker_of_a_committed_transaction_with_data_stays() -> None:
+    known = Transactions([])
+    assert not known.may_discard(data(1))
+    assert not known.may_discard(marker(2, COMMIT))
+    assert known.may_discard(marker(3, COMMIT))
+
+
+def test_what_is_not_transactional_is_not_touched() -> None:
+    assert not Transactions([]).may_discard(at(1, keyed([(b"k", b"v")], producer=(7, 0, 0))))
+
+
+@pytest.mark.parametrize("torn", [0, 1, 33])
+def test_an_index_is_read_as_it_was_written(torn: int) -> None:
+    entries = [AbortedTransaction(7, 10, 12, 10), AbortedTransaction(8, 2**40, 2**41, 11)]
+    data = b"".join(each.encode() for each in entries)
+    assert len(data) == 68
+    assert read_index(data + bytes(torn)) == entries
