@@ -19,8 +19,10 @@ import numpy.typing as npt
 SLOT_BYTES: Final = 24
 SLOTS_MIN: Final = 3
 SEED_BYTES: Final = 32
-_WORD_CLASSES: Final = (2, 4, 8, 16, 32)
-_VECTOR_KEY_BYTES_MAX: Final = 4 * _WORD_CLASSES[-1]
+_WORD_CLASSES: Final = (1, 2, 4, 8, 16)  # words of eight bytes
+_VECTOR_KEY_BYTES_MAX: Final = 8 * _WORD_CLASSES[-1]
+_MASKS: Final = np.array([(1 << (8 * count)) - 1 for count in range(9)], np.uint64)
+_LOW: Final = np.uint64(0xFFFF_FFFF)
 _HIGH: Final = np.uint64(0xFFFF_FFFF_0000_0000)
 _32: Final = np.uint64(32)
 
@@ -34,7 +36,7 @@ class KeyHash:
 
     def __init__(self, seed: bytes) -> None:
         """`seed` has SEED_BYTES random bytes."""
-        count = (_WORD_CLASSES[-1] + 2) * 4
+        count = (2 * _WORD_CLASSES[-1] + 2) * 4
         material = b"".join(blake2b(bytes([i]), key=seed).digest() for i in range(count // 8 + 1))
         factors = np.frombuffer(material, np.uint64)[:count].reshape(-1, 4)
         self._start, self._length, self._factors = factors[0], factors[1], factors[2:]
@@ -46,26 +48,33 @@ class KeyHash:
         second = np.empty(len(starts), np.uint64)
         above = -1
         for words in _WORD_CLASSES:
-            chosen = np.flatnonzero((lengths > above) & (lengths <= 4 * words))
-            above = 4 * words
+            chosen = np.flatnonzero((lengths > above) & (lengths <= 8 * words))
+            above = 8 * words
             if chosen.size:
                 sums = self._sums(data, starts[chosen], lengths[chosen], words)
-                first[chosen] = (sums[:, 0] & _HIGH) | (sums[:, 1] >> _32)
-                second[chosen] = (sums[:, 2] & _HIGH) | (sums[:, 3] >> _32)
+                first[chosen] = (sums[0] & _HIGH) | (sums[1] >> _32)
+                second[chosen] = (sums[2] & _HIGH) | (sums[3] >> _32)
         for each in np.flatnonzero(lengths > _VECTOR_KEY_BYTES_MAX):
             key = data[starts[each] : starts[each] + lengths[each]].tobytes()
             digest = blake2b(key, digest_size=16, key=self._seed).digest()
             first[each], second[each] = np.frombuffer(digest, np.uint64)
         return first, second
 
-    def _sums(self, data: Bytes, starts: Ints, lengths: Ints, words: int) -> Words:
-        columns = np.arange(4 * words)
-        padded = data[starts[:, None] + columns]
-        padded[columns >= lengths[:, None]] = 0
-        values = padded.view(np.uint32).astype(np.uint64)
-        sums: Words = self._start + lengths.astype(np.uint64)[:, None] * self._length
-        for column in range(words):
-            sums += values[:, column, None] * self._factors[column]
+    def _sums(self, data: Bytes, starts: Ints, lengths: Ints, words: int) -> list[Words]:
+        eights = np.ndarray((len(data) - 7,), "<u8", data.data, strides=(1,))  # at every byte
+        counts = lengths.astype(np.uint64)
+        sums = [
+            start + counts * factor
+            for start, factor in zip(self._start, self._length, strict=True)
+        ]
+        for number in range(words):
+            word = eights[starts + 8 * number] & _MASKS[np.clip(lengths - 8 * number, 0, 8)]
+            low, high = word & _LOW, word >> _32
+            for total, one, other in zip(
+                sums, self._factors[2 * number], self._factors[2 * number + 1], strict=True
+            ):
+                total += low * one
+                total += high * other
         return sums
 
 
@@ -82,9 +91,10 @@ class OffsetMap:
         self._slots = _prime_at_most(slots)
         self.capacity = max(min(int(self._slots * load_factor), self._slots - 1), 1)
         self._size = 0
-        self._first = np.zeros(self._slots, np.uint64)
-        self._second = np.zeros(self._slots, np.uint64)
-        self._held = np.zeros(self._slots, np.int64)  # offset + 1; 0 = free
+        table = np.zeros((self._slots, 3), np.int64)  # a slot lies in one cache line or two
+        self._first = table[:, 0].view(np.uint64)
+        self._second = table[:, 1].view(np.uint64)
+        self._held = table[:, 2]  # offset + 1; 0 = free
 
     def __len__(self) -> int:
         return self._size

@@ -16,9 +16,11 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.compaction.offset_map import Bytes, Ints
 from brokerd.protocol.compression import DECOMPRESSED_BYTES_MAX, decompress
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader, crc_matches
+from brokerd.protocol.varint import read_varint
 
 PADDING_BYTES: Final = 144  # what a look-ahead may read behind the last record
-TABLE_BYTES_MAX: Final = 4 << 20
+TABLE_BYTES_MAX: Final = 1 << 20
+RUN_MAX: Final = 64
 _VARINT_BITS_MAX: Final = 63
 
 Bools = npt.NDArray[np.bool_]
@@ -83,21 +85,20 @@ def _table(
     batches: Sequence[StoredBatch], payloads: Sequence[memoryview], damaged: dict[int, str]
 ) -> RecordTable:
     data = bytearray().join((*payloads, bytes(PADDING_BYTES)))
-    bodies: list[int] = []
-    ends: list[int] = []
     starts: list[int] = []
+    edges: list[int] = []
     rows: list[tuple[int, int]] = []
     position = 0
     for number, (batch, payload) in enumerate(zip(batches, payloads, strict=True)):
         first = len(starts)
-        if number not in damaged and not _walk(
-            data, position, position + len(payload), batch.header.count, starts, bodies, ends
-        ):
+        end = position + len(payload)
+        if number not in damaged and not _walk(data, position, end, batch.header.count, starts):
             damaged[number] = "its records are not where their lengths say"
-            del starts[first:], bodies[first:], ends[first:]
+            del starts[first:]
         rows.append((first, len(starts)))
-        position += len(payload)
-    return _columns(data, batches, rows, damaged, starts, bodies, ends)
+        edges.append(end)
+        position = end
+    return _columns(data, batches, rows, damaged, np.array(starts, np.int64), edges)
 
 
 def _payload(batch: StoredBatch) -> memoryview:
@@ -109,42 +110,49 @@ def _payload(batch: StoredBatch) -> memoryview:
     )
 
 
-def _walk(
-    data: bytearray,
-    position: int,
-    end: int,
-    count: int,
-    starts: list[int],
-    bodies: list[int],
-    ends: list[int],
-) -> bool:
-    """Find `count` records that fill [position, end); whether they do."""
-    for _ in range(count):
-        if position >= end:
-            return False
-        starts.append(position)
-        byte = data[position]
-        position += 1
-        if byte >= 0x80:
-            size = byte & 0x7F
-            shift = 7
-            while byte >= 0x80:
-                if shift > 28:
-                    return False
-                byte = data[position]
-                position += 1
-                size |= (byte & 0x7F) << shift
-                shift += 7
+def _walk(data: bytearray, position: int, end: int, count: int, starts: list[int]) -> bool:
+    """Find where records begin in [position, end); whether they are `count` and fill it.
+
+    Where two neighbours are of one length, so are often many more: records whose lengths are the
+    same bytes at the same distance are taken in one step.
+    """
+    append = starts.append
+    expected = len(starts) + count
+    before = 0
+    while position < end:
+        first = data[position]
+        if first < 0x80:
+            step = 1 + (first >> 1)
         else:
-            size = byte
-        if size & 1:
-            return False
-        bodies.append(position)
-        position += size >> 1
-        if position > end:
-            return False
-        ends.append(position)
-    return position == end
+            second = data[position + 1]
+            if second >= 0x80:
+                try:
+                    size, body = read_varint(memoryview(data), position)
+                except KafkaError:
+                    return False
+                append(position)
+                position = body + max(size, 0)
+                continue
+            step = 2 + (((second << 7) | (first & 0x7F)) >> 1)
+        if step == before:
+            run = _run(data, position, end, step, 1 if first < 0x80 else 2)
+            starts.extend(range(position, position + run * step, step))
+            position += run * step
+        else:
+            append(position)
+            position += step
+            before = step
+    return position == end and len(starts) == expected
+
+
+def _run(data: bytearray, position: int, end: int, step: int, prefix_bytes: int) -> int:
+    """How many records from `position` on have the same length, at least one."""
+    until = min(position + RUN_MAX * step, end)
+    run = RUN_MAX
+    for at in range(position, position + prefix_bytes):
+        seen = data[at : until + at - position : step]
+        run = min(run, len(seen) - len(seen.lstrip(seen[:1])))
+    return run
 
 
 def _columns(
@@ -152,14 +160,17 @@ def _columns(
     batches: Sequence[StoredBatch],
     rows: list[tuple[int, int]],
     damaged: dict[int, str],
-    starts: list[int],
-    bodies: list[int],
-    ends: list[int],
+    start: Ints,
+    edges: list[int],
 ) -> RecordTable:
     counts = [end - first for first, end in rows]
     batch_of = np.repeat(np.arange(len(rows)), counts)
     view = np.frombuffer(data, np.uint8)
-    body, end = np.array(bodies, np.int64), np.array(ends, np.int64)
+    end = np.empty_like(start)
+    end[:-1] = start[1:]
+    filled = [number for number, count in enumerate(counts) if count]
+    end[[rows[number][1] - 1 for number in filled]] = [edges[number] for number in filled]
+    size, body = read_varints(view, start)
     timestamp, rest = read_varints(view, np.minimum(body + 1, end))
     delta, at = read_varints(view, np.minimum(rest, end))
     key_length, key_start = read_varints(view, np.minimum(at, end))
@@ -171,11 +182,12 @@ def _columns(
     times = np.array([batch.header.base_timestamp for batch in batches], np.int64)
     rises = np.ones(len(body), np.bool_)
     rises[1:] = (delta[1:] > delta[:-1]) | (batch_of[1:] != batch_of[:-1])
-    sound = (rest < end) & (at < end) & (key_end < end) & (value_end < end) & rises & (delta >= 0)
+    sound = (body + size == end) & rises & (delta >= 0)
+    sound &= (rest < end) & (at < end) & (key_end < end) & (value_end < end)
     if len(body):
         sound &= delta <= lasts[batch_of]
     table = RecordTable(
-        data, rows, damaged, batch_of, np.array(starts, np.int64), body, rest, end,
+        data, rows, damaged, batch_of, start, body, rest, end,
         timestamp + times[batch_of] if len(body) else timestamp,
         delta + bases[batch_of] if len(body) else delta,
         key_start, key_length, value_length >= 0,

@@ -127,4 +127,4 @@ def test_a_batch_that_lies_is_named(lie: object) -> None:
 def test_a_great_deal_of_records_comes_in_several_tables() -> None:
     large = [stored(encode_batch([Record(0, 1, b"k", bytes(3 << 20))], codec=4)) for _ in range(4)]
     found = list(tables(large))
-    assert [len(batches) for batches, _ in found] == [2, 2]
+    assert [len(batches) for batches, _ in found] == [1, 1, 1, 1]
