@@ -182,3 +182,10 @@ def test_every_mistake_in_the_listeners_is_reported_at_once() -> None:
     )
     assert "served are PLAINTEXT" in said
     assert "ZED is not an advertised listener" in said
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "NaN", "Infinity", "fast", "1e999"])
+def test_a_rate_is_a_number_above_zero(text: str) -> None:
+    name = "log.cleaner.io.max.bytes.per.second"
+    assert parse(BASE, {name: "1.5E6"}).log_cleaner_io_max_bytes_per_second == 1_500_000
+    assert f"{name}: {text}" in problems(BASE, **{name: text}).replace("'", "")

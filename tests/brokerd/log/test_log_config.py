@@ -54,3 +54,13 @@ def test_every_default_is_valid_and_every_key_has_a_value() -> None:
     assert effective_values({}, {}) == {key.name: key.default for key in TOPIC_KEYS.values()}
     for key in TOPIC_KEYS.values():
         key.parse(key.default)
+
+
+def test_a_segment_of_a_compacted_topic_is_closed_before_its_records_may_stay_no_longer() -> None:
+    lag = {"max.compaction.lag.ms": "1000"}
+    assert LogConfig.from_properties({}, lag).longest_segment_ms == 604_800_000
+    compacted = {"cleanup.policy": "compact"}
+    assert LogConfig.from_properties({}, compacted | lag).longest_segment_ms == 1000
+    assert LogConfig.from_properties({}, compacted).longest_segment_ms == 604_800_000
+    longer = compacted | lag | {"min.compaction.lag.ms": "5000"}
+    assert LogConfig.from_properties({}, longer).longest_segment_ms == 5000
