@@ -76,7 +76,7 @@ class LogManager:
         self._retention_round: Iterator[PartitionLog] = iter(())
         self._retention_due_ms = self._checkpoint_due_ms = 0
         self._flushed_ms: dict[Key, int] = {}
-        self._compacted: set[Key] = set()
+        self._compacted: dict[Key, None] = {}
         self._nameless: dict[Key, str] = {}
         self._dirs: list[LogDir] = []
         try:
@@ -164,9 +164,9 @@ class LogManager:
         else:
             self._flushed_ms.pop(key, None)
         if config.is_compacted:
-            self._compacted.add(key)
+            self._compacted[key] = None
         else:
-            self._compacted.discard(key)
+            self._compacted.pop(key, None)
 
     # -- the logs ----------------------------------------------------------------------------------
 
@@ -269,7 +269,7 @@ class LogManager:
         self._dir_of[key].partitions -= 1
         del self._logs[key], self._dir_of[key]
         self._flushed_ms.pop(key, None)
-        self._compacted.discard(key)
+        self._compacted.pop(key, None)
         self._nameless.pop(key, None)
 
     # -- duties ------------------------------------------------------------------------------------

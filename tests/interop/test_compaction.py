@@ -33,13 +33,15 @@ def compacting(zookeeper: ZooKeeper, tmp_path: Path) -> Iterator[Brokerd]:
         yield cluster.brokers[0]
 
 
-def compaction(broker: Brokerd) -> dict[str, Any]:
+def get(broker: Brokerd, path: str) -> httpx.Response:
     token = (broker.directory / "admin.token").read_text().strip()
-    answer = httpx.get(
-        f"{broker.admin_url}/v1/compaction", headers={"Authorization": f"Bearer {token}"}
-    )
+    answer = httpx.get(broker.admin_url + path, headers={"Authorization": f"Bearer {token}"})
     assert answer.status_code == 200
-    found: dict[str, Any] = answer.json()
+    return answer
+
+
+def compaction(broker: Brokerd) -> dict[str, Any]:
+    found: dict[str, Any] = get(broker, "/v1/compaction").json()
     return found
 
 
@@ -116,6 +118,7 @@ def test_the_last_value_of_each_key_is_read_before_and_after_a_kill(
     until(lambda: cleaned_to(compacting, "compacted") > RECORDS + RECORDS // 2)
     assert {key: value for _, key, value in read_all(compacting, "compacted")} == expected
     assert compaction(compacting)["uncleanable"] == []
+    assert "brokerd_log_cleaner_rounds_total " in get(compacting, "/metrics").text
     compacting.stop()
     compacting.start()
     assert {key: value for _, key, value in read_all(compacting, "compacted")} == expected

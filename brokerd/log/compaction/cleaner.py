@@ -107,6 +107,7 @@ class Cleaner:
         if self._look is None:
             if now_ms < self._due_ms or not self.workers.free:
                 return
+            self._forget_lost()
             self._look = iter(self.logs.compacted())
             self._found = []
         for _ in range(LOOK_SLICE):
@@ -120,22 +121,32 @@ class Cleaner:
 
     def _look_at(self, log: PartitionLog, now_ms: int) -> None:
         known = self._known_of(log)
-        if known.is_busy or known.aside:
+        if known.is_busy or known.aside or not self.is_unchanged(known):
             return
         dirty = _dirty_part(log, known.checkpoint, log.high_watermark, now_ms)
         if plan.is_cleanable(dirty, log.config):
             self._found.append((dirty.ratio, known, dirty))
 
+    def _forget_lost(self) -> None:
+        """Forget logs that are gone or were cut, and what the checkpoint says of them."""
+        lost = [
+            key
+            for key, known in self._known.items()
+            if not known.is_busy and not self.is_unchanged(known)
+        ]
+        for key in lost:
+            del self._known[key]
+        if lost:
+            self.checkpoint()
+
     def _known_of(self, log: PartitionLog) -> _Known:
         key = (log.topic, log.partition)
         known = self._known.get(key)
         if known is None:
-            known = _Known(log, self._stored.pop(key, 0), log.truncations)
-        elif known.is_busy:
-            return known  # what became of the log meanwhile is seen when the job is over
-        elif known.log is not log or known.truncations != log.truncations:
-            known = _Known(log, 0, log.truncations)  # 0: dirty from its start on
-        self._known[key] = known
+            checkpoint = self._stored.pop(key, 0)
+            if checkpoint > log.log_end_offset:  # recovery has cut it
+                checkpoint = 0
+            known = self._known[key] = _Known(log, checkpoint, log.truncations)
         return known
 
     def _choose(self, now_ms: int) -> None:

@@ -80,22 +80,27 @@ def test_nothing_is_cleaned_past_the_high_watermark_or_an_open_transaction(tmp_p
     assert log.log.last_stable_offset == 30
 
 
-def test_the_dirtiest_log_comes_first(tmp_path: Path) -> None:
+def test_the_log_with_the_largest_dirty_share_comes_first(tmp_path: Path) -> None:
     log, workers, cleaner = dirty(tmp_path)
     other = log.manager.create("u", 0, TOPIC_ID, COMPACTED, NOW_MS)
-    for _ in range(100):
-        other.append([keyed([(b"k", b"x" * 90)])], 0, NOW_MS)
-    other.roll(NOW_MS)
-    other.high_watermark = other.log_end_offset
-    cleaner.tick(NOW_MS)
-    workers.do()
+
+    def write_to_other(count: int) -> None:
+        for _ in range(count):
+            other.append([keyed([(b"k", b"x" * 90)])], 0, NOW_MS)
+        other.roll(NOW_MS)
+        other.high_watermark = other.log_end_offset
+
+    write_to_other(100)
+    for _ in range(2):
+        cleaner.tick(NOW_MS)
+        workers.do()
+    assert cleaner.metrics.rounds == 2
     for _ in range(60):
         log.append(keyed([(b"k", b"x" * 90)]))
     log.roll()
-    first = workers
-    assert cleaner.metrics.rounds == 1
+    write_to_other(30)
     cleaner.tick(NOW_MS)
-    assert first.waiting[0][0].directory == other.directory
+    assert workers.waiting[0][0].directory == other.directory
 
 
 def test_between_looks_that_find_nothing_lies_the_backoff(tmp_path: Path) -> None:
@@ -179,3 +184,22 @@ def test_a_log_over_which_workers_die_is_set_aside_until_it_is_cut(tmp_path: Pat
     cleaner.tick(NOW_MS + 20_000)
     assert len(workers.waiting) == 1
     assert cleaner.uncleanable == {}
+
+
+def test_a_checkpoint_past_the_end_of_a_log_that_recovery_cut_is_void(tmp_path: Path) -> None:
+    log, workers, _ = dirty(tmp_path)
+    log.manager.write_cleaner_offsets({("t", 0): 101})
+    cleaner = Cleaner(log.manager, workers, lambda: log.now_ms, 1000, SMALL)
+    cleaner.tick(NOW_MS)
+    assert workers.waiting[0][0].dirty_start == 0
+
+
+def test_the_checkpoint_forgets_logs_that_are_gone_or_were_cut(tmp_path: Path) -> None:
+    log = CompactedLog(tmp_path)
+    log.append(keyed([(b"k", b"1")]), keyed([(b"k", b"2")]))
+    log.roll()
+    log.clean()
+    assert log.checkpoint() == "0\n1\nt 0 2\n"
+    log.log.truncate_to(1)
+    log.cleaner.tick(NOW_MS)
+    assert log.checkpoint() == "0\n0\n"
