@@ -23,7 +23,7 @@ from tests.brokerd.log.compaction.support import CompactedLog, keyed
 
 log = CompactedLog(Path(sys.argv[1]))
 for number in range(400):
-    key = b"%d" % (number * number % 60)
+    key = b"only-%d" % number if number % 7 == 0 else b"%d" % (number * number % 60)
     value = None if number % 11 == 0 else b"v%d" % number
     log.append(keyed([(key, value)], codec=number % 5, producer=(number % 3, 0, number // 3)))
 print(*(f"{offset} {key.decode()} {(value or b'-').decode()}" for offset, key, value in
