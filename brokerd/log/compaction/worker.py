@@ -12,7 +12,7 @@ from brokerd.log.compaction.cleaning import clean
 from brokerd.log.compaction.jobs import GroupDone, decode_job
 from brokerd.log.compaction.offset_map import SEED_BYTES
 
-_NICENESS = 5  # behind the broker where both want the same core
+_NICENESS = 10  # behind the broker where both want the same core
 
 
 def serve(jobs: BinaryIO, answers: BinaryIO) -> None:
