@@ -166,7 +166,7 @@ class Cleaner:
         """Have a log cleaned, or made durable first; whether there was anything to do."""
         log = known.log
         try:
-            dirty = _dirty_part(log, known.checkpoint, log.last_stable_offset, now_ms)
+            dirty = _dirty_part(log, known.checkpoint, log.last_stable_offset(log.high_watermark), now_ms)
             if not plan.is_cleanable(dirty, log.config):
                 return False
             if log.recovery_point < dirty.end_offset:  # what replaces records must outlast them
