@@ -56,15 +56,17 @@ EOF
   done
 }
 
-start() { # KIND HEAP CLASS [argument…]
-  local kind=$1 heap=$2
+start() { # KIND OPTIONS CLASS [argument…]
+  local kind=$1 options=$2
   shift 2
-  # shellcheck disable=SC2086  # the heap is several options
-  exec java $heap -XX:+UseG1GC -XX:MaxGCPauseMillis=20 -Djava.awt.headless=true \
+  # shellcheck disable=SC2086  # the options are several
+  exec java $options -Djava.awt.headless=true \
     -Dlog4j.configuration="file:$work/$kind.log4j" -cp "$jars/*" "$@"
 }
 
-tool() { start tools "${KAFKA_HEAP_OPTS:--Xmx512m}" "$@"; }
+# A tool runs for a second: what a server gains from its compiler and collector comes too late.
+tool() { start tools "${KAFKA_HEAP_OPTS:--Xmx512m} -XX:+UseSerialGC -XX:TieredStopAtLevel=1" "$@"; }
+server() { start server "$1 -XX:+UseG1GC -XX:MaxGCPauseMillis=20" "${@:2}"; }
 
 zookeeper() {
   mkdir -p "$1"
@@ -77,7 +79,7 @@ admin.enableServer=false
 tickTime=500
 maxClientCnxns=0
 EOF
-  start server "-Xms64m -Xmx512m" org.apache.zookeeper.server.quorum.QuorumPeerMain "$1/zoo.cfg"
+  server "-Xms64m -Xmx512m" org.apache.zookeeper.server.quorum.QuorumPeerMain "$1/zoo.cfg"
 }
 
 broker() {
@@ -96,7 +98,7 @@ transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
 EOF
   for pair in "$@"; do echo "$pair" >> "$dir/server.properties"; done
-  start server "${KAFKA_HEAP_OPTS:--Xms1G -Xmx1G}" kafka.Kafka "$dir/server.properties"
+  server "${KAFKA_HEAP_OPTS:--Xms1G -Xmx1G}" kafka.Kafka "$dir/server.properties"
 }
 
 verb=${1:-}
@@ -122,5 +124,6 @@ case $verb in
   zookeeper) zookeeper "$@" ;;
   broker) broker "$@" ;;
   run) tool "$@" ;;
+  *-perf) server "${KAFKA_HEAP_OPTS:--Xmx512m}" "$class" "$@" ;;
   *) tool "$class" "$@" ;;
 esac

@@ -129,6 +129,19 @@ class SegmentList:
                     return aborted
         return aborted
 
+    def aborted_across(self, offset: int) -> list[AbortedTxn]:
+        """The aborted transactions that began before `offset`, with their markers in segments from
+        the one on that holds it. Raises OSError.
+        """
+        found = []
+        for segment in self._segments[self._number_of(offset) :]:
+            for each in segment.aborted:
+                if each.first_offset < offset:
+                    found.append(each)
+                if each.last_stable_offset >= offset:
+                    return found
+        return found
+
     def add(self, segment: Segment) -> None:
         self._segments.append(segment)
         self._bases.append(segment.base_offset)

@@ -26,6 +26,7 @@ from brokerd.log.log_config import LogConfig
 from brokerd.log.producer_state import NO_TXN, ProducerState
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
+from brokerd.log.txn_index import AbortedTxn
 
 logger = logging.getLogger(__name__)
 
@@ -296,6 +297,13 @@ class StoredLog:
     def end_of_segment(self, segment: Segment) -> int:
         """The offset at which one of the segments ends."""
         return self._segments.end_after(segment.base_offset, self.log_end_offset)
+
+    def aborted_across(self, offset: int) -> list[AbortedTxn]:
+        """The aborted transactions that began before a segment's end and ended behind it.
+
+        Raises OSError.
+        """
+        return self._segments.aborted_across(offset)
 
     def has_closed(self, bases: Sequence[int]) -> bool:
         """Whether these base offsets are those of neighbouring closed segments."""

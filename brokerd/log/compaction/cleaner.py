@@ -166,7 +166,8 @@ class Cleaner:
         """Have a log cleaned, or made durable first; whether there was anything to do."""
         log = known.log
         try:
-            dirty = _dirty_part(log, known.checkpoint, log.last_stable_offset(log.high_watermark), now_ms)
+            stable_offset = log.last_stable_offset(log.high_watermark)
+            dirty = _dirty_part(log, known.checkpoint, stable_offset, now_ms)
             if not plan.is_cleanable(dirty, log.config):
                 return False
             if log.recovery_point < dirty.end_offset:  # what replaces records must outlast them
@@ -200,6 +201,7 @@ class Cleaner:
                 (id_, entry.epoch, entry.batches[-1].last_offset if entry.batches else -1)
                 for id_, entry in log.producers.entries.items()
             ],
+            aborted_later=[tuple(each) for each in log.aborted_across(dirty.end_offset)],
             limits=self.limits,
         )
 

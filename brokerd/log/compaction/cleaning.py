@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from brokerd.log import crash_points, names
+from brokerd.log import crash_points, names, txn_index
 from brokerd.log.compaction import plan
 from brokerd.log.compaction.filter import BatchRules, Rules, filter_batches
 from brokerd.log.compaction.jobs import GroupDone, Job, RoundDone
@@ -21,7 +21,8 @@ from brokerd.log.compaction.offset_map import Ints, KeyHash, OffsetMap
 from brokerd.log.compaction.output import Buffer, CleanedSegment
 from brokerd.log.compaction.record_table import RecordTable, StoredBatch, tables
 from brokerd.log.compaction.throttle import Throttle
-from brokerd.log.compaction.transactions import AbortedTransaction, Transactions, read_index
+from brokerd.log.compaction.transactions import Transactions
+from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
 
 DAMAGED_NAMED_MAX: Final = 10
@@ -105,20 +106,16 @@ class _Cleaning:
             _size_of(self._path(base_offset, names.TIME_INDEX)),
         )  # fmt: skip
 
-    def _aborted(self, files: Sequence[plan.SegmentFiles]) -> list[AbortedTransaction]:
-        found: list[AbortedTransaction] = []
+    def _aborted(self, files: Sequence[plan.SegmentFiles]) -> list[AbortedTxn]:
+        found = [AbortedTxn(*each) for each in self._job.aborted_later]
         for each in files:
-            try:
-                with open(self._path(each.base_offset, names.TXN_INDEX), "rb") as file:
-                    found += read_index(file.read())
-            except FileNotFoundError:
-                continue
+            found += txn_index.read(self._path(each.base_offset, names.TXN_INDEX))
         return found
 
     # -- the map -----------------------------------------------------------------------------------
 
     def _fill_map(
-        self, files: Sequence[plan.SegmentFiles], aborted: list[AbortedTransaction]
+        self, files: Sequence[plan.SegmentFiles], aborted: list[AbortedTxn]
     ) -> int:
         """Returns the last offset that the map knows of."""
         transactions = Transactions(aborted)

@@ -25,7 +25,8 @@ class Limits:
 class Job:
     """Clean one log. `segments` are (base offset, next offset, size in bytes), oldest first: all
     closed ones up to the end of the dirty part, which begins at `dirty_start`. `producers` are
-    (producer id, epoch, last data offset or -1)."""
+    (producer id, epoch, last data offset or -1). `aborted_later` are the transactions with records
+    in these segments whose abort marker lies behind them, as in a `.txnindex`."""
 
     directory: str
     segments: Segments
@@ -36,6 +37,7 @@ class Job:
     segment_index_bytes: int
     index_interval_bytes: int
     producers: list[tuple[int, int, int]] = field(default_factory=list)
+    aborted_later: list[tuple[int, int, int, int]] = field(default_factory=list)
     limits: Limits = field(default_factory=Limits)
 
     def encode(self) -> bytes:

@@ -8,10 +8,10 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
-from brokerd.log import names
-from brokerd.log.compaction.transactions import AbortedTransaction
+from brokerd.log import names, txn_index
 from brokerd.log.offset_index import OffsetIndex
 from brokerd.log.time_index import NO_TIMESTAMP, TimeIndex
+from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import BatchHeader
 
 BUFFERS_MAX: Final = 512
@@ -66,14 +66,12 @@ class CleanedSegment:
             while rest:
                 rest = rest[self._file.write(rest) :]
 
-    def finish(self, aborted: Sequence[AbortedTransaction], modified_ns: int) -> None:
+    def finish(self, aborted: list[AbortedTxn], modified_ns: int) -> None:
         """Complete and sync the files; the data counts as last changed at `modified_ns`."""
         self._time_index.append(*self._largest)
         self._index.flush()
         self._time_index.flush()
-        if aborted:
-            with open(self._paths[names.TXN_INDEX], "xb") as file:
-                file.write(b"".join(each.encode() for each in aborted))
+        txn_index.write(self._paths[names.TXN_INDEX], aborted, 0)
         os.utime(self._file.fileno(), ns=(modified_ns, modified_ns))
         os.fsync(self._file.fileno())
         self._file.close()

@@ -36,6 +36,13 @@ def produce(at: At, topic: str, text: str, *options: str) -> Said:
     return brokerd("console-producer", *at, "--topic", topic, *options, stdin=text.encode())
 
 
+def delete_records(at: At, tmp_path: Path, topic: str, offset: int) -> Said:
+    file = tmp_path / "offsets.json"
+    entry = {"topic": topic, "partition": 0, "offset": offset}
+    file.write_text(json.dumps({"partitions": [entry], "version": 1}))
+    return brokerd("delete-records", *at, "--offset-json-file", file)
+
+
 def consume(at: At, topic: str, *options: str) -> Said:
     return brokerd("console-consumer", *at, "--topic", topic, *options)
 
@@ -208,3 +215,13 @@ def test_the_lines_are_those_of_kafkas_tools(at: At, made: str) -> None:
     assert (ours.lines[:2], ours.code) == (theirs.lines[:2], theirs.code)
     # partitions come out of a hash map there
     assert sorted(re.split("[{}]", ours.lines[2])) == sorted(re.split("[{}]", theirs.lines[2]))
+
+
+def test_records_before_an_offset_are_deleted(at: At, topic: str, tmp_path: Path) -> None:
+    brokerd("topics", *at, "--create", "--topic", topic, "--partitions", "1").ok()
+    produce(at, topic, "one\ntwo\nthree\n").ok()
+    said = delete_records(at, tmp_path, topic, 2).ok()
+    assert said.lines[2] == f"partition: {topic}-0\tlow_watermark: 2"
+    assert consume(at, topic, "--from-beginning", "--max-messages", "1").lines == ["three"]
+    beyond = delete_records(at, tmp_path, topic, 99).ok()
+    assert "OffsetOutOfRangeException" in beyond.out
