@@ -43,6 +43,20 @@ def apache_kafka(directory: Path, zookeeper_connect: str, broker_id: int = 1) ->
         process.wait()
 
 
+def dump_of_log(directory: Path, *options: str) -> str:
+    """What Kafka's dump tool says of all files of a log, standard error included."""
+    suffixes = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
+    files = sorted(str(path) for path in directory.iterdir() if path.suffix in suffixes)
+    done = subprocess.run(
+        [str(_SCRIPT), "dump-log", "--deep-iteration", *options, "--files", ",".join(files)],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    if done.returncode == _NOT_THERE:
+        pytest.skip(f"Apache Kafka is not here: {done.stdout.strip()}")
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
 def _wait_until_ready(port: int, process: subprocess.Popen[bytes]) -> None:
     client = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}", "log_level": 0})
     deadline = time.monotonic() + _READY_S

@@ -201,7 +201,7 @@ class Cleaner:
                 (id_, entry.epoch, entry.batches[-1].last_offset if entry.batches else -1)
                 for id_, entry in log.producers.entries.items()
             ],
-            aborted_later=[tuple(each) for each in log.aborted_across(dirty.end_offset)],
+            aborted_later=log.aborted_across(dirty.end_offset),
             limits=self.limits,
         )
 

@@ -107,7 +107,7 @@ class _Cleaning:
         )  # fmt: skip
 
     def _aborted(self, files: Sequence[plan.SegmentFiles]) -> list[AbortedTxn]:
-        found = [AbortedTxn(*each) for each in self._job.aborted_later]
+        found = list(self._job.aborted_later)
         for each in files:
             found += txn_index.read(self._path(each.base_offset, names.TXN_INDEX))
         return found

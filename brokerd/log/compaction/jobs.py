@@ -8,6 +8,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from brokerd.log.txn_index import AbortedTxn
+
 Segments = list[tuple[int, int, int]]
 
 
@@ -26,7 +28,7 @@ class Job:
     """Clean one log. `segments` are (base offset, next offset, size in bytes), oldest first: all
     closed ones up to the end of the dirty part, which begins at `dirty_start`. `producers` are
     (producer id, epoch, last data offset or -1). `aborted_later` are the transactions with records
-    in these segments whose abort marker lies behind them, as in a `.txnindex`."""
+    in these segments whose abort marker lies behind them."""
 
     directory: str
     segments: Segments
@@ -37,7 +39,7 @@ class Job:
     segment_index_bytes: int
     index_interval_bytes: int
     producers: list[tuple[int, int, int]] = field(default_factory=list)
-    aborted_later: list[tuple[int, int, int, int]] = field(default_factory=list)
+    aborted_later: list[AbortedTxn] = field(default_factory=list)
     limits: Limits = field(default_factory=Limits)
 
     def encode(self) -> bytes:
@@ -78,6 +80,7 @@ class RoundDone:
 def decode_job(line: bytes) -> Job:
     fields = json.loads(line)
     fields["limits"] = Limits(**fields["limits"])
+    fields["aborted_later"] = [AbortedTxn(*each) for each in fields["aborted_later"]]
     return Job(**fields)
 
 

@@ -1,7 +1,6 @@
 """Apache Kafka's own dump tool reads what brokerd wrote, and finds nothing to complain about."""
 
 import re
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,31 +10,16 @@ from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.compaction.support import COMPACTED, CompactedLog, Pair, keyed
 from tests.brokerd.log.support import NOW_MS, batch, batches, headers, open_log, reopen
+from tests.support.kafka import dump_of_log
 
-SCRIPT = Path(__file__).parents[3] / "bench" / "kafka.sh"
-NOTHING_THERE = 3
 CONFIG = LogConfig(segment_bytes=60_000, index_interval_bytes=1000)
 
 pytestmark = pytest.mark.kafka
 
 
-def dump(directory: Path, *options: str) -> str:
-    """What the dump tool says of all files of a log, standard error included."""
-    suffixes = (".log", ".index", ".timeindex", ".snapshot")
-    files = sorted(str(path) for path in directory.iterdir() if path.suffix in suffixes)
-    done = subprocess.run(
-        [str(SCRIPT), "dump-log", "--deep-iteration", *options, "--files", ",".join(files)],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    if done.returncode == NOTHING_THERE:
-        pytest.skip(f"Apache Kafka is not here: {done.stdout.strip()}")
-    assert done.returncode == 0, done.stdout
-    return done.stdout
-
-
 def assert_clean(directory: Path, log: PartitionLog, *, with_gaps: bool = False) -> str:
     """What the dump tool says; of a compacted log (also Kafka's own) it lists the gaps."""
-    text = dump(directory)
+    text = dump_of_log(directory)
     for complaint in ("Mismatch", "mismatch", "Non-consecutive", "invalid bytes", "isvalid: false",
                       "Exception", "not found", "ERROR"):  # fmt: skip
         assert complaint not in text or (with_gaps and complaint == "Non-consecutive"), text
@@ -77,7 +61,7 @@ def test_a_rolled_compressed_idempotent_log_is_clean_at_every_stage(tmp_path: Pa
     stopped = assert_clean(tmp_path, log)
     assert "producerId: 4000 producerEpoch: 2 " in stopped
     assert "partitionLeaderEpoch: 5" in stopped
-    sane = dump(tmp_path, "--index-sanity-check")
+    sane = dump_of_log(tmp_path, "--index-sanity-check")
     indexes = [path for path in tmp_path.glob("*index") if path.stat().st_size]
     assert sane.count("passed sanity check") == len(indexes)
 
@@ -131,6 +115,6 @@ def test_a_compacted_log_is_clean(tmp_path: Path) -> None:
     assert all(value is not None for _, _, value in compacted.content())
     compacted.manager.shutdown()
     assert_clean(directory, compacted.log, with_gaps=True)
-    sane = dump(directory, "--index-sanity-check")
+    sane = dump_of_log(directory, "--index-sanity-check")
     empty = [path for path in directory.glob("*.index") if not path.stat().st_size]
     assert sane.count("passed sanity check") == len(list(directory.glob("*index"))) - len(empty)

@@ -10,7 +10,14 @@ from brokerd.log.compaction.jobs import Job, Limits, RoundDone
 from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
-from brokerd.protocol.records import Record, encode_batch
+from brokerd.protocol.records import (
+    CONTROL,
+    TRANSACTIONAL,
+    Record,
+    encode_batch,
+    iter_batches,
+    iter_records,
+)
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, records
 
 SEED = bytes(range(32))
@@ -19,6 +26,8 @@ COMPACTED = LogConfig(
     delete_retention_ms=1000, file_delete_delay_ms=0,
 )  # fmt: skip
 SMALL = Limits(map_bytes=1 << 16, io_buffer_bytes=2048)
+
+ABORT, COMMIT = b"\0\0\0\0", b"\0\0\0\1"  # keys of markers
 
 Pair = tuple[bytes | None, bytes | None]
 
@@ -82,6 +91,27 @@ class CompactedLog:
             assert result.error is None
         self.log.high_watermark = self.log.log_end_offset
 
+    def transactional(self, producer_id: int, *pairs: Pair, sequence: int = 0) -> int:
+        """Take in a batch of a transaction, as a leader has it; its first offset."""
+        return self._replicate(
+            keyed(pairs, producer=(producer_id, 0, sequence), attributes=TRANSACTIONAL)
+        )
+
+    def end(self, producer_id: int, kind: bytes) -> int:
+        """Take in the marker that ends a transaction; its offset."""
+        flags = TRANSACTIONAL | CONTROL
+        return self._replicate(
+            keyed([(kind, bytes(6))], producer=(producer_id, 0, -1), attributes=flags)
+        )
+
+    def _replicate(self, batch: memoryview) -> int:
+        offset = self.log.log_end_offset
+        batch[:8] = offset.to_bytes(8, "big")
+        batch[12:16] = bytes(4)
+        self.log.append_replicated(list(iter_batches(batch)), self.now_ms)
+        self.log.high_watermark = self.log.log_end_offset
+        return offset
+
     def roll(self) -> None:
         self.log.roll(self.now_ms)
 
@@ -96,6 +126,26 @@ class CompactedLog:
         """(offset, key, value) of every record."""
         found = records(self.log, self.log.log_start_offset)
         return [(each.offset, each.key, each.value) for each in found]
+
+    def read(self, *, committed: bool) -> list[tuple[int, bytes | None, bytes | None]]:
+        """(offset, key, value) of what a consumer gives out, by one fetch a segment at most."""
+        log = self.log
+        offset, found = log.log_start_offset, []
+        up_to = log.last_stable_offset(log.high_watermark) if committed else log.high_watermark
+        while (data := log.read(offset, 1 << 20, up_to=up_to, min_one_batch=True)) is not None:
+            coming = sorted(log.aborted_transactions(offset, data, up_to), key=lambda each: each[1])
+            aborting: set[int] = set()
+            for header, view in iter_batches(memoryview(data.read())):
+                while committed and coming and coming[0][1] <= header.last_offset:
+                    aborting.add(coming.pop(0)[0])
+                if header.is_control:
+                    aborting.discard(header.producer_id)
+                elif header.producer_id not in aborting or not header.is_transactional:
+                    rows = iter_records(header, view)
+                    found += [(row.offset, row.key, row.value) for row in rows]
+                offset = header.last_offset + 1
+            data.release()
+        return found
 
     def checkpoint(self) -> str:
         directory = Path(self.log.directory).parent

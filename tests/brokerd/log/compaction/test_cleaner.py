@@ -9,7 +9,14 @@ from brokerd.log.compaction.cleaner import Cleaner, Listener
 from brokerd.log.compaction.cleaning import clean
 from brokerd.log.compaction.jobs import Job
 from brokerd.log.log_config import LogConfig
-from tests.brokerd.log.compaction.support import COMPACTED, SEED, SMALL, CompactedLog, keyed
+from tests.brokerd.log.compaction.support import (
+    COMMIT,
+    COMPACTED,
+    SEED,
+    SMALL,
+    CompactedLog,
+    keyed,
+)
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, records
 
 
@@ -74,10 +81,19 @@ def test_nothing_is_cleaned_past_the_high_watermark_or_an_open_transaction(tmp_p
     log.log.high_watermark = 50
     cleaner.tick(NOW_MS)
     assert workers.waiting[0][0].segments[-1][1] <= 50
-    producers = log.log.producers
-    log.append(keyed([(b"k", b"v")], producer=(7, 0, 0)))
-    producers.entries[7] = producers.entries[7]._replace(txn_first_offset=30)
-    assert log.log.last_stable_offset == 30
+
+    log, workers, cleaner = dirty(tmp_path / "other")
+    opened_at = log.transactional(7, (b"k", b"v"))
+    for _ in range(60):
+        log.append(keyed([(b"k", b"x" * 90)]))
+    log.roll()
+    cleaner.tick(NOW_MS)
+    assert workers.waiting[0][0].segments[-1][1] <= opened_at
+    workers.do()
+    ended_at = log.end(7, COMMIT)
+    log.roll()
+    cleaner.tick(NOW_MS)
+    assert workers.waiting[0][0].segments[-1][1] == ended_at + 1
 
 
 def test_the_log_with_the_largest_dirty_share_comes_first(tmp_path: Path) -> None:

@@ -1,13 +1,10 @@
 """Which batches and markers a transaction's end lets go."""
 
-import pytest
-
 from brokerd.log.compaction.record_table import StoredBatch
-from brokerd.log.compaction.transactions import AbortedTransaction, Transactions, read_index
+from brokerd.log.compaction.transactions import Transactions
+from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, read_header
-from tests.brokerd.log.compaction.support import keyed
-
-ABORT, COMMIT = b"\0\0\0\0", b"\0\0\0\1"
+from tests.brokerd.log.compaction.support import ABORT, COMMIT, keyed
 
 
 def data(offset: int, producer_id: int = 7) -> StoredBatch:
@@ -26,7 +23,7 @@ def at(offset: int, batch: memoryview) -> StoredBatch:
 
 
 def test_data_of_an_aborted_transaction_may_go_but_its_marker_not_yet() -> None:
-    entry = AbortedTransaction(7, 10, 12, 10)
+    entry = AbortedTxn(7, 10, 12, 10)
     known = Transactions([entry])
     assert not known.may_discard(data(5))
     assert not known.may_discard(marker(6, COMMIT))
@@ -38,7 +35,7 @@ def test_data_of_an_aborted_transaction_may_go_but_its_marker_not_yet() -> None:
 
 
 def test_a_marker_without_data_may_go() -> None:
-    known = Transactions([AbortedTransaction(7, 10, 12, 10)])
+    known = Transactions([AbortedTxn(7, 10, 12, 10)])
     assert known.may_discard(marker(12, ABORT))
     assert known.may_discard(marker(13, COMMIT))
     assert known.kept == []
@@ -55,9 +52,22 @@ def test_what_is_not_transactional_is_not_touched() -> None:
     assert not Transactions([]).may_discard(at(1, keyed([(b"k", b"v")], producer=(7, 0, 0))))
 
 
-@pytest.mark.parametrize("torn", [0, 1, 33])
-def test_an_index_is_read_as_it_was_written(torn: int) -> None:
-    entries = [AbortedTransaction(7, 10, 12, 10), AbortedTransaction(8, 2**40, 2**41, 11)]
-    data = b"".join(each.encode() for each in entries)
-    assert len(data) == 68
-    assert read_index(data + bytes(torn)) == entries
+def test_a_transaction_that_ended_before_the_range_says_nothing_of_the_next() -> None:
+    known = Transactions([AbortedTxn(7, 1, 4, 5), AbortedTxn(7, 8, 12, 13)])
+    assert not known.may_discard(data(5))
+    assert not known.may_discard(marker(6, COMMIT))
+    assert known.may_discard(data(8))
+
+
+def test_an_abort_marker_stays_while_its_data_does_though_the_index_was_lost() -> None:
+    known = Transactions([])
+    assert not known.may_discard(data(1))
+    assert not known.may_discard(marker(2, ABORT))
+    assert known.kept == []
+
+
+def test_a_control_batch_that_ends_no_transaction_stays_and_ends_none() -> None:
+    known = Transactions([AbortedTxn(7, 1, 4, 5)])
+    assert known.may_discard(data(1))
+    assert not known.may_discard(marker(2, b"\0\0\0\2"))
+    assert known.may_discard(data(3))
