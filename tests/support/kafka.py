@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -39,7 +39,8 @@ def apache_kafka(directory: Path, zookeeper_connect: str, broker_id: int = 1) ->
         _wait_until_ready(port, process)
         yield f"127.0.0.1:{port}"
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 
