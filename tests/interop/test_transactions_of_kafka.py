@@ -170,7 +170,7 @@ def test_kafkas_transactions_that_brokerd_compacted_say_the_same_to_both(
         for number in range(8):
             end = "abort" if number % 2 else "commit"
             text = [f"{end}-{number}-{i}" * 9 for i in range(6)]
-            write(kafka, f"writer-{number % 3}", text, end, keys=4 if number % 4 else 6)
+            write(kafka, f"writer-{number % 3}", text, end, keys=4 if number % 4 == 2 else 6)
         stable = ends(kafka)[0]
         write(kafka, "hanging", ["open"], "none", keys=1)
         write(kafka, "later", ["commit-later" * 9] * 5, "commit", keys=1)
