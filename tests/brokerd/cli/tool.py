@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,10 +41,17 @@ def brokerd(*arguments: str | Path, stdin: bytes = b"") -> Said:
 
 def kafka(*arguments: str | Path, stdin: bytes = b"") -> Said:
     """Apache Kafka's tool of that name; the test is skipped where there is no Kafka."""
+    _fetch_kafka()
     said = _run([str(KAFKA)], arguments, stdin)
     if said.code == NOT_THERE:
         pytest.skip(f"Apache Kafka is not here: {said.err.strip()}")
     return said
+
+
+@cache
+def _fetch_kafka() -> None:
+    """Once, so that no tool says on standard error that it is being fetched."""
+    subprocess.run([KAFKA, "fetch"], capture_output=True, check=False)
 
 
 def _run(command: list[str], arguments: tuple[str | Path, ...], stdin: bytes) -> Said:
