@@ -245,6 +245,8 @@ WHITENOISE_AUTOREFRESH = True
 
 # --- Security -----------------------------------------------------------------------------------
 _allowed_hosts = _env.words("AERIE_ALLOWED_HOSTS", rules.host_name)
+# Only a proxy may say whom it asks for: without one, anybody could claim any address.
+AERIE_IS_BEHIND_PROXY = bool(_allowed_hosts)
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *_allowed_hosts]
 CSRF_TRUSTED_ORIGINS = [
     f"https://{host.replace('.', '*.', 1) if host.startswith('.') else host}"

@@ -2,7 +2,8 @@
 
 Counts live in the cache, shared by all web processes, and expire by themselves. An account is
 locked after MAX_PER_ACCOUNT failures from one address, so that a stranger elsewhere cannot lock
-its owner out; an address after MAX_PER_ADDRESS over all accounts. Where the cache cannot be
+its owner out; an address after MAX_PER_ADDRESS over all accounts. Behind a proxy the address is
+the one that the proxy names (AERIE_ALLOWED_HOSTS in docs/operating.md). Where the cache cannot be
 reached, signing in still works (the passwords are what protects) and a warning is logged.
 """
 

@@ -29,6 +29,7 @@ class StackConfig:
     admin_token_file: Path
     admin_password_file: Path
     admin_password_is_given: bool
+    is_behind_proxy: bool
 
     @classmethod
     def from_settings(cls, settings: Any) -> "StackConfig":
@@ -52,6 +53,7 @@ class StackConfig:
             admin_token_file=settings.BROKERD_ADMIN_TOKEN_FILE,
             admin_password_file=settings.AERIE_ADMIN_PASSWORD_FILE,
             admin_password_is_given=bool(settings.AERIE_ADMIN_PASSWORD),
+            is_behind_proxy=settings.AERIE_IS_BEHIND_PROXY,
         )
 
     @property

@@ -12,6 +12,7 @@ from pathlib import Path
 from console.stack.config import StackConfig
 from console.stack.embedded import brokers, java, redis, zookeeper
 from monitoring import secretfiles
+from monitoring.history.location import local_folder
 from monitoring.spark.java import JAVA_VERSION_MIN
 
 NO_JAVA = (
@@ -40,30 +41,26 @@ class Prepared:
 
 def make_folder(data: Path) -> None:
     """The data folder with its logs; only its owner may look into it. Raises NotReady."""
-    try:
-        data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (data / "logs").mkdir(exist_ok=True)
-        with tempfile.TemporaryFile(dir=data):
-            pass
-    except OSError as error:
-        raise NotReady(
-            f"AERIE_DATA={data} cannot be made or written to: {error.strerror}. "
-            "Name a folder that is yours"
-        ) from None
+    setting = f"AERIE_DATA={data}"
+    _make_writable(data, setting, 0o700)
+    _make_writable(data / "logs", setting)
 
 
 def make_history_folder(history_url: str) -> None:
     """The folder of the history, where it is one of this machine. Raises NotReady."""
-    if "://" in history_url and not history_url.startswith("file://"):
-        return
-    folder = Path(history_url.removeprefix("file://"))
+    folder = local_folder(history_url)
+    if folder is not None:
+        _make_writable(Path(folder), f"HISTORY_URL={history_url}")
+
+
+def _make_writable(folder: Path, setting: str, mode: int = 0o777) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
         raise NotReady(
-            f"HISTORY_URL={history_url} cannot be made or written to: {error.strerror}. "
+            f"{setting} cannot be made or written to: {error.strerror}. "
             "Name a folder that is yours"
         ) from None
 
@@ -104,6 +101,7 @@ def _variables(config: StackConfig) -> dict[str, str]:
         "REDIS_PORT": str(config.redis_port),
         "SPARK_CONNECT_PORT": str(config.spark_port),
         "AERIE_SECRET_KEY_FILE": str(config.secret_key_file),
+        "PROXY_HEADERS": "--proxy-headers" if config.is_behind_proxy else "--no-proxy-headers",
         "PYSPARK_JARS": str(zookeeper.jars_folder()),
         "PYTHONUNBUFFERED": "1",
         "PYTHONPATH": os.pathsep.join(

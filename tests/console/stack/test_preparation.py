@@ -121,3 +121,13 @@ def test_a_password_has_no_characters_that_look_alike() -> None:
     password = secretfiles.password()
     assert len(password) == 19
     assert not set(password) & set("il1o0")
+
+
+@pytest.mark.parametrize(
+    ("is_behind_proxy", "flag"), [(False, "--no-proxy-headers"), (True, "--proxy-headers")]
+)
+def test_only_behind_a_proxy_is_its_word_for_the_address_believed(
+    config: StackConfig, is_behind_proxy: bool, flag: str
+) -> None:
+    prepared = prepare(replace(config, is_behind_proxy=is_behind_proxy), os.environ, ALL)
+    assert prepared.variables["PROXY_HEADERS"] == flag
