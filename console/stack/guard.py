@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Iterable
 
+from console.stack.plan import STORES_STAGE
 from console.stack.sessions import end_stack
 
 GRACE_S = 5.0
@@ -24,7 +25,7 @@ def watch(stack_id: str, lines: Iterable[str]) -> int:
             [stages[leader]] = stage
         else:
             stages.pop(leader, None)
-    stores = [leader for leader, stage in stages.items() if stage == 0]
+    stores = [leader for leader, stage in stages.items() if stage == STORES_STAGE]
     return end_stack(stack_id, stages, GRACE_S, stores)
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from console.stack.plan import STORES_STAGE
 from console.stack.sessions import start_time
 
 
@@ -47,7 +48,8 @@ class StackFile:
 
     def stores(self) -> list[int]:
         """Those of them that stop last."""
-        return [int(noted["pid"]) for noted in self._unchanged() if noted.get("stage") == 0]
+        noted = self._unchanged()
+        return [int(each["pid"]) for each in noted if each.get("stage") == STORES_STAGE]
 
     def _unchanged(self) -> list[dict[str, float]]:
         processes = self.processes.values()

@@ -19,6 +19,7 @@ from kazoo.client import KazooClient
 from kazoo.handlers.threading import KazooTimeoutError
 
 from console.setting_rules import without_secrets
+from monitoring.history.location import local_folder
 
 TRY_FOR_S = 20.0
 TRY_EVERY_S = 1.0
@@ -60,7 +61,7 @@ def of_settings(settings: Any) -> list[Service]:
         database = settings.DATABASES["default"]
         where = "/".join(filter(None, [database["HOST"], str(database["NAME"])]))
         wanted.append(Service("DATABASE_URL", "database", where, ask_database))
-    if "://" in settings.HISTORY_URL and not settings.HISTORY_URL.startswith("file:"):
+    if local_folder(settings.HISTORY_URL) is None:
         wanted.append(Service("HISTORY_URL", "file system", settings.HISTORY_URL, ask_history))
     if not settings.AERIE_EMBEDDED_SPARK:
         where = settings.SPARK_REMOTE

@@ -49,14 +49,16 @@ class Role:
 
 GRACE_MS = {0: 1_500, 1: 4_000, 2: 4_000}  # how long a stage may take to stop
 LAST_STAGE = max(GRACE_MS)
+STORES_STAGE = 0
+"""What others write their last words to: ZooKeeper and Redis stop after everything else."""
 
 _LOGIN_PAGE = "http://127.0.0.1:$AERIE_PORT/login"
 _WORKER = Probe(ProbeKind.LINE, " ready.")
 _BROKERS = ("broker-1", "broker-2", "broker-3")
 
 ROLES: dict[str, Role] = {
-    "zookeeper": Role(0, (), Probe(ProbeKind.ZOOKEEPER, "$ZOOKEEPER_PORT")),
-    "redis": Role(0, (), Probe(ProbeKind.REDIS)),
+    "zookeeper": Role(STORES_STAGE, (), Probe(ProbeKind.ZOOKEEPER, "$ZOOKEEPER_PORT")),
+    "redis": Role(STORES_STAGE, (), Probe(ProbeKind.REDIS)),
     "broker-1": Role(1, ("zookeeper",), Probe(ProbeKind.HTTP, "$BROKER_1_ADMIN/readyz")),
     "broker-2": Role(1, ("zookeeper",), Probe(ProbeKind.HTTP, "$BROKER_2_ADMIN/readyz")),
     "broker-3": Role(1, ("zookeeper",), Probe(ProbeKind.HTTP, "$BROKER_3_ADMIN/readyz")),

@@ -14,6 +14,8 @@ from functools import lru_cache
 import pyarrow.fs as pafs
 from django.conf import settings
 
+from monitoring.history.location import local_folder
+
 
 @dataclass(frozen=True, slots=True)
 class Root:
@@ -94,8 +96,9 @@ def current() -> Root:
 @lru_cache(maxsize=4)
 def _root_of(url: str) -> Root:
     url = url.rstrip("/")
-    if "://" not in url or url.startswith("file://"):
-        return Root(pafs.LocalFileSystem(), url.removeprefix("file://"), url)
+    folder = local_folder(url)
+    if folder is not None:
+        return Root(pafs.LocalFileSystem(), folder, url)
     scheme, _, rest = url.partition("://")
     # Hadoop calls S3 "s3a", Arrow "s3".
     filesystem, base = pafs.FileSystem.from_uri(f"{'s3' if scheme == 's3a' else scheme}://{rest}")
