@@ -17,6 +17,7 @@ from brokerd.config_listeners import (
     parse_listeners,
     parse_protocol_map,
 )
+from brokerd.config_tls import TlsSettings, is_tls_key, tls_settings
 
 DEFAULT_PROTOCOL_MAP = "PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL"
 T = TypeVar("T")
@@ -58,6 +59,8 @@ class BrokerConfig:
     listeners: tuple[Listener, ...] = ()
     advertised_listeners: Mapping[str, Listener] = field(default_factory=dict)
     inter_broker_listener_name: str = "PLAINTEXT"
+    tls: Mapping[str, TlsSettings] = field(default_factory=dict)
+    """Of each listener that speaks SSL, by its name."""
 
     num_partitions: int = _setting(_count, 1)
     default_replication_factor: int = _setting(v.integer(1, 32767), 1)
@@ -180,10 +183,15 @@ def parse(properties_text: str, overrides: Mapping[str, str] | None = None) -> B
         texts["log.dirs"] = texts["log.dir"]
     values = _plain_values(texts, problems)
     values.update(_listener_values(texts, problems))
+    values["tls"] = {
+        each.name: tls_settings(texts, each.name, problems)
+        for each in values.get("listeners", ())
+        if each.protocol == "SSL"
+    }
     problems += _contradictions(values)
     if problems:
         raise ConfigError(problems)
-    known = _FIELDS.keys() | _COMPUTED | _UNITS.keys()
+    known = _FIELDS.keys() | _COMPUTED | _UNITS.keys() | set(filter(is_tls_key, raw))
     return BrokerConfig(
         **values,
         raw={name: text for name, text in raw.items() if name in known},

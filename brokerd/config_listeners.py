@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 WILDCARDS = ("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0")
-SERVED_PROTOCOLS = ("PLAINTEXT",)
+SERVED_PROTOCOLS = ("PLAINTEXT", "SSL")
 _ENTRY = re.compile(r"([A-Za-z0-9_.-]+)://(\[[0-9a-fA-F:.%]*\]|[^:/\s\[\]]*):(\d{1,5})")
 
 

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from brokerd.cli import client_tls
 from brokerd.cli.addresses import bootstrap_addresses
 from brokerd.cli.client import CALL_TIMEOUT_S, Client, Fields
 from brokerd.cli.options import CliError, Options, read_properties
@@ -30,9 +31,7 @@ _LEADER_MOVED = frozenset(
 def connect(options: Options, timeout_s: float = CALL_TIMEOUT_S) -> Client:
     """A client by the options that `OptionParser.bootstrap` adds. Raises CliError."""
     properties = read_properties(options.command_config)
-    protocol = properties.get("security.protocol", "PLAINTEXT").upper()
-    if protocol != "PLAINTEXT":
-        raise CliError(f"security.protocol={protocol} is not supported: only PLAINTEXT is")
+    tls = client_tls.context(properties)
     timeout_ms = properties.get("default.api.timeout.ms", "")
     if timeout_ms and not timeout_ms.isdecimal():
         raise CliError(f"default.api.timeout.ms={timeout_ms} is not a number")
@@ -40,6 +39,7 @@ def connect(options: Options, timeout_s: float = CALL_TIMEOUT_S) -> Client:
         bootstrap_addresses(options),
         client_id=properties.get("client.id", "brokerd-cli"),
         timeout_s=int(timeout_ms) / 1000 if timeout_ms else timeout_s,
+        tls=tls,
     )
 
 

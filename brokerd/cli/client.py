@@ -5,6 +5,7 @@ A connection asks the broker once which versions it serves; of these and ours th
 """
 
 import socket
+import ssl
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -73,7 +74,13 @@ class ConnectionLost(Exception):
 class Connection:
     """One broker."""
 
-    def __init__(self, address: Address, client_id: str, timeout_s: float) -> None:
+    def __init__(
+        self,
+        address: Address,
+        client_id: str,
+        timeout_s: float,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.address = address
         self._client_id = client_id
         self._correlation_id = 0
@@ -82,6 +89,8 @@ class Connection:
         except OSError as error:
             raise ConnectionLost(f"{name(address)}: {error.strerror or error}") from error
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if tls is not None:
+            self._socket = _secured(self._socket, tls, address)
         self._offered: dict[int, tuple[int, int]] = {}
         answer = self.ask(ApiKey.API_VERSIONS, {}, timeout_s)
         for each in answer.api_keys:
@@ -101,6 +110,8 @@ class Connection:
             return decode_response(api, version, self._exactly(size))
         except TimeoutError as error:
             raise ConnectionLost(f"{name(self.address)} does not answer") from error
+        except ssl.SSLError as error:  # with TLS 1.3 our certificate is refused only now
+            raise _refused(self.address, error) from None
         except OSError as error:
             raise ConnectionLost(f"{name(self.address)}: {error.strerror or error}") from error
 
@@ -133,6 +144,26 @@ class Connection:
         return bytes(data)
 
 
+def _secured(sock: socket.socket, tls: ssl.SSLContext, address: Address) -> ssl.SSLSocket:
+    """The same connection over TLS. Raises CliError, or ConnectionLost if it broke."""
+    try:
+        return tls.wrap_socket(sock, server_hostname=address[0])
+    except OSError as error:
+        sock.close()
+        if isinstance(error, ssl.SSLError):
+            raise _refused(address, error) from None
+        raise ConnectionLost(f"{name(address)}: {error.strerror or error}") from error
+
+
+def _refused(address: Address, error: ssl.SSLError) -> CliError:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return CliError(f"{name(address)}: its certificate is not accepted: {error.verify_message}")
+    if isinstance(error, ssl.SSLEOFError):
+        return CliError(f"{name(address)} does not speak TLS, or ended it")
+    reason = (error.reason or str(error)).lower().replace("_", " ")
+    return CliError(f"{name(address)}: TLS failed: {reason}")
+
+
 class Client:
     """A cluster. Not for several threads."""
 
@@ -142,7 +173,9 @@ class Client:
         *,
         client_id: str = "brokerd-cli",
         timeout_s: float = CALL_TIMEOUT_S,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
+        self._tls = tls
         self._bootstrap = list(bootstrap)
         self._client_id = client_id
         self._timeout_s = timeout_s
@@ -250,7 +283,7 @@ class Client:
     def _connected(self, address: Address) -> Connection:
         if address not in self._connections:
             timeout_s = min(BOOTSTRAP_TIMEOUT_S, self._timeout_s)
-            self._connections[address] = Connection(address, self._client_id, timeout_s)
+            self._connections[address] = Connection(address, self._client_id, timeout_s, self._tls)
         return self._connections[address]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from brokerd.cli.addresses import parse_addresses
 from brokerd.cli.client import name
+from brokerd.cli.client_tls import for_librdkafka
 from brokerd.cli.options import CliError, Options, UsageError, read_properties
 
 _JAVA_ONLY = ("key.serializer", "value.serializer", "key.deserializer", "value.deserializer",
@@ -35,7 +36,7 @@ def settings(
 ) -> dict[str, Any]:
     """What goes to librdkafka: ours, then the file's, then those of the command line."""
     client = {"bootstrap.servers": bootstrap(options), "log_level": 0} | dict(defaults)
-    told = read_properties(file) | pairs(given)
+    told = for_librdkafka(read_properties(file) | pairs(given))
     return client | {key: value for key, value in told.items() if key not in _JAVA_ONLY}
 
 

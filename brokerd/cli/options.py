@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from brokerd import config_values
+
 Options = argparse.Namespace
 
 
@@ -110,13 +112,7 @@ def read_properties(path: str | None) -> dict[str, str]:
     """A properties file's pairs; none without a file."""
     if path is None:
         return {}
-    pairs = {}
-    for line in read_text(path).splitlines():
-        line = line.strip()
-        if line and line[0] not in "#!":
-            key, _, value = line.partition("=")
-            pairs[key.strip()] = value.strip()
-    return pairs
+    return config_values.read_properties(read_text(path))
 
 
 def read_text(path: str) -> str:

@@ -14,12 +14,13 @@ from brokerd.cluster.registration import ClusterError
 from brokerd.config import BrokerConfig, ConfigError, parse
 from brokerd.log.log_dir import LogDirError
 from brokerd.security.admin_token import TokenError
+from brokerd.security.tls import TlsError
 from brokerd.server.broker import Broker
 from brokerd.server.network import BindError
 from brokerd.server.table import HANDLERS
 
 READY_TIMEOUT_S = 120
-START_ERRORS = (BindError, LogDirError, ClusterError, TokenError, OSError)
+START_ERRORS = (BindError, LogDirError, ClusterError, TlsError, TokenError, OSError)
 
 logger = logging.getLogger("brokerd")
 

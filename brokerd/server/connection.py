@@ -24,6 +24,7 @@ from brokerd.server.router import SMALLEST_FRAME_BYTES, Router
 if TYPE_CHECKING:
     from brokerd.server.network import Network
     from brokerd.server.parked import Parked
+    from brokerd.server.tls_socket import TlsSocket
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +44,13 @@ class Connection:
     )  # fmt: skip
 
     def __init__(
-        self, sock: socket.socket, peer_host: str, listener: str, network: Network, router: Router
+        self,
+        sock: socket.socket | TlsSocket,
+        output: OutputQueue,
+        peer_host: str,
+        listener: str,
+        network: Network,
+        router: Router,
     ) -> None:
         self._socket = sock
         self._fd = sock.fileno()
@@ -57,7 +64,7 @@ class Connection:
         self._filled = 0
         self._receive_bytes = SHARED_BYTES
         self._reading = self._writing = self._receiving = False
-        self.output = OutputQueue(sock)
+        self.output = output
         self.peer_host = peer_host
         self.listener = listener
         self.produce_memo: object | None = None

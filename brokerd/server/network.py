@@ -8,8 +8,12 @@ import socket
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
+from brokerd.security.tls import server_context
 from brokerd.server.connection import Connection
+from brokerd.server.output import OutputQueue
 from brokerd.server.receive_buffers import ReceiveBuffers
+from brokerd.server.tls_connection import TlsConnection, TlsOutputQueue
+from brokerd.server.tls_socket import TlsSocket
 
 if TYPE_CHECKING:
     from brokerd.config import BrokerConfig
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BACKLOG = 1024
+CIPHERTEXT_BYTES = 1 << 18
+"""What one receive of a TLS connection takes from its socket."""
 ACCEPTS_PER_CALL = 64
 ACCEPT_PAUSE_S = 0.2
 SWEEP_INTERVAL_S_MIN, SWEEP_INTERVAL_S_MAX = 0.1, 5.0
@@ -32,12 +38,14 @@ class BindError(Exception):
 
 
 class Network:
-    """All sockets of one broker's Kafka listeners."""
+    """All sockets of one broker's Kafka listeners. TlsError for a key that cannot be used."""
 
     def __init__(self, config: BrokerConfig) -> None:
         self.buffers = ReceiveBuffers(config.queued_max_request_bytes)
         self.connections: set[Connection] = set()
         self._config = config
+        self._contexts = {name: server_context(each) for name, each in config.tls.items()}
+        self._ciphertext = memoryview(bytearray(CIPHERTEXT_BYTES))
         self._per_host: Counter[str] = Counter()
         self._sockets: dict[str, socket.socket] = {}
         self._waiting: deque[Connection] = deque()
@@ -100,7 +108,16 @@ class Network:
             client.setblocking(False)
             self._set_options(client)
             self._per_host[host] += 1
-            self.connections.add(Connection(client, host, name, self, router))
+            self.connections.add(self._connection(client, host, name, router))
+
+    def _connection(
+        self, client: socket.socket, host: str, name: str, router: Router
+    ) -> Connection:
+        context = self._contexts.get(name)
+        if context is None:
+            return Connection(client, OutputQueue(client), host, name, self, router)
+        tls = TlsSocket(client, context, self._ciphertext)
+        return TlsConnection(tls, TlsOutputQueue(tls), host, name, self, router)
 
     def _set_options(self, client: socket.socket) -> None:
         """-1 leaves a buffer to the kernel.

@@ -87,7 +87,7 @@ class OutputQueue:
         ready = self._ready
         while ready:
             head = ready[0]
-            if _is_file(head) and head.size_bytes > SENDFILE_MIN_BYTES:
+            if is_file(head) and head.size_bytes > SENDFILE_MIN_BYTES:
                 done = self._send_file(head)
             else:
                 done = self._send_bytes()
@@ -100,7 +100,7 @@ class OutputQueue:
         for slot in self._slots:
             self._ready.extend(slot.parts or ())
         for part in self._ready:
-            if _is_file(part):
+            if is_file(part):
                 part.release()
         self._slots.clear()
         self._ready.clear()
@@ -145,7 +145,7 @@ class OutputQueue:
         size = 0
         while ready and size < JOIN_MAX_BYTES:
             part = ready[0]
-            if _is_file(part):
+            if is_file(part):
                 if part.size_bytes > SENDFILE_MIN_BYTES:
                     return chunks, True
                 data = os.pread(part.fd, part.size_bytes, part.position_bytes)
@@ -159,7 +159,7 @@ class OutputQueue:
         return chunks, False
 
 
-def _is_file(part: Any) -> bool:
+def is_file(part: Any) -> bool:
     return type(part) not in _BYTES
 
 

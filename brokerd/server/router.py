@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FRAME_HEAD = Struct(">ihhi")
+TLS_HELLO = 0x160301
+"""How the first record of a TLS client begins, taken for a frame's size."""
 SMALLEST_FRAME_BYTES = 4 + SMALLEST_REQUEST_BYTES
 
 
@@ -81,6 +83,8 @@ class Router:
 
     def refuse_size(self, size: int) -> str:
         """Why a frame of this size ends its connection: nothing can be answered to it."""
+        if size >> 8 == TLS_HELLO:
+            return "it speaks TLS, which this listener does not"
         return f"a frame of {size} bytes; sizes are {SMALLEST_REQUEST_BYTES} to" + (
             f" {self.frame_bytes_max - 4} (socket.request.max.bytes)"
         )

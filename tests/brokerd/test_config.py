@@ -90,7 +90,7 @@ def test_a_wildcard_needs_an_advertised_address() -> None:
     ("line", "said"),
     [
         ("listeners=FOO://127.0.0.1:1", "listener.security.protocol.map"),
-        ("listeners=SSL://127.0.0.1:1", "served are PLAINTEXT"),
+        ("listeners=SASL_SSL://127.0.0.1:1", "served are PLAINTEXT, SSL"),
         ("listeners=PLAINTEXT://a:99999", "not NAME://host:port"),
         ("listeners=PLAINTEXT://a:1,PLAINTEXT://a:2", "twice"),
         ("inter.broker.listener.name=OTHER", "not an advertised listener"),
@@ -178,7 +178,7 @@ def test_every_mistake_in_the_listeners_is_reported_at_once() -> None:
     assert "ZED is not an advertised listener" in said
     said = problems(
         BASE
-        + "listeners=SSL://a:1\nadvertised.listeners=SSL://b:1\ninter.broker.listener.name=ZED\n"
+        + "listeners=SASL_SSL://a:1\nadvertised.listeners=SSL://b:1\ninter.broker.listener.name=ZED\n"
     )
     assert "served are PLAINTEXT" in said
     assert "ZED is not an advertised listener" in said

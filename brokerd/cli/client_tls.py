@@ -1,0 +1,59 @@
+"""Settings of a client's TLS, with the names of Kafka's Java clients: for our own requests as a
+context, and for librdkafka in its own words."""
+
+import ssl
+from collections.abc import Mapping
+
+from brokerd.cli.options import CliError
+from brokerd.config_tls import TlsSettings, is_tls_key, tls_settings
+from brokerd.security.tls import TlsError, client_context, pem
+
+_IDENTIFICATION = "ssl.endpoint.identification.algorithm"
+_PLAIN = ("ssl.cipher.suites", "ssl.key.password")
+
+
+def security_protocol(properties: Mapping[str, str]) -> str:
+    """PLAINTEXT or SSL. Raises CliError for others."""
+    protocol = properties.get("security.protocol", "PLAINTEXT").upper()
+    if protocol not in ("PLAINTEXT", "SSL"):
+        raise CliError(f"security.protocol={protocol} is not supported: PLAINTEXT and SSL are")
+    return protocol
+
+
+def context(properties: Mapping[str, str]) -> ssl.SSLContext | None:
+    """None for PLAINTEXT. Raises CliError."""
+    if security_protocol(properties) == "PLAINTEXT":
+        return None
+    try:
+        check_hostname = properties.get(_IDENTIFICATION, "https") != ""
+        return client_context(_settings(properties), check_hostname=check_hostname)
+    except TlsError as error:
+        raise CliError(str(error)) from None
+
+
+def _settings(properties: Mapping[str, str]) -> TlsSettings:
+    problems: list[str] = []
+    settings = tls_settings(properties, "", problems, needs_key=False)
+    if problems:
+        raise CliError("; ".join(problems))
+    return settings
+
+
+def for_librdkafka(properties: Mapping[str, str]) -> dict[str, str]:
+    """The same properties, those of TLS in librdkafka's names. Raises CliError."""
+    if properties.get("security.protocol", "").upper() != "SSL":
+        return dict(properties)
+    settings = _settings(properties)
+    given = {key: value for key, value in properties.items() if not is_tls_key(key)}
+    given |= {key: properties[key] for key in _PLAIN if key in properties}
+    if _IDENTIFICATION in given:
+        given[_IDENTIFICATION] = given[_IDENTIFICATION] or "none"
+    told = {
+        "ssl.ca.location": settings.truststore.location,
+        "ssl.ca.pem": pem(settings.truststore.certificates),
+        "ssl.certificate.location": settings.keystore.location,
+        "ssl.key.location": settings.keystore.location,
+        "ssl.certificate.pem": pem(settings.keystore.certificates),
+        "ssl.key.pem": pem(settings.keystore.key),
+    }
+    return given | {key: value for key, value in told.items() if value}

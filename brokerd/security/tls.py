@@ -1,0 +1,181 @@
+"""TLS contexts of listeners and of the tools, from PEM.
+
+OpenSSL takes a key only from a file, so PEM that came as text goes through an anonymous file in
+memory. What OpenSSL says of a bad key or certificate is put into words that name the setting.
+"""
+
+import os
+import re
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from brokerd.config_tls import TLS13_SUITES, Store, TlsSettings
+
+_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
+_VERIFY = {
+    "none": ssl.CERT_NONE,
+    "requested": ssl.CERT_OPTIONAL,
+    "required": ssl.CERT_REQUIRED,
+}
+_VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+
+
+class TlsError(Exception):
+    """A key, certificate or cipher that cannot be used, said for a user."""
+
+
+def server_context(settings: TlsSettings) -> ssl.SSLContext:
+    """The context of a listener. Raises TlsError."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    _limit_versions(context, settings)
+    load_key(context, settings.keystore, settings.key_password)
+    context.verify_mode = _VERIFY[settings.client_auth]
+    if settings.client_auth != "none":
+        load_trust(context, settings.truststore)
+    return context
+
+
+def client_context(settings: TlsSettings, *, check_hostname: bool) -> ssl.SSLContext:
+    """The context of a tool; without a trust store the system's is used. Raises TlsError."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = check_hostname
+    _limit_versions(context, settings)
+    if settings.keystore.location or settings.keystore.key:
+        load_key(context, settings.keystore, settings.key_password)
+    if settings.truststore.location or settings.truststore.certificates:
+        load_trust(context, settings.truststore)
+    else:
+        context.load_default_certs()
+    return context
+
+
+def _limit_versions(context: ssl.SSLContext, settings: TlsSettings) -> None:
+    versions = {_VERSIONS[each] for each in settings.protocols}
+    suites = set(settings.cipher_suites)
+    if suites:
+        versions &= _versions_of(suites)
+        if not versions:
+            raise TlsError("ssl.cipher.suites: none of them is of ssl.enabled.protocols")
+        older = suites - TLS13_SUITES
+        if older:
+            _set_ciphers(context, older)
+    context.minimum_version = min(versions)
+    context.maximum_version = max(versions)
+
+
+def _versions_of(suites: set[str]) -> set[ssl.TLSVersion]:
+    newer = suites & TLS13_SUITES
+    if newer and newer != TLS13_SUITES:
+        raise TlsError(
+            "ssl.cipher.suites: those of TLSv1.3 cannot be chosen singly; name all of"
+            f" {', '.join(sorted(TLS13_SUITES))}, or none"
+        )
+    versions = {ssl.TLSVersion.TLSv1_3} if newer else set()
+    return versions | ({ssl.TLSVersion.TLSv1_2} if suites - newer else set())
+
+
+def _set_ciphers(context: ssl.SSLContext, suites: set[str]) -> None:
+    names = {suite: openssl_name(suite) for suite in suites}
+    for suite, name in sorted(names.items()):
+        try:
+            context.set_ciphers(name)
+        except ssl.SSLError:
+            raise TlsError(f"ssl.cipher.suites: {suite} is not known to {_OPENSSL}") from None
+    context.set_ciphers(":".join(sorted(names.values())))
+
+
+_OPENSSL = " ".join(ssl.OPENSSL_VERSION.split()[:2])
+
+
+def openssl_name(suite: str) -> str:
+    """OpenSSL's name of a cipher suite of TLS 1.2, from its IANA name."""
+    exchange, _, cipher = suite.removeprefix("TLS_").partition("_WITH_")
+    cipher = re.sub(r"AES_(128|256)", r"AES\1", cipher).replace("_CBC", "")
+    cipher = cipher.replace("CHACHA20_POLY1305_SHA256", "CHACHA20_POLY1305")
+    cipher = cipher.replace("_CCM_8", "_CCM8")
+    return (cipher if exchange == "RSA" else f"{exchange}-{cipher}").replace("_", "-")
+
+
+def load_key(context: ssl.SSLContext, store: Store, password: str | None) -> None:
+    """Private key and certificate chain into the context. Raises TlsError."""
+    if store.location:
+        name = store.location_key
+        chain = key = _read(store, name)
+        where = f"{name}: {store.location}"
+    else:
+        name = where = "ssl.keystore.key"
+        chain, key = pem(store.certificates), pem(store.key)
+    if "-----BEGIN CERTIFICATE-----" not in chain:
+        chain_key = where if store.location else "ssl.keystore.certificate.chain"
+        raise TlsError(f"{chain_key} holds no certificate in PEM")
+    if "PRIVATE KEY-----" not in key:
+        raise TlsError(f"{where} holds no private key in PEM")
+    if "ENCRYPTED" in key and password is None:
+        raise TlsError(f"ssl.key.password: it must be set, since the key of {where} is encrypted")
+    try:
+        with _file(chain) as chain_path, _file(key) as key_path:
+            context.load_cert_chain(chain_path, key_path, lambda: password or "")
+    except (ssl.SSLError, ValueError) as error:
+        raise TlsError(_words(where, error, encrypted="ENCRYPTED" in key)) from None
+
+
+def _words(where: str, error: ssl.SSLError | ValueError, *, encrypted: bool) -> str:
+    reason = getattr(error, "reason", None) or str(error)
+    if reason == "KEY_VALUES_MISMATCH":
+        return f"{where}: the private key does not fit the first certificate"
+    if encrypted and reason not in ("EE_KEY_TOO_SMALL", "CA_MD_TOO_WEAK"):
+        return f"ssl.key.password does not open the key of {where}"
+    return f"{where}: {_OPENSSL} cannot use the key or the certificate ({reason})"
+
+
+def load_trust(context: ssl.SSLContext, store: Store) -> None:
+    """The certificates of those who may vouch for the peer. Raises TlsError.
+
+    As in Java, any certificate of the store is trusted by itself, not only a root.
+    """
+    name = store.location_key if store.location else "ssl.truststore.certificates"
+    text = _read(store, name) if store.location else pem(store.certificates)
+    try:
+        context.load_verify_locations(cadata=text)
+    except (ssl.SSLError, ValueError) as error:
+        reason = getattr(error, "reason", None) or str(error)
+        raise TlsError(f"{name}: it holds no usable certificates in PEM ({reason})") from None
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+
+
+def _read(store: Store, name: str) -> str:
+    try:
+        text = Path(store.location).read_text(encoding="latin-1")
+    except OSError as error:
+        raise TlsError(f"{name}: cannot read {store.location}: {error.strerror}") from None
+    if "-----BEGIN " not in text:
+        raise TlsError(f"{name}: {store.location} is not PEM")
+    return pem(text)
+
+
+def pem(text: str) -> str:
+    """PEM with its lines in order: in a properties file they are joined by blanks or by nothing."""
+    blocks = []
+    for name, body in _PEM.findall(text):
+        if ":" in body:  # headers of an old encrypted key: its lines are as they must be
+            lines = body.strip("\n")
+        else:
+            data = "".join(body.split())
+            lines = "\n".join(data[at : at + 64] for at in range(0, len(data), 64))
+        blocks.append(f"-----BEGIN {name}-----\n{lines}\n-----END {name}-----\n")
+    return "".join(blocks)
+
+
+@contextmanager
+def _file(text: str) -> Iterator[str]:
+    """A path that holds the text, in memory only."""
+    number = os.memfd_create("pem", os.MFD_CLOEXEC)
+    try:
+        with open(number, "w", closefd=False) as file:
+            file.write(text)
+        yield f"/proc/self/fd/{number}"
+    finally:
+        os.close(number)

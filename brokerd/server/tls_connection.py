@@ -1,0 +1,127 @@
+"""A connection over TLS: as any other, but that what is to be read may lie in OpenSSL already, and
+that file ranges are read and encrypted instead of being sent by the kernel."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+from brokerd.server.connection import Connection
+from brokerd.server.output import OutputQueue, is_file
+
+if TYPE_CHECKING:
+    from brokerd.server.network import Network
+    from brokerd.server.router import Router
+    from brokerd.server.tls_socket import TlsSocket
+
+HANDSHAKE_TIMEOUT_S = 10.0
+PIECE_BYTES = 1 << 18
+"""So much is encrypted at once; it is also what a reader that does not read holds of ciphertext."""
+
+
+class TlsConnection(Connection):
+    """A connection whose first bytes are a TLS handshake, which has to end in time."""
+
+    __slots__ = ("_deadline", "_tls")
+
+    def __init__(
+        self,
+        tls: TlsSocket,
+        output: OutputQueue,
+        peer_host: str,
+        listener: str,
+        network: Network,
+        router: Router,
+    ) -> None:
+        self._tls = tls
+        self._deadline: asyncio.TimerHandle | None = asyncio.get_running_loop().call_later(
+            HANDSHAKE_TIMEOUT_S, self._time_out
+        )
+        super().__init__(tls, output, peer_host, listener, network, router)
+
+    def _time_out(self) -> None:
+        if not self._tls.is_open:
+            self.close(f"no TLS handshake within {HANDSHAKE_TIMEOUT_S:.0f} s")
+
+    def _end_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def resume(self) -> None:
+        """Reads again, first what OpenSSL holds."""
+        super().resume()
+        if self._reading and self._tls.has_more:
+            self._loop.call_soon(self._read_more)
+
+    def _read_more(self) -> None:
+        if self._reading and self._tls.has_more:
+            self._on_readable()
+
+    def _on_readable(self) -> None:
+        super()._on_readable()
+        if self.closed:
+            return
+        if self._tls.is_open:
+            self._end_deadline()
+        if self._tls.has_unsent:  # the handshake's, or a key update
+            self.flush()
+        if self._reading and self._tls.has_more:
+            self._loop.call_soon(self._read_more)
+
+    def close(self, reason: str | None) -> None:
+        """As of any connection."""
+        self._end_deadline()
+        super().close(reason)
+
+
+class TlsOutputQueue(OutputQueue):
+    """Replies in order, encrypted piece by piece as the socket takes them."""
+
+    __slots__ = ("_tls",)
+
+    def __init__(self, tls: TlsSocket) -> None:
+        super().__init__(tls.socket)
+        self._tls = tls
+
+    def flush(self) -> bool:
+        """Sends what it can; False while something is left. OSError when the peer is gone."""
+        tls = self._tls
+        sent_before = tls.sent_bytes
+        try:
+            while tls.flush():
+                if not self._ready:
+                    return True
+                tls.write(self._piece())
+            return False
+        finally:
+            self.sent_bytes += tls.sent_bytes - sent_before
+
+    def _piece(self) -> bytes:
+        """Up to PIECE_BYTES of plaintext off the queue."""
+        ready = self._ready
+        chunks: list[memoryview] = []
+        room = PIECE_BYTES
+        while ready and room > 0:
+            part = ready[0]
+            start = self._sent_of_head
+            if is_file(part):
+                size = part.size_bytes
+                data = os.pread(part.fd, min(room, size - start), part.position_bytes + start)
+                if not data:
+                    raise ConnectionAbortedError("a log file ended inside a promised range")
+                chunk = memoryview(data)
+            else:
+                size = len(part)
+                chunk = memoryview(part)[start : start + room]
+            chunks.append(chunk)
+            room -= len(chunk)
+            if start + len(chunk) < size:
+                self._sent_of_head = start + len(chunk)
+                break
+            self._sent_of_head = 0
+            ready.popleft()
+            if is_file(part):
+                part.release()
+        return b"".join(chunks)

@@ -1,0 +1,123 @@
+"""TLS contexts from PEM: what is accepted, and what is said of what is not."""
+
+import ssl
+from pathlib import Path
+
+import pytest
+
+from brokerd.config_tls import TLS13_SUITES, Store, TlsSettings
+from brokerd.security.tls import TlsError, client_context, openssl_name, pem, server_context
+from tests.support.pki import Authority, Issued
+
+NONE = Store()
+
+
+@pytest.fixture(scope="module")
+def authority() -> Authority:
+    return Authority("ours")
+
+
+@pytest.fixture(scope="module")
+def issued(authority: Authority) -> Issued:
+    return authority.issue("broker")
+
+
+def inline(chain: str, key: str) -> Store:
+    return Store(certificates=chain, key=key)
+
+
+def meets(server: TlsSettings, authority: Authority) -> str:
+    """A handshake in memory, with a client that trusts the authority; the version it came to."""
+    trust = Store(certificates=authority.certificate)
+    ours = client_context(TlsSettings(NONE, trust), check_hostname=True)
+    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = ours.wrap_bio(to_client, to_server, server_hostname="localhost")
+    broker = server_context(server).wrap_bio(to_server, to_client, server_side=True)
+    for side in (client, broker) * 3:
+        try:
+            side.do_handshake()
+        except ssl.SSLWantReadError:
+            pass
+    version = broker.version()
+    assert version is not None
+    return version
+
+
+def refused(store: Store, password: str | None = None) -> str:
+    with pytest.raises(TlsError) as caught:
+        server_context(TlsSettings(store, NONE, password))
+    return str(caught.value)
+
+
+def test_a_key_in_a_file_serves_and_one_in_the_properties_too(
+    authority: Authority, issued: Issued, tmp_path: Path
+) -> None:
+    path = tmp_path / "keystore.pem"
+    path.write_text(issued.chain + issued.key)
+    assert meets(TlsSettings(Store(str(path)), NONE), authority) == "TLSv1.3"
+    blanks = inline(issued.chain.replace("\n", " "), issued.key.replace("\n", ""))
+    assert meets(TlsSettings(blanks, NONE), authority) == "TLSv1.3"
+
+
+def test_an_encrypted_key_needs_its_password(authority: Authority, issued: Issued) -> None:
+    store = inline(issued.chain, issued.encrypted_key("opens it"))
+    assert meets(TlsSettings(store, NONE, "opens it"), authority) == "TLSv1.3"
+    assert refused(store).startswith("ssl.key.password: it must be set")
+    assert refused(store, "wrong").startswith("ssl.key.password does not open")
+
+
+def test_what_is_wrong_with_a_key_store_is_said(
+    authority: Authority, issued: Issued, tmp_path: Path
+) -> None:
+    other = authority.issue("another")
+    assert "does not fit" in refused(inline(issued.chain, other.key))
+    assert "no certificate" in refused(inline("nothing", issued.key))
+    assert "no private key" in refused(inline(issued.chain, issued.chain))
+    broken = issued.key[:60] + "AAAA" + issued.key[64:]
+    assert "cannot use the key" in refused(inline(issued.chain, broken))
+    missing = str(tmp_path / "missing.pem")
+    assert refused(Store(missing)) == (
+        f"ssl.keystore.location: cannot read {missing}: No such file or directory"
+    )
+    jks = tmp_path / "store.jks"
+    jks.write_bytes(bytes.fromhex("feedfeed00000002"))
+    assert "is not PEM" in refused(Store(str(jks)))
+
+
+def test_a_trust_store_without_certificates_is_refused(issued: Issued) -> None:
+    key = inline(issued.chain, issued.key)
+    trust = Store(certificates="-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----")
+    for each in (trust, Store(certificates="nothing")):
+        with pytest.raises(TlsError, match=r"ssl\.truststore\.certificates"):
+            server_context(TlsSettings(key, each, client_auth="required"))
+
+
+def test_versions_and_cipher_suites_are_held_to_what_is_set(
+    authority: Authority, issued: Issued
+) -> None:
+    key = inline(issued.chain, issued.key)
+    older = TlsSettings(key, NONE, protocols=("TLSv1.2",))
+    assert meets(older, authority) == "TLSv1.2"
+    suite = "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"
+    assert meets(TlsSettings(key, NONE, cipher_suites=(suite,)), authority) == "TLSv1.2"
+    both = (suite, *TLS13_SUITES)
+    assert meets(TlsSettings(key, NONE, cipher_suites=both), authority) == "TLSv1.3"
+    for wrong in (("TLS_AES_128_GCM_SHA256",), ("TLS_NO_SUCH_SUITE",)):
+        with pytest.raises(TlsError, match=r"ssl\.cipher\.suites"):
+            server_context(TlsSettings(key, NONE, cipher_suites=wrong))
+
+
+def test_iana_names_of_cipher_suites_become_those_of_openssl() -> None:
+    names = {
+        "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384": "ECDHE-RSA-AES256-GCM-SHA384",
+        "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256": "ECDHE-ECDSA-CHACHA20-POLY1305",
+        "TLS_DHE_RSA_WITH_AES_128_CBC_SHA256": "DHE-RSA-AES128-SHA256",
+        "TLS_RSA_WITH_AES_128_CBC_SHA": "AES128-SHA",
+        "TLS_ECDHE_ECDSA_WITH_AES_128_CCM_8": "ECDHE-ECDSA-AES128-CCM8",
+    }
+    assert {suite: openssl_name(suite) for suite in names} == names
+
+
+def test_pem_that_lost_its_lines_gets_them_back(issued: Issued) -> None:
+    assert pem(issued.chain.replace("\n", " ")) == issued.chain
+    assert pem(f"words before\n{issued.chain}") == issued.chain
