@@ -24,26 +24,33 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
-class Server:
+class Process:
+    """What a process uses."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+    def cpu_seconds(self) -> float:
+        """CPU time so far, user and system."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+
+    def rss_bytes(self) -> int:
+        return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * _PAGE_BYTES
+
+
+class Server(Process):
     """A broker process: where it listens and what it uses."""
 
-    def __init__(self, name: str, port: int, logs: Path, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, name: str, port: int, logs: Path, pid: int) -> None:
+        super().__init__(pid)
         self.name = name
         self.port = port
         self.logs = logs
-        self._process = process
 
     @property
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
-
-    def cpu_seconds(self) -> float:
-        """CPU time so far, user and system."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS
-
-    def rss_bytes(self) -> int:
-        return int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]) * _PAGE_BYTES
 
 
 @contextmanager
@@ -95,7 +102,7 @@ def _process(name: str, command: list[str], port: int, logs: Path) -> Iterator[S
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=ROOT)
     try:
         _wait_until_it_answers(name, port, process, output)
-        yield Server(name, port, logs, process)
+        yield Server(name, port, logs, process.pid)
     finally:
         process.terminate()
         try:

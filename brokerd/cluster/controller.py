@@ -1,8 +1,9 @@
 """The controller's mind: what must be written, given the live brokers, the topics and their states.
 
-Pure. Events ask ("these brokers are live now") and are answered with the states to write, decided
-lazily so that the caller can write them in batches; `written` alone takes a state over. So a
-write that failed changes nothing here, and deciding again gives the same answer. Two things are
+Pure. Events ask ("these brokers are live now") and are answered with an iterator that goes through
+the partitions: for each the state to write, or None. So the caller can let others have the loop in
+between, however many partitions there are. `written` alone takes a state over: a write that failed
+changes nothing here, and deciding again gives the same answer. Two things are
 remembered besides: what was written but may not have been announced to the brokers, and how far
 each deletion has come:
 
@@ -79,7 +80,7 @@ class Controller:
         states: Iterable[LoadedState],
         marked: Iterable[str],
         last_entry_zxid: int,
-    ) -> Iterator[PartitionState]:
+    ) -> Iterator[PartitionState | None]:
         """Takes over the cluster as it was found, with the topics `marked` for deletion, then
         decides what is wrong with it.
 
@@ -88,56 +89,52 @@ class Controller:
         """
         self.topics = dict(topics)
         self.deletions_asked(marked)
-        unannounced: list[PartitionState] = []
+        return self._take_over(states, last_entry_zxid)
+
+    def _take_over(
+        self, states: Iterable[LoadedState], last_entry_zxid: int
+    ) -> Iterator[PartitionState | None]:
+        hidden: dict[Partition, PartitionState] = {}
         bounced: set[Partition] = set()
         for loaded in states:
             state = loaded.state
-            self.states[state.topic, state.partition] = state
+            key = (state.topic, state.partition)
+            self.states[key] = state
             if loaded.modified_zxid > last_entry_zxid:
-                is_new = loaded.created_zxid > last_entry_zxid
-                unannounced.append(replace(state, is_new=is_new))
+                hidden[key] = replace(state, is_new=loaded.created_zxid > last_entry_zxid)
             if self.brokers.get(state.leader, -1) > loaded.modified_zxid:
-                bounced.add((state.topic, state.partition))
-        return self._decide_loaded(unannounced, bounced)
+                bounced.add(key)
+            yield None
+        for key in self._all_partitions():
+            yield self._decide_loaded(key, hidden.get(key), key in bounced)
 
     def _decide_loaded(
-        self, unannounced: list[PartitionState], bounced: set[Partition]
-    ) -> Iterator[PartitionState]:
-        hidden = {(state.topic, state.partition): state for state in unannounced}
-        for name, index in self._all_partitions():
-            key = (name, index)
-            known = self.states.get(key)
-            gone = {known.leader} if known is not None and key in bounced else set()
-            wanted = self._decide(name, index, gone)
-            if wanted is not None and key in hidden:
-                yield replace(wanted, is_new=hidden[key].is_new)
-            elif wanted is not None:
-                yield wanted
-            elif key in hidden:
-                yield hidden[key]
+        self, key: Partition, hidden: PartitionState | None, is_bounced: bool
+    ) -> PartitionState | None:
+        known = self.states.get(key)
+        wanted = self._decide(*key, {known.leader} if known is not None and is_bounced else set())
+        if wanted is not None and hidden is not None:
+            return replace(wanted, is_new=hidden.is_new)
+        return wanted or hidden
 
-    def brokers_changed(self, brokers: Mapping[int, int]) -> Iterator[PartitionState]:
+    def brokers_changed(self, brokers: Mapping[int, int]) -> Iterator[PartitionState | None]:
         """These brokers are live now: what becomes of every partition."""
         bounced = {b for b, epoch in brokers.items() if self.brokers.get(b, epoch) != epoch}
         self.brokers = dict(brokers)
         return self._decide_each(self._all_partitions(), bounced)
 
-    def topics_changed(self, topics: Mapping[str, TopicNode]) -> Iterator[PartitionState]:
+    def topics_changed(self, topics: Mapping[str, TopicNode]) -> Iterator[PartitionState | None]:
         """These topics are new or have grown: the first states of their new partitions."""
         self.topics.update(topics)
-        partitions = [(name, index) for name, node in topics.items() for index in node.replicas]
-        return self._decide_each(partitions, set())
+        return self._decide_each(_partitions_of(topics), set())
 
     def _decide_each(
         self, partitions: Iterable[Partition], bounced: set[int]
-    ) -> Iterator[PartitionState]:
-        for name, index in partitions:
-            wanted = self._decide(name, index, bounced)
-            if wanted is not None:
-                yield wanted
+    ) -> Iterator[PartitionState | None]:
+        return (self._decide(name, index, bounced) for name, index in partitions)
 
-    def _all_partitions(self) -> list[Partition]:
-        return [(name, index) for name, node in self.topics.items() for index in node.replicas]
+    def _all_partitions(self) -> Iterator[Partition]:
+        return _partitions_of(self.topics)
 
     def _decide(self, name: str, index: int, bounced: set[int]) -> PartitionState | None:
         if name in self.deletions:
@@ -203,3 +200,7 @@ class Controller:
         node = self.topics.pop(name)
         for index in node.replicas:
             self.states.pop((name, index), None)
+
+
+def _partitions_of(topics: Mapping[str, TopicNode]) -> Iterator[Partition]:
+    return ((name, index) for name, node in topics.items() for index in node.replicas)

@@ -13,7 +13,6 @@ newest entry is never purged, so that the numbers go on after a fail-over.
 """
 
 import asyncio
-import itertools
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -39,11 +38,12 @@ from brokerd.cluster.purge import purge_applied, purge_old
 from brokerd.cluster.reading import ReadTopic
 from brokerd.cluster.zookeeper import MultiError, ZooKeeper
 from brokerd.replication.state import PartitionState
+from brokerd.turns import in_turns
 
 logger = logging.getLogger(__name__)
 
 STATES_PER_MULTI = 200
-ANNOUNCE_MAX = 2_000
+ANNOUNCE_MAX = 1_000
 DELETES_PER_MULTI = 500
 PURGE_INTERVAL_S = 60.0
 RETRY_S = 1.0
@@ -295,16 +295,21 @@ class ControllerService:
 
     # -- writing -------------------------------------------------------------------------------
 
-    async def _write(self, wanted: Iterable[PartitionState]) -> None:
+    async def _write(self, wanted: Iterable[PartitionState | None]) -> None:
         """Writes what is not written yet and announces all of it, batch by batch."""
-        states = iter(wanted)
-        while batch := list(itertools.islice(states, ANNOUNCE_MAX)):
-            for part in changes.batches(batch, ANNOUNCE_MAX):
-                told: list[PartitionState] = []
-                for start in range(0, len(part), STATES_PER_MULTI):
-                    told += await self._write_multi(part[start : start + STATES_PER_MULTI])
-                if told:
-                    await self._announce(told, ())
+        states: list[PartitionState] = []
+
+        def keep(state: PartitionState | None) -> None:
+            if state is not None:
+                states.append(state)
+
+        await in_turns(wanted, keep)
+        for part in changes.batches(states, ANNOUNCE_MAX):
+            told: list[PartitionState] = []
+            for start in range(0, len(part), STATES_PER_MULTI):
+                told += await self._write_multi(part[start : start + STATES_PER_MULTI])
+            if told:
+                await self._announce(told, ())
 
     async def _write_multi(self, states: Sequence[PartitionState]) -> list[PartitionState]:
         """The states that are in ZooKeeper after it."""

@@ -20,7 +20,8 @@ from brokerd.cluster.codecs import (
 )
 from brokerd.cluster.controller import LoadedState, to_state
 from brokerd.cluster.image import BrokerInfo
-from brokerd.cluster.zookeeper import Watch, ZooKeeper
+from brokerd.cluster.zookeeper import Node, Watch, ZooKeeper
+from brokerd.turns import in_turns
 
 logger = logging.getLogger(__name__)
 
@@ -58,17 +59,24 @@ async def topics(zookeeper: ZooKeeper, names: Sequence[str]) -> AsyncIterator[li
     for start in range(0, len(names), TOPICS_PER_RUN):
         run = names[start : start + TOPICS_PER_RUN]
         nodes = await zookeeper.get_many([paths.topic(name) for name in run])
-        read = []
-        for name, node in zip(run, nodes, strict=True):
-            if node is None:
-                continue
-            try:
-                decoded = decode_topic(name, node[0])
-            except NodeFormatError as error:
-                logger.error("topic %s is passed over: %s", name, error)
-                continue
-            read.append(ReadTopic(name, decoded, node[1].version, node[1].czxid))
-        yield read
+        yield await _decode(zip(run, nodes, strict=True))
+
+
+async def _decode(found: Iterable[tuple[str, Node | None]]) -> list[ReadTopic]:
+    read: list[ReadTopic] = []
+    await in_turns(found, lambda each: _take_topic(read, *each))
+    return read
+
+
+def _take_topic(read: list[ReadTopic], name: str, node: Node | None) -> None:
+    if node is None:
+        return
+    try:
+        decoded = decode_topic(name, node[0])
+    except NodeFormatError as error:
+        logger.error("topic %s is passed over: %s", name, error)
+        return
+    read.append(ReadTopic(name, decoded, node[1].version, node[1].czxid))
 
 
 async def states(zookeeper: ZooKeeper, read: Iterable[ReadTopic]) -> list[LoadedState]:

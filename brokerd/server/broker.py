@@ -46,7 +46,7 @@ from brokerd.server.network import BindError, Network
 from brokerd.server.parked import ParkingLot
 from brokerd.server.producer_id_source import ProducerIdSource
 from brokerd.server.router import Router
-from brokerd.server.turns import in_turns
+from brokerd.turns import in_turns
 
 logger = logging.getLogger(__name__)
 

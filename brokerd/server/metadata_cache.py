@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from brokerd.cluster.names import INTERNAL_TOPICS
@@ -12,6 +13,10 @@ from brokerd.protocol.metadata import encode_topic
 if TYPE_CHECKING:
     from brokerd.cluster.image import ImageDelta, MetadataImage, TopicInfo
     from brokerd.replication.state import PartitionState
+
+
+UNCACHED_MAX = 1_000
+"""More partitions than this are not encoded in one turn of the loop (about 5 ms)."""
 
 
 class MetadataCache:
@@ -32,9 +37,18 @@ class MetadataCache:
             for name in names:
                 encoded.pop(name, None)
 
-    def missing(self, version: int, operations: bool) -> int:
-        """About how many topics would have to be encoded for a response with all of them."""
-        return len(self._image.topics) - len(self._encoded.get((version, operations), ()))
+    def is_slow(self, version: int, operations: bool, infos: Collection[TopicInfo]) -> bool:
+        """Whether so many partitions of these topics must be encoded that others would wait."""
+        encoded = self._encoded.get((version, operations), {})
+        if len(infos) == len(encoded) == len(self._image.topics):
+            return False
+        missing = 0
+        for info in infos:
+            if info.name not in encoded:
+                missing += 1 + len(info.partitions)
+                if missing > UNCACHED_MAX:
+                    return True
+        return False
 
     def topic(self, version: int, operations: bool, info: TopicInfo) -> bytes:
         """One existing topic's bytes."""

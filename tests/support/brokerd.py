@@ -78,9 +78,9 @@ class Brokerd:
         self.launch()
         self.wait_until_ready()
 
-    def wait_until_ready(self) -> None:
+    def wait_until_ready(self, timeout_s: float = READY_TIMEOUT_S) -> None:
         """Returns at the readiness line; raises with the output where there is none."""
-        deadline = time.monotonic() + READY_TIMEOUT_S
+        deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
             assert self.process is not None
             if " is ready: " in self.said():
@@ -96,20 +96,20 @@ class Brokerd:
         """What it has written since it was started last."""
         return self.output.read_bytes()[self._output_start :].decode(errors="replace")
 
-    def stop(self) -> None:
+    def stop(self, timeout_s: float = STOP_TIMEOUT_S) -> None:
         """A clean shutdown."""
-        self._end(signal.SIGTERM)
+        self._end(signal.SIGTERM, timeout_s)
 
     def kill(self) -> None:
-        self._end(signal.SIGKILL)
+        self._end(signal.SIGKILL, STOP_TIMEOUT_S)
 
-    def _end(self, number: signal.Signals) -> None:
+    def _end(self, number: signal.Signals, timeout_s: float) -> None:
         process, self.process = self.process, None
         if process is None:
             return
         process.send_signal(number)
         try:
-            process.wait(STOP_TIMEOUT_S)
+            process.wait(timeout_s)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

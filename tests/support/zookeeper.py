@@ -58,15 +58,17 @@ def _classpath() -> str:
 class ZooKeeper:
     """One standalone server process with its data directory."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, heap: str = "128m") -> None:
         self.directory = directory
         self.port = free_port()
+        self._heap = heap
         self._process: subprocess.Popen[bytes] | None = None
 
     @classmethod
     @contextmanager
-    def started(cls, directory: Path) -> Iterator["ZooKeeper"]:
-        server = cls(directory)
+    def started(cls, directory: Path, heap: str = "128m") -> Iterator["ZooKeeper"]:
+        """`heap` is its largest, in Java's notation: 128m holds some 20,000 partitions."""
+        server = cls(directory, heap)
         server.start()
         try:
             yield server
@@ -92,7 +94,7 @@ class ZooKeeper:
             "maxClientCnxns=0\n"
         )
         command = [
-            java(), "-Xms32m", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+            java(), "-Xms32m", f"-Xmx{self._heap}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
             "-cp", _classpath(), "org.apache.zookeeper.server.ZooKeeperServerMain", str(config),
         ]  # fmt: skip
         with (self.directory / "zookeeper.log").open("ab") as log:

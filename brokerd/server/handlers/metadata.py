@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Collection
 from typing import TYPE_CHECKING, Any
 
 from brokerd.cluster.names import check_topic_name
@@ -14,14 +14,13 @@ from brokerd.protocol.metadata import encode_metadata, encode_topic
 from brokerd.protocol.versions import ADVERTISED
 from brokerd.server.context import ColdHandler, Fields, Reply, RequestContext
 from brokerd.server.dispatch import as_kafka_error
+from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
     from brokerd.cluster.image import TopicInfo
     from brokerd.server.broker import Broker
 
 CREATED_AT_ONCE = 32
-UNCACHED_MAX = 100
-"""More topics than this are not encoded in one turn of the loop (about 2 ms)."""
 
 _API_KEYS = [
     {"api_key": int(key), "min_version": low, "max_version": high}
@@ -109,19 +108,23 @@ class _Answer:
             code = ErrorCode.LEADER_NOT_AVAILABLE
         self._failures[name] = code
 
+    def _infos(self) -> Collection[TopicInfo]:
+        """The existing topics of the answer that are asked for by name, or all."""
+        known = self._broker.cluster.image.topics
+        if self._is_for_all:
+            return known.values()
+        return [known[topic.name] for topic in self._request.topics if topic.name in known]
+
     def is_slow(self) -> bool:
-        """Whether so many topics must be encoded that it takes several turns of the loop."""
-        cache = self._broker.metadata
-        return self._is_for_all and cache.missing(self._version, self._operations) > UNCACHED_MAX
+        """Whether so many partitions must be encoded that it takes several turns of the loop."""
+        return self._broker.metadata.is_slow(self._version, self._operations, self._infos())
 
     async def warm_up(self) -> None:
-        """Encodes all topics into the cache, a slice per turn of the loop."""
-        if not self._is_for_all:
-            return
-        for number, info in enumerate(list(self._broker.cluster.image.topics.values())):
-            self._broker.metadata.topic(self._version, self._operations, info)
-            if number % UNCACHED_MAX == UNCACHED_MAX - 1:
-                await asyncio.sleep(0)
+        """Encodes the topics into the cache, some per turn of the loop."""
+        cache = self._broker.metadata
+        await in_turns(
+            list(self._infos()), lambda info: cache.topic(self._version, self._operations, info)
+        )
 
     def encode(self) -> bytes:
         image = self._broker.cluster.image

@@ -1,5 +1,6 @@
 """The controller's mind: events in, states to write and topics to announce out. No ZooKeeper."""
 
+from collections.abc import Iterable
 from uuid import UUID
 
 from brokerd.cluster.codecs import TopicNode
@@ -35,56 +36,61 @@ def _loaded(state: PartitionState, created: int, modified: int) -> LoadedState:
     return LoadedState(state=state, created_zxid=created, modified_zxid=modified)
 
 
+def _wanted(decided: Iterable[PartitionState | None]) -> list[PartitionState]:
+    """The states to write."""
+    return [state for state in decided if state is not None]
+
+
 def _running(*brokers: int, leaders: tuple[int, ...] = (1, 2)) -> Controller:
     """A controller in office with the topic `t`, everything written and announced."""
     core = Controller(1, dict.fromkeys(brokers, 10))
-    core.written(core.topics_changed({"t": _topic(*leaders)}))
+    core.written(_wanted(core.topics_changed({"t": _topic(*leaders)})))
     return core
 
 
 def test_a_new_topic_gets_a_state_for_each_partition_with_a_live_replica() -> None:
     core = Controller(1, {1: 10, 2: 11})
-    wanted = list(core.topics_changed({"t": _topic(1, 2, 3)}))
+    wanted = _wanted(core.topics_changed({"t": _topic(1, 2, 3)}))
     assert [(state.partition, state.leader) for state in wanted] == [(0, 1), (1, 2)]
     assert all(state.is_new and state.version == 0 for state in wanted)
 
 
 def test_a_partition_whose_replica_was_away_gets_its_state_when_it_comes() -> None:
     core = _running(1, leaders=(1, 3))
-    wanted = list(core.brokers_changed({1: 10, 3: 12}))
+    wanted = _wanted(core.brokers_changed({1: 10, 3: 12}))
     assert [(state.partition, state.leader, state.is_new) for state in wanted] == [(1, 3, True)]
 
 
 def test_a_dead_broker_takes_its_partitions_offline_and_brings_them_back() -> None:
     core = _running(1, 2)
-    gone = list(core.brokers_changed({1: 10}))
+    gone = _wanted(core.brokers_changed({1: 10}))
     assert [(s.partition, s.leader, s.isr, s.leader_epoch) for s in gone] == [(1, -1, (2,), 1)]
     core.written(gone)
-    back = list(core.brokers_changed({1: 10, 2: 20}))
+    back = _wanted(core.brokers_changed({1: 10, 2: 20}))
     assert [(s.partition, s.leader, s.leader_epoch, s.version) for s in back] == [(1, 2, 2, 2)]
 
 
 def test_a_broker_that_bounced_between_two_looks_leads_again_with_a_higher_epoch() -> None:
     core = _running(1, 2)
-    wanted = list(core.brokers_changed({1: 10, 2: 99}))
+    wanted = _wanted(core.brokers_changed({1: 10, 2: 99}))
     assert [(s.partition, s.leader, s.leader_epoch) for s in wanted] == [(1, 2, 1)]
 
 
 def test_what_was_not_written_is_decided_again() -> None:
     core = _running(1, 2)
-    first = list(core.brokers_changed({1: 10}))
-    assert list(core.brokers_changed({1: 10})) == first
+    first = _wanted(core.brokers_changed({1: 10}))
+    assert _wanted(core.brokers_changed({1: 10})) == first
 
 
 def test_a_grown_topic_gets_states_for_the_added_partitions_only() -> None:
     core = _running(1, 2)
-    wanted = list(core.topics_changed({"t": _topic(1, 2, 1)}))
+    wanted = _wanted(core.topics_changed({"t": _topic(1, 2, 1)}))
     assert [state.partition for state in wanted] == [2]
 
 
 def test_a_successor_announces_what_is_younger_than_the_last_entry() -> None:
     core = Controller(2, {1: 10, 2: 11})
-    wanted = list(
+    wanted = _wanted(
         core.load(
             {"t": _topic(1, 2, 1)},
             [
@@ -102,7 +108,7 @@ def test_a_successor_announces_what_is_younger_than_the_last_entry() -> None:
 
 def test_a_successor_sees_a_bounce_that_nobody_acted_on() -> None:
     core = Controller(2, {1: 70})
-    wanted = list(
+    wanted = _wanted(
         core.load({"t": _topic(1)}, [_loaded(_state(0, 1), 20, 50)], (), last_entry_zxid=60)
     )
     assert [(s.leader, s.leader_epoch, s.version) for s in wanted] == [(1, 1, 1)]
@@ -110,7 +116,7 @@ def test_a_successor_sees_a_bounce_that_nobody_acted_on() -> None:
 
 def test_a_successor_keeps_is_new_of_a_partition_that_nobody_was_told_of() -> None:
     core = Controller(2, {1: 70})
-    wanted = list(
+    wanted = _wanted(
         core.load({"t": _topic(1)}, [_loaded(_state(0, 1), 61, 62)], (), last_entry_zxid=60)
     )
     assert [(s.leader_epoch, s.version, s.is_new) for s in wanted] == [(1, 1, True)]
@@ -118,7 +124,7 @@ def test_a_successor_keeps_is_new_of_a_partition_that_nobody_was_told_of() -> No
 
 def test_a_successor_finds_partitions_without_state_and_with_dead_leaders() -> None:
     core = Controller(2, {1: 10})
-    wanted = list(
+    wanted = _wanted(
         core.load({"t": _topic(1, 2)}, [_loaded(_state(1, 2), 20, 20)], (), last_entry_zxid=60)
     )
     assert [(s.partition, s.leader) for s in wanted] == [(0, 1), (1, -1)]
@@ -140,21 +146,21 @@ def test_a_deletion_goes_on_when_every_replica_has_stopped() -> None:
 def test_a_deletion_waits_for_a_broker_that_is_away() -> None:
     core = _running(1, 2)
     core.deletions_announced(core.deletions_asked(["t"]), 5)
-    list(core.brokers_changed({1: 10}))
+    _wanted(core.brokers_changed({1: 10}))
     assert core.deletions_due({1: 5, 2: 5}) == []
-    list(core.brokers_changed({1: 10, 2: 30}))
+    _wanted(core.brokers_changed({1: 10, 2: 30}))
     assert core.deletions_due({1: 5, 2: 5}) == ["t"]
 
 
 def test_a_topic_on_its_way_out_is_not_elected_for() -> None:
     core = _running(1, 2)
     core.deletions_asked(["t"])
-    assert list(core.brokers_changed({1: 10})) == []
+    assert _wanted(core.brokers_changed({1: 10})) == []
 
 
 def test_a_successor_takes_a_deletion_up_where_it_finds_the_marker() -> None:
     core = Controller(2, {1: 10})
-    wanted = list(core.load({"t": _topic(2)}, [], ["t"], last_entry_zxid=0))
+    wanted = _wanted(core.load({"t": _topic(2)}, [], ["t"], last_entry_zxid=0))
     assert wanted == []
     assert core.deletions_asked(()) == [("t", ID)]
 
@@ -174,3 +180,12 @@ def test_states_are_created_with_their_parents_and_changed_over_the_version_befo
     assert isinstance(last, SetData)
     assert last.version == 3
     assert write_states([_state(1, 1)], ["t"])[0].path == f"{root}/1"
+
+
+def test_whoever_asks_may_take_a_break_after_each_partition() -> None:
+    core = _running(1, 2, leaders=(1, 1, 1, 2))
+    decided = list(core.brokers_changed({1: 10}))
+    assert [state is not None for state in decided] == [False, False, False, True]
+    loaded = [_loaded(_state(index, 1), 20, 20) for index in range(3)]
+    anew = Controller(1, {1: 10})
+    assert list(anew.load({"t": _topic(1, 1, 1)}, loaded, (), last_entry_zxid=60)) == [None] * 6

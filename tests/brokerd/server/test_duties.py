@@ -19,12 +19,15 @@ async def test_duties_are_called_with_the_time_and_again_after_a_failure(
     seen: list[int] = []
     failures: list[int] = []
 
+    def told(now_ms: int) -> None:
+        seen.append(now_ms)
+
     def failing(now_ms: int) -> None:
         failures.append(now_ms)
         raise RuntimeError("disk on fire")
 
     lag = Histogram(LAG_BOUNDS_S)
-    regular = Duties(clock, [failing, seen.append], lag)
+    regular = Duties(clock, [failing, told], lag)
     regular.start()
     async with asyncio.timeout(20):
         while len(seen) < 3 or len(failures) < 3 or lag.count < 3:
@@ -34,3 +37,25 @@ async def test_duties_are_called_with_the_time_and_again_after_a_failure(
     count = len(seen)
     await asyncio.sleep(0.02)
     assert len(seen) == count
+
+
+async def test_a_duty_that_has_more_to_do_is_called_again_before_its_second_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(duties, "INTERVAL_S", 0.001)
+    monkeypatch.setattr(duties, "PAUSE_S", 0.001)
+    left = [1, 2, 3]
+    done: list[int] = []
+
+    def slices(now_ms: int) -> bool:
+        monkeypatch.setattr(duties, "INTERVAL_S", 3600)
+        done.append(left.pop())
+        return bool(left)
+
+    regular = Duties(ManualClock(), [slices], Histogram(LAG_BOUNDS_S))
+    regular.start()
+    async with asyncio.timeout(20):
+        while left:
+            await asyncio.sleep(0.001)
+    regular.stop()
+    assert done == [3, 2, 1]

@@ -8,7 +8,7 @@ from brokerd.errors import ErrorCode
 from brokerd.protocol.messages import decode_response, response_frame
 from brokerd.protocol.metadata import encode_metadata
 from brokerd.replication.state import PartitionState
-from brokerd.server.metadata_cache import MetadataCache
+from brokerd.server.metadata_cache import UNCACHED_MAX, MetadataCache
 
 STATE = PartitionState(
     topic="t", partition=0, topic_id=UUID(int=5), replicas=(1, 2), leader=1, leader_epoch=3,
@@ -41,11 +41,23 @@ def test_a_topic_is_encoded_once_until_a_state_of_it_changes() -> None:
     info = known.topics["t"]
     first = cache.topic(9, False, info)
     assert cache.topic(9, False, info) is first
-    assert cache.missing(9, False) == 0
     newer = replace(STATE, leader_epoch=4, version=5)
     info.partitions[0] = newer
     cache.changed(ImageDelta(partitions=[newer]))
     assert partition(cache.topic(9, False, info)).leader_epoch == 4  # type: ignore[attr-defined]
+
+
+def test_an_answer_is_slow_while_many_partitions_of_it_are_to_be_encoded() -> None:
+    known = image()
+    cache = MetadataCache(known)
+    assert not cache.is_slow(9, False, known.topics.values())
+    many = {index: replace(STATE, partition=index) for index in range(UNCACHED_MAX)}
+    known.topics["many"] = TopicInfo(name="many", topic_id=UUID(int=6), partitions=many)
+    assert cache.is_slow(9, False, known.topics.values())
+    assert not cache.is_slow(9, False, [known.topics["t"]])
+    cache.topic(9, False, known.topics["many"])
+    assert not cache.is_slow(9, False, known.topics.values())
+    assert cache.is_slow(9, True, known.topics.values())
 
 
 def test_a_broker_that_goes_takes_its_leadership_along() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from brokerd.server.turns import TURN_S, in_turns
+from brokerd.turns import TURN_S, in_turns
 
 
 async def test_others_have_their_turn_before_long_work_is_done() -> None:
