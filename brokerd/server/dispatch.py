@@ -34,14 +34,5 @@ def reply_frame(context: RequestContext, reply: Reply) -> bytes:
 
 
 def error_frame(context: RequestContext, request: Any, error: KafkaError) -> bytes:
-    """The API's own error as a frame.
-
-    For an API or version that no codec knows there is no form to answer in; then the code alone,
-    which is where nearly every response begins, followed by an empty array.
-    """
-    if messages.response_type(context.api_key, context.api_version) is None:
-        body = int(error.code).to_bytes(2, "big", signed=True) + bytes(4)
-        return messages.response_frame(
-            context.api_key, context.api_version, context.correlation_id, body
-        )
+    """The API's own error as a frame."""
     return reply_frame(context, error_fields(context.api_key, context.api_version, request, error))

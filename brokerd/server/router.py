@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+from dataclasses import replace
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +19,11 @@ from brokerd.protocol import messages
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import SMALLEST_REQUEST_BYTES, RequestHeader, parse_header
 from brokerd.protocol.list_offsets_v0 import encode_refusal
-from brokerd.protocol.schema_writer import shapes
 from brokerd.protocol.versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.server.context import ColdHandler, RequestContext
 from brokerd.server.dispatch import as_kafka_error, error_frame, reply_frame
 from brokerd.server.handlers.fetch import serve_fetch
+from brokerd.server.handlers.metadata import refused_api_versions
 from brokerd.server.handlers.produce import ProduceRound, refuse_old_produce
 
 if TYPE_CHECKING:
@@ -105,21 +106,12 @@ class Router:
         if not is_served(key, version):
             self._refuse(connection, context, header, frame)
         elif key == ApiKey.FETCH:
-            self._serve_fetch(connection, context, header, frame)
+            try:
+                serve_fetch(self._broker, connection, header, frame)
+            except KafkaError as error:
+                connection.close(str(error))
         else:
             self._serve_cold(connection, context, frame[header.body_position :])
-
-    def _serve_fetch(
-        self,
-        connection: Connection,
-        context: RequestContext,
-        header: RequestHeader,
-        frame: memoryview,
-    ) -> None:
-        try:
-            serve_fetch(self._broker, connection, header, frame)
-        except KafkaError as error:
-            self._answer_unreadable(connection, context, error)
 
     def _serve_cold(
         self, connection: Connection, context: RequestContext, body: memoryview
@@ -127,7 +119,7 @@ class Router:
         try:
             request = messages.decode_request(context.api_key, context.api_version, body)
         except KafkaError as error:
-            self._answer_unreadable(connection, context, error)
+            connection.close(str(error))
             return
         try:
             answer = self._handlers[context.api_key](self._broker, context, request)
@@ -163,19 +155,6 @@ class Router:
         self.metrics.request_errors += 1
         connection.output.add(error_frame(context, request, as_kafka_error(error, context)))
 
-    def _answer_unreadable(
-        self, connection: Connection, context: RequestContext, error: KafkaError
-    ) -> None:
-        """A request whose body does not parse: its top-level error, or else the end.
-
-        Without a top-level code there is no place to say it, since the items are unknown.
-        """
-        entity_type: Any = messages.response_type(context.api_key, context.api_version)
-        if any(shape.name == "error_code" for shape in shapes(entity_type)):
-            self._answer_error(connection, context, None, error)
-        else:
-            connection.close(str(error))
-
     def _refuse(
         self,
         connection: Connection,
@@ -183,34 +162,18 @@ class Router:
         header: RequestHeader,
         frame: memoryview,
     ) -> None:
-        """An API or version that is not served: its own error, where it would look for it."""
+        """An API or version that is not served. As in Kafka the connection ends: a client asks what
+        is served first, and in an unknown form nothing can be said. Three forms are known."""
         if context.api_key == ApiKey.API_VERSIONS:
-            # Clients probe with their newest version; the answer is always v0 with what is offered.
-            v0 = RequestContext(
-                context.api_key, 0, context.correlation_id, context.client_id,
-                context.listener, context.peer_host,
-            )  # fmt: skip
-            fields: Any = self._handlers[ApiKey.API_VERSIONS](self._broker, v0, None)
-            fields["error_code"] = int(ErrorCode.UNSUPPORTED_VERSION)
-            connection.output.add(reply_frame(v0, fields))
-            return
-        if context.api_key == ApiKey.PRODUCE and context.api_version < PRODUCE_VERSION_MIN:
+            # Clients probe with their newest version; the answer is always v0.
+            v0 = replace(context, api_version=0)
+            connection.output.add(reply_frame(v0, refused_api_versions()))
+        elif context.api_key == ApiKey.PRODUCE and 0 <= context.api_version < PRODUCE_VERSION_MIN:
             refuse_old_produce(connection, header, frame)
-            return
-        if context.api_key == ApiKey.LIST_OFFSETS and context.api_version == 0:
+        elif context.api_key == ApiKey.LIST_OFFSETS and context.api_version == 0:
             self._refuse_old_list_offsets(connection, context, header, frame)
-            return
-        error = KafkaError(
-            ErrorCode.UNSUPPORTED_VERSION,
-            f"API {context.api_key} version {context.api_version} is not served",
-        )
-        try:
-            request = messages.decode_request(
-                context.api_key, context.api_version, frame[header.body_position :]
-            )
-        except KafkaError:
-            request = None
-        self._answer_error(connection, context, request, error)
+        else:
+            connection.close(f"API {context.api_key} version {context.api_version} is not served")
 
     def _refuse_old_list_offsets(
         self,

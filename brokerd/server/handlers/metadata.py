@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Collection
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +29,25 @@ _API_KEYS = [
 ]
 
 
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
+SOFTWARE_FROM = 3
+"""The first version of ApiVersions in which a client names its software (KIP-511)."""
+
+
 def api_versions(broker: Broker, context: RequestContext, request: Any) -> Fields:
     """What is offered; the same for everyone."""
+    if context.api_version >= SOFTWARE_FROM and not (
+        _SOFTWARE.fullmatch(request.client_software_name)
+        and _SOFTWARE.fullmatch(request.client_software_version)
+    ):
+        return {"error_code": int(ErrorCode.INVALID_REQUEST), "api_keys": []}
     return {"error_code": 0, "api_keys": _API_KEYS}
+
+
+def refused_api_versions() -> Fields:
+    """What a client of a newer Kafka is told, in version 0: which version to ask in (KIP-511)."""
+    own = [each for each in _API_KEYS if each["api_key"] == ApiKey.API_VERSIONS]
+    return {"error_code": int(ErrorCode.UNSUPPORTED_VERSION), "api_keys": own}
 
 
 def metadata(broker: Broker, context: RequestContext, request: Any) -> Reply | Awaitable[Reply]:

@@ -37,9 +37,3 @@ def test_an_error_is_said_in_the_form_of_the_request() -> None:
     request = decode_request(ApiKey.HEARTBEAT, 4, sent[15:])
     frame = error_frame(HEARTBEAT, request, KafkaError(ErrorCode.UNKNOWN_MEMBER_ID))
     assert decode_response(ApiKey.HEARTBEAT, 4, frame[4:]).error_code == 25
-
-
-def test_an_api_that_nobody_knows_gets_the_code_alone() -> None:
-    context = RequestContext(4711, 3, 77, None, "PLAINTEXT", "127.0.0.1")
-    frame = error_frame(context, None, KafkaError(ErrorCode.UNSUPPORTED_VERSION))
-    assert frame == b"\x00\x00\x00\x0a" + b"\x00\x00\x00\x4d" + b"\x00\x23" + bytes(4)
