@@ -132,6 +132,7 @@ class BrokerConfig:
 
     brokerd_admin_port: int = _setting(v.integer(0, 65535), 9192)
     brokerd_admin_token_file: str = _setting(v.string, "")
+    brokerd_slow_request_ms: int = _setting(_positive, 1_000)
     brokerd_validate_records: str = _setting(v.one_of("header", "all"), "header")
 
     raw: Mapping[str, str] = field(default_factory=dict)

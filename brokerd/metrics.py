@@ -1,13 +1,23 @@
-"""Counters that cost an integer addition, and a histogram with fixed bounds.
+"""Counters that cost an integer addition, and histograms with fixed bounds.
 
 Plain attributes on purpose: the hot path adds to them without a call. They are turned into text
-only when somebody asks (see server/admin).
+only when somebody asks (see server/admin). What is measured of requests is that of Kafka's
+kafka.network.RequestMetrics, as far as a broker with one loop has it:
+
+    queue   from when the loop learned that there is something to receive to when it was received
+    local   until the reply was made and handed to the socket
+    remote  waiting: for records, for replicas, for other members, for ZooKeeper
+    send    waiting for a peer that did not take its reply at once
+
+All requests of one receive are answered together, so they share these times.
 """
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 
 API_COUNT = 80
+PRODUCE, FETCH, UNKNOWN_API = 0, 1, -1
 
 
 class Histogram:
@@ -22,26 +32,115 @@ class Histogram:
         self.total = 0.0
         self.maximum = 0.0
 
-    def add(self, value: float) -> None:
-        """Takes one value in."""
-        self.counts[bisect_left(self.bounds, value)] += 1
-        self.count += 1
-        self.total += value
+    def add(self, value: float, times: int = 1) -> None:
+        """Takes one value in, which was seen so many times."""
+        self.counts[bisect_left(self.bounds, value)] += times
+        self.count += times
+        self.total += value * times
         if value > self.maximum:
             self.maximum = value
 
 
 LAG_BOUNDS_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
+FIRST_BOUND_S = 0.0001
+TIME_BOUNDS_S = (
+    FIRST_BOUND_S, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0,
+    5.0, 10.0, 30.0,
+)  # fmt: skip
+PARTS = ("queue", "local", "remote", "send", "total")
+
+
+class ApiTimes:
+    """The requests of one API: how many, how large, how long each part took.
+
+    Most parts of most requests take no longer than FIRST_BOUND_S. `slow_…` have the counts of the
+    others by bucket, `…_s` the sums of all: so a fast request costs no look at a histogram.
+    """
+
+    __slots__ = (
+        "local_s", "queue_s", "remote_s", "request_bytes", "requests", "send_s", "slow_local",
+        "slow_queue", "slow_remote", "slow_send", "slow_total",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.requests = self.request_bytes = 0
+        self.queue_s = self.local_s = self.remote_s = self.send_s = 0.0
+        self.slow_queue, self.slow_local, self.slow_remote, self.slow_send, self.slow_total = (
+            [0] * (len(TIME_BOUNDS_S) + 1) for _ in PARTS
+        )
+
+    def add(self, times: int, queue_s: float, local_s: float, remote_s: float = 0.0) -> None:
+        """Takes in so many requests that shared these times."""
+        self.requests += times
+        self.queue_s += queue_s * times
+        self.local_s += local_s * times
+        self.remote_s += remote_s * times
+        _add_slow(self.slow_queue, queue_s, times)
+        _add_slow(self.slow_local, local_s, times)
+        _add_slow(self.slow_remote, remote_s, times)
+        _add_slow(self.slow_total, queue_s + local_s + remote_s, times)
+
+    def sent_late(self, send_s: float) -> None:
+        """A peer did not take its reply at once."""
+        self.send_s += send_s
+        _add_slow(self.slow_send, send_s, 1)
+
+    def histogram(self, part: str) -> Histogram:
+        """One of PARTS, with all requests in it."""
+        whole = Histogram(TIME_BOUNDS_S)
+        whole.count = self.requests
+        whole.counts = list(getattr(self, f"slow_{part}"))
+        whole.counts[0] = max(self.requests - sum(whole.counts), 0)
+        if part == "total":
+            whole.total = self.queue_s + self.local_s + self.remote_s
+        else:
+            whole.total = getattr(self, f"{part}_s")
+        return whole
+
+
+def _add_slow(counts: list[int], value_s: float, times: int) -> None:
+    if value_s > FIRST_BOUND_S:
+        counts[bisect_left(TIME_BOUNDS_S, value_s)] += times
+
+
+class LoopTimes:
+    """What the selector of an event loop notes (see server/selector.py), in seconds.
+
+    `woke_s` is when it last returned, on the monotonic clock; `idle_s` what was spent waiting
+    since `since_s`. Where no selector notes anything, requests have waited in no queue.
+    """
+
+    __slots__ = ("idle_s", "since_s", "woke_s")
+
+    def __init__(self) -> None:
+        self.idle_s = 0.0
+        self.since_s = self.woke_s = -1.0
 
 
 class BrokerMetrics:
     """What one broker has done since it started."""
 
-    __slots__ = ("loop_lag_s", "received_bytes", "request_errors", "requests", "requests_by_api")
+    __slots__ = (
+        "apis", "errors", "failed_fetches", "failed_produces", "flushes_s", "loop", "loop_lag_s",
+        "received_bytes", "rejected_bytes", "request_errors", "requests",
+    )  # fmt: skip
 
-    def __init__(self) -> None:
+    def __init__(self, loop: LoopTimes | None = None) -> None:
+        self.loop = loop or LoopTimes()
         self.requests = 0
-        self.requests_by_api = [0] * API_COUNT
+        self.apis: dict[int, ApiTimes] = {PRODUCE: ApiTimes(), FETCH: ApiTimes()}
         self.request_errors = 0
-        self.received_bytes = 0
+        self.errors: Counter[tuple[int, int]] = Counter()
+        """By API and error code, where a request or one of its partitions was refused."""
+        self.failed_produces = self.failed_fetches = 0
+        self.received_bytes = self.rejected_bytes = 0
+        self.flushes_s = Histogram(TIME_BOUNDS_S)
         self.loop_lag_s = Histogram(LAG_BOUNDS_S)
+
+    def api(self, key: int) -> ApiTimes:
+        """The figures of an API; `key` comes from a client."""
+        key = key if 0 <= key < API_COUNT else UNKNOWN_API
+        times = self.apis.get(key)
+        if times is None:
+            times = self.apis[key] = ApiTimes()
+        return times

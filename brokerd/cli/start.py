@@ -13,10 +13,12 @@ from pathlib import Path
 from brokerd.cluster.registration import ClusterError
 from brokerd.config import BrokerConfig, ConfigError, parse
 from brokerd.log.log_dir import LogDirError
+from brokerd.metrics import LoopTimes
 from brokerd.security.admin_token import TokenError
 from brokerd.security.tls import TlsError
 from brokerd.server.broker import Broker
 from brokerd.server.network import BindError
+from brokerd.server.selector import TimedSelector
 from brokerd.server.table import HANDLERS
 
 READY_TIMEOUT_S = 120
@@ -60,13 +62,19 @@ def start(path: str, overrides: Sequence[str], *, daemon: bool) -> int:
     for warning in config.warnings:
         logger.warning("%s", warning)
     try:
-        return asyncio.run(_serve(config))
+        times = LoopTimes()
+        with asyncio.Runner(loop_factory=lambda: _loop(times)) as runner:
+            return runner.run(_serve(config, times))
     except START_ERRORS as error:
         print(f"brokerd: {error}", file=sys.stderr)
         return 1
 
 
-async def _serve(config: BrokerConfig) -> int:
+def _loop(times: LoopTimes) -> asyncio.AbstractEventLoop:
+    return asyncio.SelectorEventLoop(TimedSelector(times))
+
+
+async def _serve(config: BrokerConfig, times: LoopTimes) -> int:
     """Serves until SIGTERM or SIGINT (0), or until the cluster will not have us (1)."""
     ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
@@ -81,7 +89,7 @@ async def _serve(config: BrokerConfig) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, end, 0)
-    broker = Broker(config, HANDLERS, fatal)
+    broker = Broker(config, HANDLERS, fatal, loop_times=times)
     try:
         starting = asyncio.ensure_future(broker.start())
         await asyncio.wait((starting, ended), return_when=asyncio.FIRST_COMPLETED)

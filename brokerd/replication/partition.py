@@ -24,6 +24,13 @@ HIGH_WATERMARK = -1
 """In DeleteRecords: everything that consumers may see."""
 
 
+TRAFFIC = (
+    "bytes_in", "bytes_out", "messages_in", "produces", "fetches", "failed_produces",
+    "failed_fetches",
+)  # fmt: skip
+"""What a partition counts since it is on this broker."""
+
+
 class Follower:
     """What the leader knows of a follower: its log end, and when it last had all of the log."""
 
@@ -54,8 +61,8 @@ class Partition:
 
     __slots__ = (
         "_followers", "_leader_high_watermark", "_maximal_isr", "bytes_in", "bytes_out",
-        "high_watermark", "index", "is_leader", "leader_epoch", "listeners", "local_id", "log",
-        "messages_in", "state", "topic",
+        "failed_fetches", "failed_produces", "fetches", "high_watermark", "index", "is_leader",
+        "leader_epoch", "listeners", "local_id", "log", "messages_in", "produces", "state", "topic",
     )  # fmt: skip
 
     def __init__(
@@ -72,6 +79,7 @@ class Partition:
         self.log.high_watermark = self.high_watermark
         self.listeners: list[Callable[[Partition], None]] = []
         self.bytes_in = self.bytes_out = self.messages_in = 0
+        self.produces = self.fetches = self.failed_produces = self.failed_fetches = 0
         self._followers: dict[int, Follower] = {}
         self._maximal_isr: frozenset[int] = frozenset()
         self._leader_high_watermark = UNKNOWN_OFFSET
@@ -132,6 +140,7 @@ class Partition:
             raise self._not_leader()
         log = self.log
         start = log.log_end_offset
+        self.produces += len(batches)
         try:
             results = log.append(batches, self.leader_epoch, now_ms)
         finally:  # a large group that failed may have been written in part
@@ -180,6 +189,13 @@ class Partition:
             ErrorCode.NOT_LEADER_OR_FOLLOWER,
             f"broker {self.local_id} does not lead {self.topic}-{self.index}",
         )
+
+    def traffic(self) -> list[int]:
+        """The counters, in the order of TRAFFIC."""
+        return [
+            self.bytes_in, self.bytes_out, self.messages_in, self.produces, self.fetches,
+            self.failed_produces, self.failed_fetches,
+        ]  # fmt: skip
 
     @property
     def last_stable_offset(self) -> int:

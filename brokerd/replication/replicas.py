@@ -13,7 +13,7 @@ from brokerd.clock import Clock
 from brokerd.errors import KafkaError
 from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
-from brokerd.replication.partition import Partition
+from brokerd.replication.partition import TRAFFIC, Partition
 from brokerd.replication.state import PartitionState
 
 logger = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ class ReplicaManager:
 
     __slots__ = (
         "_checkpoint_due_ms", "_checkpoint_interval_ms", "_clock", "_high_watermarks", "_logs",
-        "_partitions", "local_id", "offline",
+        "_partitions", "gone", "gone_by_topic", "local_id", "offline",
     )  # fmt: skip
 
     def __init__(
@@ -46,6 +46,10 @@ class ReplicaManager:
         self._checkpoint_due_ms = clock.now_ms() + checkpoint_interval_ms
         self._checkpoint_interval_ms = checkpoint_interval_ms
         self.offline: dict[Key, str] = {}
+        self.gone = [0] * len(TRAFFIC)
+        """What the partitions counted that are here no more, so that sums never go back."""
+        self.gone_by_topic: dict[str, list[int]] = {}
+        """The same of topics that are not deleted."""
 
     def get(self, topic: str, index: int) -> Partition | None:
         return self._partitions.get((topic, index))
@@ -81,13 +85,13 @@ class ReplicaManager:
         if self.local_id not in state.replicas:
             if known is not None:
                 known.resign()
-                del self._partitions[key]
+                self._forget(known)
             return None
         if known is not None and known.log.topic_id == state.topic_id:
             return known
         if known is not None:  # a topic of the same name that is no more
             known.resign()
-            del self._partitions[key]
+            self._forget(known)
         config = configs.get(state.topic) or LogConfig()
         try:
             log = self._logs.create(*key, state.topic_id, config, now_ms)
@@ -102,8 +106,19 @@ class ReplicaManager:
         self._partitions[key] = partition
         return partition
 
+    def _forget(self, partition: Partition) -> None:
+        """Take a partition out; what it counted still counts."""
+        del self._partitions[partition.topic, partition.index]
+        known = self.gone_by_topic.setdefault(partition.topic, [0] * len(TRAFFIC))
+        for place, value in enumerate(partition.traffic()):
+            self.gone[place] += value
+            known[place] += value
+
     def _delete(self, key: Key) -> None:
-        partition = self._partitions.pop(key, None)
+        partition = self._partitions.get(key)
+        if partition is not None:
+            self._forget(partition)
+        self.gone_by_topic.pop(key[0], None)
         self._high_watermarks.pop(key, None)
         self.offline.pop(key, None)
         if partition is not None:

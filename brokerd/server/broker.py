@@ -25,7 +25,7 @@ from brokerd.log.compaction.cleaner import Cleaner
 from brokerd.log.compaction.jobs import Limits
 from brokerd.log.log_config import LogConfig, effective_values
 from brokerd.log.manager import DutyTimes, LogManager
-from brokerd.metrics import BrokerMetrics
+from brokerd.metrics import BrokerMetrics, LoopTimes
 from brokerd.replication.epochs import check_current_epoch
 from brokerd.replication.partition import Partition
 from brokerd.replication.replicas import ReplicaManager
@@ -45,6 +45,7 @@ from brokerd.server.metadata_cache import MetadataCache
 from brokerd.server.network import BindError, Network
 from brokerd.server.parked import ParkingLot
 from brokerd.server.producer_id_source import ProducerIdSource
+from brokerd.server.request_times import RequestTimes
 from brokerd.server.router import Router
 from brokerd.turns import in_turns
 
@@ -76,12 +77,14 @@ class Broker:
         handlers: dict[int, ColdHandler],
         on_fatal: Callable[[Exception], None],
         clock: Clock | None = None,
+        loop_times: LoopTimes | None = None,
     ) -> None:
         self.config = config
         self.clock = clock or SystemClock()
-        self.metrics = BrokerMetrics()
+        self.metrics = BrokerMetrics(loop_times)
+        self.times = RequestTimes(self.metrics, config.brokerd_slow_request_ms / 1000)
         self.events = EventRing(self.clock.now_ms)
-        self.parked = ParkingLot()
+        self.parked = ParkingLot(self.times)
         self.fetch_sessions = FetchSessions(
             config.max_incremental_fetch_session_cache_slots,
             lambda: 1 + secrets.randbelow(INT32_MAX),

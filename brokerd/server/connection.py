@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from brokerd.protocol.framing import FRAME_SIZE
@@ -22,6 +23,7 @@ from brokerd.server.receive_buffers import FIRST_BYTES_MAX, SHARED_BYTES
 from brokerd.server.router import SMALLEST_FRAME_BYTES, Router
 
 if TYPE_CHECKING:
+    from brokerd.protocol.framing import RequestHeader
     from brokerd.server.network import Network
     from brokerd.server.parked import Parked
     from brokerd.server.tls_socket import TlsSocket
@@ -40,7 +42,7 @@ class Connection:
     __slots__ = (
         "_buffers", "_fd", "_filled", "_flush_wanted", "_frame", "_frame_size", "_head", "_loop",
         "_network", "_reading", "_receive_bytes", "_receiving", "_router", "_socket", "_writing",
-        "active_at", "closed", "listener", "output", "parked", "peer_host", "produce_memo",
+        "active_at", "blocked_at", "closed", "last_header", "listener", "output", "parked", "peer_host", "produce_memo",
     )  # fmt: skip
 
     def __init__(
@@ -68,8 +70,9 @@ class Connection:
         self.peer_host = peer_host
         self.listener = listener
         self.produce_memo: object | None = None
+        self.last_header: RequestHeader | None = None
         self.parked: set[Parked] = set()
-        self.active_at = self._loop.time()
+        self.active_at = self.blocked_at = monotonic()
         self.closed = False
         self.resume()
 
@@ -96,7 +99,7 @@ class Connection:
             self._pause()
             self._network.wait_for_memory(self)
             return
-        self.active_at = self._loop.time()
+        self.active_at = start_s = monotonic()
         self._receiving = True
         try:
             if self._frame is None:
@@ -116,6 +119,7 @@ class Connection:
             self._receiving = False
         if self.output.unsent:
             self.flush()
+        self._router.times.receive_ends(self, start_s)
         if self.output.unanswered > UNANSWERED_MAX:
             self._pause()
 
@@ -222,6 +226,7 @@ class Connection:
         if not done:
             self._pause()
             self._writing = True
+            self.blocked_at = monotonic()
             self._loop.add_writer(self._fd, self._on_writable)
 
     def _on_writable(self) -> None:
@@ -232,10 +237,11 @@ class Connection:
             self.close(f"{error.strerror or error}")
             return
         if self.output.sent_bytes > sent_before:
-            self.active_at = self._loop.time()
+            self.active_at = monotonic()
         if done:
             self._writing = False
             self._loop.remove_writer(self._fd)
+            self._router.times.sent_late(self, monotonic() - self.blocked_at)
             if self.output.unanswered <= UNANSWERED_MAX:
                 self.resume()
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import socket
 from collections import Counter, deque
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from brokerd.security.tls import server_context
@@ -175,7 +176,7 @@ class Network:
         self._stalled_timer = None
         if not self._waiting:
             return
-        oldest = self._loop.time() - STALLED_S
+        oldest = monotonic() - STALLED_S
         for connection in list(self.connections):
             if connection.holds_frame and connection.active_at < oldest:
                 connection.close("its half-sent frame stood still while others waited for memory")
@@ -194,7 +195,7 @@ class Network:
         self._arm_sweep()
 
     def _sweep_slice(self, left: list[Connection]) -> None:
-        oldest = self._loop.time() - self._config.connections_max_idle_ms / 1000
+        oldest = monotonic() - self._config.connections_max_idle_ms / 1000
         for connection in left[-SWEEP_SLICE:]:
             if connection.active_at < oldest and not connection.parked:
                 connection.close("idle for longer than connections.max.idle.ms")

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
     from brokerd.server.connection import Connection
+    from brokerd.server.request_times import RequestTimes
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +25,9 @@ logger = logging.getLogger(__name__)
 class Parked:
     """One waiting request. It is itself the listener that its partitions call."""
 
-    __slots__ = ("_check", "_connection", "_expire", "_lot", "_partitions", "_timer", "done")
+    __slots__ = (
+        "_check", "_connection", "_expire", "_lot", "_partitions", "_timer", "_waiting", "done",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -32,6 +36,7 @@ class Parked:
         partitions: list[Partition],
         check: Callable[[], bool],
         expire: Callable[[], None],
+        key: int,
     ) -> None:
         self._lot = lot
         self._connection = connection
@@ -39,7 +44,13 @@ class Parked:
         self._check = check
         self._expire = expire
         self._timer: asyncio.TimerHandle | None = None
+        self._waiting = lot.times.leaves(connection, key)
         self.done = False
+
+    @property
+    def key(self) -> int:
+        """Its API."""
+        return self._waiting.key
 
     def __call__(self, _partition: Partition) -> None:
         self._lot.touch(self)
@@ -60,15 +71,19 @@ class Parked:
             return
         if is_over:
             self.cancel()
+            self._lot.times.answered(self._connection, self._waiting)
 
     def _time_out(self) -> None:
         if self.done:
             return
         self.cancel()
+        self._lot.expired[self.key] += 1
         try:
             self._expire()
         except Exception:
             self._fail()
+            return
+        self._lot.times.answered(self._connection, self._waiting)
 
     def _fail(self) -> None:
         """Its reply will never come, nor any behind it; other requests must not share its fate."""
@@ -85,15 +100,21 @@ class Parked:
         if self._timer is not None:
             self._timer.cancel()
         self._connection.parked.discard(self)
-        self._lot.count -= 1
+        self._lot.counts[self.key] -= 1
 
 
 class ParkingLot:
-    """All parked requests of a broker."""
+    """All parked requests of a broker; by API how many wait, and for how many time ran out."""
 
-    def __init__(self) -> None:
-        self.count = 0
+    def __init__(self, times: RequestTimes) -> None:
+        self.times = times
+        self.counts: Counter[int] = Counter()
+        self.expired: Counter[int] = Counter()
         self._touched: dict[Parked, None] = {}
+
+    @property
+    def count(self) -> int:
+        return self.counts.total()
 
     def park(
         self,
@@ -102,11 +123,15 @@ class ParkingLot:
         timeout_s: float,
         check: Callable[[], bool],
         expire: Callable[[], None],
+        key: int,
     ) -> None:
-        """Waits until `check()` is true (it has answered) or, after the timeout, calls `expire`."""
-        parked = Parked(self, connection, list(partitions), check, expire)
+        """Waits until `check()` is true (it has answered) or, after the timeout, calls `expire`.
+
+        `key` is the API of the request, which is the one being served.
+        """
+        parked = Parked(self, connection, list(partitions), check, expire, key)
         connection.parked.add(parked)
-        self.count += 1
+        self.counts[key] += 1
         parked.start(timeout_s)
 
     def touch(self, parked: Parked) -> None:

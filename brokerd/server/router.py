@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from brokerd.server.broker import Broker
     from brokerd.server.connection import Connection
     from brokerd.server.output import Slot
+    from brokerd.server.request_times import Waiting
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +45,7 @@ class Router:
 
     def __init__(self, broker: Broker, handlers: dict[int, ColdHandler]) -> None:
         self.metrics = broker.metrics
+        self.times = broker.times
         self.frame_bytes_max = broker.config.socket_request_max_bytes + 4
         self._broker = broker
         self._handlers = handlers
@@ -56,14 +58,15 @@ class Router:
             return self._frames(connection, buffer, view, end)
         except BaseException:
             self._round.discard()
+            self.times.discard()
             raise
 
     def _frames(self, connection: Connection, buffer: bytearray, view: memoryview, end: int) -> int:
         unpack = FRAME_HEAD.unpack_from
         metrics = self.metrics
         produces = self._round
-        position = 0
-        served = 0
+        position = others_bytes = 0
+        served = others = 0
         while end - position >= SMALLEST_FRAME_BYTES:
             size, api_key, version, correlation_id = unpack(buffer, position)
             frame_end = position + 4 + size
@@ -74,12 +77,20 @@ class Router:
                 produces.add(connection, buffer, view, position, frame_end, version, correlation_id)
             else:
                 produces.commit(connection)
+                others += 1
+                others_bytes += size
                 self._serve(connection, view[position + 4 : frame_end])
             position = frame_end
             if connection.closed:
                 break
         produces.commit(connection)
         metrics.requests += served
+        times = self.times
+        if served > others:
+            times.produces += served - others
+            times.produce.request_bytes += position - others_bytes
+        if others:
+            times.other_bytes += others_bytes
         return position
 
     def refuse_size(self, size: int) -> str:
@@ -97,8 +108,8 @@ class Router:
             connection.close(str(error))
             return
         key, version = header.api_key, header.api_version
-        if 0 <= key < len(self.metrics.requests_by_api):
-            self.metrics.requests_by_api[key] += 1
+        self.times.others.append(key)
+        connection.last_header = header
         context = RequestContext(
             key, version, header.correlation_id, header.client_id,
             connection.listener, connection.peer_host,
@@ -130,7 +141,10 @@ class Router:
             self._answer_error(connection, context, request, error)
             return
         slot = connection.output.reserve()
-        task = asyncio.ensure_future(self._finish(connection, slot, context, request, answer))
+        waiting = self.times.leaves(connection, context.api_key)
+        task = asyncio.ensure_future(
+            self._finish(connection, slot, context, request, answer, waiting)
+        )
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -141,19 +155,25 @@ class Router:
         context: RequestContext,
         request: Any,
         answer: Any,
+        waiting: Waiting,
     ) -> None:
         try:
             frame = reply_frame(context, await answer)
         except Exception as error:
-            self.metrics.request_errors += 1
-            frame = error_frame(context, request, as_kafka_error(error, context))
+            frame = self._error_frame(context, request, error)
         connection.deliver(slot, [frame])
+        self.times.answered(connection, waiting)
 
     def _answer_error(
         self, connection: Connection, context: RequestContext, request: Any, error: Exception
     ) -> None:
+        connection.output.add(self._error_frame(context, request, error))
+
+    def _error_frame(self, context: RequestContext, request: Any, error: Exception) -> bytes:
+        told = as_kafka_error(error, context)
         self.metrics.request_errors += 1
-        connection.output.add(error_frame(context, request, as_kafka_error(error, context)))
+        self.metrics.errors[context.api_key, int(told.code)] += 1
+        return error_frame(context, request, told)
 
     def _refuse(
         self,

@@ -69,7 +69,7 @@ def _broker_lines(broker: Broker) -> Iterator[str]:
         yield f"{name} {value}"
     yield from _head("brokerd_api_requests_total", "counter", "Requests by API.")
     for key in ApiKey:
-        count = metrics.requests_by_api[key]
+        count = metrics.api(key).requests
         if count:
             yield f'brokerd_api_requests_total{{api="{key.name.lower()}"}} {count}'
     yield from _histogram(

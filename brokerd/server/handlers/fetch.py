@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import (
     NO_TOPIC_ID,
     TOPIC_IDS_FROM,
@@ -26,6 +27,7 @@ from brokerd.protocol.fetch_response import (
 )
 from brokerd.protocol.framing import RequestHeader
 from brokerd.replication.state import NO_LEADER
+from brokerd.server.refusals import count_refusal
 
 if TYPE_CHECKING:
     from typing import Any
@@ -124,6 +126,7 @@ class _Attempt:
                 reply = _read(partition, wanted, room, first=total == 0, committed=committed)
             except KafkaError as error:
                 self.failed = True
+                count_refusal(broker, ApiKey.FETCH, wanted.topic, wanted.partition, error.code)
                 self.replies.append(
                     FetchReply(
                         wanted.topic, wanted.partition, int(error.code), topic_id=wanted.topic_id
@@ -142,6 +145,8 @@ class _Attempt:
 
     def count(self) -> None:
         """The replies are sent; they count as read."""
+        for partition in self.partitions:
+            partition.fetches += 1
         for partition, size_bytes in self._counts:
             partition.bytes_out += size_bytes
 
@@ -246,6 +251,7 @@ class _LongPoll:
             self._request.max_wait_ms / 1000,
             self._check,
             lambda: self._send(self._attempt()),
+            ApiKey.FETCH,
         )
 
     def _check(self) -> bool:

@@ -31,6 +31,7 @@ from brokerd.protocol.produce import (
 from brokerd.protocol.records import TRANSACTIONAL, check_batch
 from brokerd.protocol.versions import is_flexible
 from brokerd.server.handlers.produce_checks import check, opens_batches
+from brokerd.server.refusals import count_refusal
 
 if TYPE_CHECKING:
     from brokerd.log.append import AppendResult
@@ -122,11 +123,10 @@ class _Pending:
 class ProduceRound:
     """The Produces of one receive of one connection, between `add` and `commit`."""
 
-    __slots__ = ("_broker", "_dirty", "_metrics", "_waiting")
+    __slots__ = ("_broker", "_dirty", "_waiting")
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
-        self._metrics = broker.metrics
         self._dirty: dict[Partition, list[memoryview]] = {}
         self._waiting: list[tuple[ProduceMemo, int, int] | _Pending] = []
 
@@ -175,6 +175,7 @@ class ProduceRound:
             self.commit(connection)
             connection.close(str(error))
             return
+        connection.last_header = header
         places: list[KafkaError | tuple[Partition, int]] = []
         for wanted in request.partitions:
             try:
@@ -235,7 +236,6 @@ class ProduceRound:
             except Exception:
                 logger.exception("append to %s-%d failed", partition.topic, partition.index)
                 outcomes[partition] = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
-        self._metrics.requests_by_api[0] += len(waiting)
         for each in waiting:
             if connection.closed:
                 return
@@ -274,6 +274,11 @@ class ProduceRound:
         behind: dict[int, tuple[Partition, int]] = {}
         for wanted, place in zip(request.partitions, pending.places, strict=True):
             reply, last_offset = _reply(wanted, place, outcomes)
+            if reply.error:
+                count_refusal(
+                    self._broker, ApiKey.PRODUCE, wanted.topic, wanted.partition, reply.error,
+                    len(wanted.records or b""),
+                )  # fmt: skip
             if not isinstance(place, KafkaError) and last_offset >= place[0].high_watermark:
                 behind[len(replies)] = (place[0], last_offset)
             replies.append(reply)
@@ -316,6 +321,7 @@ class AwaitHighWatermark:
             self._pending.request.timeout_ms / 1000,
             self._check,
             lambda: self._finish(ErrorCode.REQUEST_TIMED_OUT),
+            ApiKey.PRODUCE,
         )
 
     def _check(self) -> bool:
@@ -330,7 +336,9 @@ class AwaitHighWatermark:
         return True
 
     def _fail(self, place: int, error: ErrorCode) -> None:
-        self._replies[place] = self._replies[place]._replace(error=int(error), base_offset=-1)
+        reply = self._replies[place]
+        count_refusal(self._broker, ApiKey.PRODUCE, reply.topic, reply.partition, error)
+        self._replies[place] = reply._replace(error=int(error), base_offset=-1)
         del self._behind[place]
 
     def _finish(self, error: ErrorCode) -> None:

@@ -2,10 +2,17 @@
 
 import asyncio
 from collections.abc import Callable
+from time import monotonic
 from typing import Any, cast
 
+from brokerd.metrics import PRODUCE, BrokerMetrics
 from brokerd.replication.partition import Partition
 from brokerd.server.parked import Parked, ParkingLot
+from brokerd.server.request_times import RequestTimes
+
+
+def parking_lot() -> ParkingLot:
+    return ParkingLot(RequestTimes(BrokerMetrics(), 1.0))
 
 
 class Listened:
@@ -24,6 +31,8 @@ class Client:
 
     def __init__(self) -> None:
         self.parked: set[Parked] = set()
+        self.active_at = monotonic()
+        self.last_header = None
         self.closed: list[str] = []
 
     def close(self, reason: str) -> None:
@@ -41,13 +50,14 @@ def park(lot: ParkingLot, client: Client, partition: Listened, timeout_s: float)
         return len(seen) >= 2
 
     lot.park(
-        client, cast(list[Partition], [partition]), timeout_s, check, lambda: seen.append("expired")
-    )
+        client, cast(list[Partition], [partition]), timeout_s, check,
+        lambda: seen.append("expired"), PRODUCE,
+    )  # fmt: skip
     return seen
 
 
 async def test_many_moves_in_one_turn_are_one_look_and_success_ends_it() -> None:
-    lot, client, partition = ParkingLot(), Client(), Listened()
+    lot, client, partition = parking_lot(), Client(), Listened()
     seen = park(lot, client, partition, 60)
     partition.move()
     partition.move()
@@ -61,7 +71,7 @@ async def test_many_moves_in_one_turn_are_one_look_and_success_ends_it() -> None
 
 
 async def test_time_ends_it() -> None:
-    lot, client, partition = ParkingLot(), Client(), Listened()
+    lot, client, partition = parking_lot(), Client(), Listened()
     seen = park(lot, client, partition, 0.001)
     async with asyncio.timeout(10):
         while not seen:
@@ -71,7 +81,7 @@ async def test_time_ends_it() -> None:
 
 
 async def test_a_closed_connection_ends_it_without_an_answer() -> None:
-    lot, client, partition = ParkingLot(), Client(), Listened()
+    lot, client, partition = parking_lot(), Client(), Listened()
     seen = park(lot, client, partition, 60)
     partition.move()
     for parked in tuple(client.parked):
@@ -82,12 +92,12 @@ async def test_a_closed_connection_ends_it_without_an_answer() -> None:
 
 
 async def test_one_that_fails_ends_its_connection_and_no_other_request() -> None:
-    lot, client, other, partition = ParkingLot(), Client(), Client(), Listened()
+    lot, client, other, partition = parking_lot(), Client(), Client(), Listened()
 
     def fail() -> bool:
         raise ZeroDivisionError
 
-    lot.park(client, cast(list[Partition], [partition]), 60, fail, lambda: None)
+    lot.park(client, cast(list[Partition], [partition]), 60, fail, lambda: None, PRODUCE)
     seen = park(lot, other, partition, 60)
     partition.move()
     await asyncio.sleep(0)

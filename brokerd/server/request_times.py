@@ -1,0 +1,170 @@
+"""How long requests took: noted once for each receive, and for each request that had to wait.
+
+A receive is served whole before anything is sent, and its replies leave in one send: so its
+requests share one set of times, and noting them costs the same for one request as for a hundred.
+A request that waits (a long poll, acks=all, a coroutine) leaves the receive and is noted when it
+is answered.
+
+A request that took longer than `brokerd.slow.request.ms` for other reasons than waiting for what
+it asked for is told in the log, but not more often than every TELL_INTERVAL_S.
+"""
+
+from __future__ import annotations
+
+import logging
+from bisect import bisect_left
+from collections import Counter
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from brokerd.metrics import FETCH, FIRST_BOUND_S, PRODUCE, TIME_BOUNDS_S, BrokerMetrics
+from brokerd.protocol.api_keys import ApiKey
+
+if TYPE_CHECKING:
+    from brokerd.server.connection import Connection
+
+logger = logging.getLogger(__name__)
+
+TELL_INTERVAL_S = 10.0
+PATIENT = frozenset({FETCH, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP})
+"""They wait as long as the client, or the other members, have them wait."""
+
+
+class Waiting(NamedTuple):
+    """A request that waits: its API, and when it was learned of, received and set aside."""
+
+    key: int
+    woke_s: float
+    start_s: float
+    left_s: float
+
+
+class RequestTimes:
+    """The requests of the receive under way, and the figures they go into."""
+
+    __slots__ = (
+        "_loop", "_metrics", "_slow_s", "_tell_after_s", "_untold", "other_bytes", "others",
+        "produce", "produces",
+    )  # fmt: skip
+
+    def __init__(self, metrics: BrokerMetrics, slow_s: float) -> None:
+        self._metrics = metrics
+        self._loop = metrics.loop
+        self._slow_s = slow_s
+        self._tell_after_s = 0.0
+        self._untold = 0
+        self.produce = metrics.api(PRODUCE)
+        self.produces = self.other_bytes = 0
+        self.others: list[int] = []
+
+    def discard(self) -> None:
+        """Forgets the receive under way: it came to nothing."""
+        self.produces = self.other_bytes = 0
+        self.others.clear()
+
+    def receive_ends(self, connection: Connection, start_s: float) -> None:
+        """A receive that began at `start_s` is served and its replies are handed to the socket.
+
+        On the hot path, once for each receive: `ApiTimes.add` is written out here.
+        """
+        count = self.produces
+        others = self.others
+        if others:
+            key, count = others[0], len(others)
+            if self.produces or (count > 1 and others.count(key) != count):
+                self._mixed_receive_ends(connection, start_s)
+                return
+            times = self._metrics.api(key)
+            times.request_bytes += self.other_bytes
+            self.other_bytes = 0
+            others.clear()
+        elif count:
+            times = self.produce
+            self.produces = 0
+        else:
+            return  # no request was whole yet, or all of them wait
+        local_s = monotonic() - start_s
+        queue_s = start_s - self._loop.woke_s
+        if queue_s > start_s:  # nobody notes when the loop wakes
+            queue_s = 0.0
+        times.requests += count
+        times.queue_s += queue_s * count
+        times.local_s += local_s * count
+        total_s = queue_s + local_s
+        if total_s > FIRST_BOUND_S:
+            times.slow_total[bisect_left(TIME_BOUNDS_S, total_s)] += count
+            if queue_s > FIRST_BOUND_S:
+                times.slow_queue[bisect_left(TIME_BOUNDS_S, queue_s)] += count
+            if local_s > FIRST_BOUND_S:
+                times.slow_local[bisect_left(TIME_BOUNDS_S, local_s)] += count
+                if local_s > self._slow_s:
+                    self._tell(connection, local_s, 0.0)
+
+    def _mixed_receive_ends(self, connection: Connection, start_s: float) -> None:
+        local_s = monotonic() - start_s
+        queue_s = max(start_s - self._woke_s(start_s), 0.0)
+        counts = Counter(self.others)
+        self.other_bytes //= len(self.others)
+        for key, count in counts.items():
+            times = self._metrics.api(key)
+            times.request_bytes += self.other_bytes * count
+            times.add(count, queue_s, local_s)
+        self.produce.add(self.produces, queue_s, local_s)
+        self.discard()
+        if local_s > self._slow_s:
+            self._tell(connection, local_s, 0.0)
+
+    def _woke_s(self, start_s: float) -> float:
+        woke_s = self._loop.woke_s
+        return woke_s if woke_s >= 0 else start_s
+
+    def leaves(self, connection: Connection, key: int) -> Waiting:
+        """A request of the receive under way has to wait."""
+        if key == PRODUCE:
+            self.produces -= 1
+        else:
+            self.others.remove(key)
+        start_s = connection.active_at
+        return Waiting(key, self._woke_s(start_s), start_s, monotonic())
+
+    def answered(self, connection: Connection, waiting: Waiting) -> None:
+        """A request that had to wait is answered."""
+        key, woke_s, start_s, left_s = waiting
+        remote_s = monotonic() - left_s
+        self._metrics.api(key).add(1, start_s - woke_s, left_s - start_s, remote_s)
+        if remote_s > self._slow_s and key not in PATIENT:
+            self._tell(connection, left_s - start_s, remote_s, key)
+
+    def sent_late(self, connection: Connection, seconds: float) -> None:
+        """The peer has taken at last what it did not take at once."""
+        header = connection.last_header
+        times = self._metrics.api(PRODUCE if header is None else header.api_key)
+        times.sent_late(seconds)
+
+    def _tell(
+        self, connection: Connection, local_s: float, remote_s: float, key: int | None = None
+    ) -> None:
+        now_s = monotonic()
+        if now_s < self._tell_after_s:
+            self._untold += 1
+            return
+        self._tell_after_s = now_s + TELL_INTERVAL_S
+        header = connection.last_header
+        if key is None:
+            key = PRODUCE if header is None else header.api_key
+        logger.warning(
+            "a slow request: %s of client %r at %s took %.0f ms (%.0f to serve, %.0f waiting); "
+            "brokerd.slow.request.ms is %.0f%s",
+            api_name(key), header.client_id if header else None, connection.peer_host,
+            (local_s + remote_s) * 1000, local_s * 1000, remote_s * 1000, self._slow_s * 1000,
+            f"; {self._untold} more since the last such line" if self._untold else "",
+        )  # fmt: skip
+        self._untold = 0
+
+
+def api_name(key: int) -> str:
+    """As Kafka's metrics name APIs: Produce, ListOffsets …"""
+    try:
+        return "".join(word.capitalize() for word in ApiKey(key).name.split("_"))
+    except ValueError:
+        return "Unknown"
