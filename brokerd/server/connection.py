@@ -42,7 +42,8 @@ class Connection:
     __slots__ = (
         "_buffers", "_fd", "_filled", "_flush_wanted", "_frame", "_frame_size", "_head", "_loop",
         "_network", "_reading", "_receive_bytes", "_receiving", "_router", "_socket", "_writing",
-        "active_at", "blocked_at", "closed", "last_header", "listener", "output", "parked", "peer_host", "produce_memo",
+        "active_at", "blocked_at", "closed", "last_header", "listener", "output", "parked",
+        "peer_host", "produce_memo",
     )  # fmt: skip
 
     def __init__(

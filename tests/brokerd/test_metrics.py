@@ -9,3 +9,9 @@ def test_values_are_counted_below_their_bound() -> None:
         histogram.add(value)
     assert histogram.counts == [2, 1, 1]
     assert (histogram.count, histogram.total, histogram.maximum) == (4, 53.5, 50)
+
+
+def test_a_value_can_be_taken_in_many_times_at_once() -> None:
+    histogram = Histogram((1,))
+    histogram.add(0.5, 40)
+    assert (histogram.counts, histogram.count, histogram.total) == ([40, 0], 40, 20.0)
