@@ -255,12 +255,14 @@ def _listener_values(texts: dict[str, str], problems: list[str]) -> dict[str, An
     if bound and advertised is not None:
         names = told("advertised.listeners", lambda: advertise(bound, advertised))
     known = listener_names(texts) if names is None else set(names)
-    default = "PLAINTEXT" if "PLAINTEXT" in known or not bound else bound[0].name
-    inner = texts.get("inter.broker.listener.name", default).upper()
-    if inner not in known:
+    inner = texts.get("inter.broker.listener.name", "").upper()
+    if inner and inner not in known:
         problems.append(f"inter.broker.listener.name: {inner} is not an advertised listener")
-    if names is None:
+    if names is None or bound is None:
         return {}
+    if not inner:
+        told_names = [each.name for each in bound if each.name in known]
+        inner = "PLAINTEXT" if "PLAINTEXT" in known else told_names[0]
     return {
         "listeners": bound,
         "advertised_listeners": names,

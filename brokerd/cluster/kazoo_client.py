@@ -10,7 +10,6 @@ parts.
 
 import logging
 import socket
-from itertools import accumulate
 from typing import Any
 
 from kazoo.client import KazooClient
@@ -54,12 +53,13 @@ class Client(KazooClient):  # type: ignore[misc]
 
         The server serves a session's requests in order, so no level waits for the one above.
         """
+        acl = self.default_acl or OPEN_ACL_UNSAFE
         result = None
-        for level in accumulate(self.chroot.split("/")[1:], "{}/{}".format, initial=""):
-            if level:
-                result = self.handler.async_result()
-                acl = self.default_acl or OPEN_ACL_UNSAFE
-                self._call(Create(level, b"", acl, 0), result)
+        level = ""
+        for name in self.chroot.split("/")[1:]:
+            level += f"/{name}"
+            result = self.handler.async_result()
+            self._call(Create(level, b"", acl, 0), result)
         return result
 
     def _invoke_soon(self, timeout_s: float, request: Any, xid: int | None = None) -> Any:

@@ -184,6 +184,19 @@ def test_every_mistake_in_the_listeners_is_reported_at_once() -> None:
     assert "ZED is not an advertised listener" in said
 
 
+def test_listeners_that_do_not_parse_are_the_only_mistake_told() -> None:
+    said = problems(BASE + "listeners=FOO://a:1\nadvertised.listeners=BAR://b:1\n")
+    assert "FOO has no entry" in said
+    assert "inter.broker.listener.name" not in said
+    assert "inter.broker.listener.name" not in problems(BASE + "listeners=INSIDE://a:1\n")
+
+
+def test_brokers_reach_each_other_on_the_first_listener_that_is_told() -> None:
+    text = LISTENERS.replace("inter.broker.listener.name=INSIDE", "")
+    config = parse(BASE + text + "advertised.listeners=OUTSIDE://example.org:19093\n")
+    assert str(config.inter_broker_listener) == "OUTSIDE://example.org:19093"
+
+
 @pytest.mark.parametrize("text", ["0", "-1", "NaN", "Infinity", "fast", "1e999"])
 def test_a_rate_is_a_number_above_zero(text: str) -> None:
     name = "log.cleaner.io.max.bytes.per.second"
