@@ -32,6 +32,8 @@ _API_KEYS = [
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
 SOFTWARE_FROM = 3
 """The first version of ApiVersions in which a client names its software (KIP-511)."""
+_FEATURES_EPOCH = 0
+"""The version of `/feature`, which nobody writes again: there are no features to be finalised."""
 
 
 def api_versions(broker: Broker, context: RequestContext, request: Any) -> Fields:
@@ -41,7 +43,7 @@ def api_versions(broker: Broker, context: RequestContext, request: Any) -> Field
         and _SOFTWARE.fullmatch(request.client_software_version)
     ):
         return {"error_code": int(ErrorCode.INVALID_REQUEST), "api_keys": []}
-    return {"error_code": 0, "api_keys": _API_KEYS}
+    return {"error_code": 0, "api_keys": _API_KEYS, "finalized_features_epoch": _FEATURES_EPOCH}
 
 
 def refused_api_versions() -> Fields:
