@@ -78,8 +78,8 @@ class BrokerConfig:
     log_segment_bytes: int = _setting(v.integer(14, v.INT_MAX), 1_073_741_824)
     log_roll_ms: int = _setting(_positive, 168 * MS_PER_HOUR)
     log_roll_jitter_ms: int = _setting(_not_negative, 0)
-    log_retention_ms: int = _setting(_unlimited, 168 * MS_PER_HOUR)
-    log_retention_bytes: int = _setting(_unlimited, -1)
+    log_retention_ms: int = _setting(v.limit, 168 * MS_PER_HOUR)
+    log_retention_bytes: int = _setting(v.limit, -1)
     log_retention_check_interval_ms: int = _setting(_positive, 300_000)
     log_cleanup_policy: tuple[str, ...] = _setting(v.words_of("delete", "compact"), ("delete",))
     log_cleaner_enable: bool = _setting(v.boolean, True)
@@ -126,8 +126,8 @@ class BrokerConfig:
     queued_max_request_bytes: int = _setting(_positive, 268_435_456)
     fetch_max_bytes: int = _setting(v.integer(1024, v.INT_MAX), 57_671_680)
     max_incremental_fetch_session_cache_slots: int = _setting(v.integer(0, v.INT_MAX), 1_000)
-    max_connections: int = _setting(_count, v.INT_MAX)
-    max_connections_per_ip: int = _setting(_count, v.INT_MAX)
+    max_connections: int = _setting(v.integer(0, v.INT_MAX), v.INT_MAX)
+    max_connections_per_ip: int = _setting(v.integer(0, v.INT_MAX), v.INT_MAX)
     connections_max_idle_ms: int = _setting(_unlimited, 600_000)
 
     brokerd_admin_port: int = _setting(v.integer(0, 65535), 9192)
@@ -153,6 +153,11 @@ class BrokerConfig:
         }
         return replace(self, listeners=bound, advertised_listeners=told)
 
+    def with_changes(self, texts: Mapping[str, str]) -> "BrokerConfig":
+        """The same settings with these on top, each of which `parse_setting` takes."""
+        values = {_FIELDS[name].name: parse_setting(name, text) for name, text in texts.items()}
+        return replace(self, **values, raw={**self.raw, **texts})
+
 
 _FIELDS = {
     each.name.replace("_", "."): each for each in fields(BrokerConfig) if "parser" in each.metadata
@@ -173,6 +178,16 @@ def known_keys() -> dict[str, Any]:
     return {
         name: None if each.default is MISSING else each.default for name, each in _FIELDS.items()
     }
+
+
+def is_honoured(name: str) -> bool:
+    """Whether a setting is a plain one that this broker acts on."""
+    return name in _FIELDS
+
+
+def parse_setting(name: str, text: str) -> Any:
+    """The value of one plain setting. Raises ValueError saying what would be right."""
+    return _FIELDS[name].metadata["parser"](text)
 
 
 def parse(properties_text: str, overrides: Mapping[str, str] | None = None) -> BrokerConfig:
@@ -223,7 +238,7 @@ def _plain_values(texts: dict[str, str], problems: list[str]) -> dict[str, Any]:
                 problems.append(f"{name}: it must be set")
             continue
         try:
-            values[each.name] = each.metadata["parser"](texts[name])
+            values[each.name] = parse_setting(name, texts[name])
         except ValueError as error:
             problems.append(f"{name}: {error}")
     return values

@@ -35,6 +35,11 @@ def integer(low: int, high: int = LONG_MAX) -> Parser:
     return parse
 
 
+def limit(text: str) -> int:
+    """A whole number; any below zero means without limit, -1."""
+    return max(-1, int(integer(-LONG_MAX - 1)(text)))
+
+
 def ratio(text: str) -> float:
     """A number between 0 and 1."""
     try:

@@ -9,7 +9,7 @@ Losing the connection stops neither the broker nor the image: both tasks wait fo
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from brokerd.cluster import registration, session_file
 from brokerd.cluster.config_admin import ConfigAdmin
@@ -24,7 +24,6 @@ from brokerd.cluster.readiness import LeaderReadiness
 from brokerd.cluster.registration import ClusterError
 from brokerd.cluster.requests import (
     ClusterSettings,
-    ConfigChange,
     CreatedTopic,
     NewPartitions,
     NewTopic,
@@ -90,12 +89,8 @@ class ClusterClient:
             self._zookeeper, settings, self.image, self._progress, lambda: self._service
         )
         self.readiness = LeaderReadiness(self._zookeeper, self.image)
-        self._configs = ConfigAdmin(
-            self._zookeeper,
-            settings,
-            self.image,
-            self._progress,
-            lambda: self._feed.config_number,
+        self.configs = ConfigAdmin(
+            self._zookeeper, self._progress, lambda: self._feed.config_number
         )
 
     @property
@@ -340,18 +335,6 @@ class ClusterClient:
     ) -> dict[str, KafkaError | None]:
         """Grows topics; the answer per name (None = done). Only on the controller."""
         return await self._topics.grow(growths, timeout_ms, validate_only)
-
-    async def incremental_alter_configs(
-        self, topic: str, changes: Sequence[ConfigChange], *, validate_only: bool = False
-    ) -> None:
-        """Changes single settings of a topic, all or none. On any broker. Raises KafkaError."""
-        await self._configs.change(topic, changes, validate_only)
-
-    async def replace_config(
-        self, topic: str, config: Mapping[str, str], *, validate_only: bool = False
-    ) -> None:
-        """Replaces a topic's whole config (AlterConfigs). On any broker. Raises KafkaError."""
-        await self._configs.replace(topic, config, validate_only)
 
     async def auto_create(self, name: str) -> None:
         """Creates a topic with the broker's defaults and waits until it has leaders; nothing is

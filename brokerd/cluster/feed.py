@@ -24,6 +24,7 @@ from brokerd.cluster.codecs import NodeFormatError, decode_config, decode_config
 from brokerd.cluster.image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.reading import ReadTopic
 from brokerd.cluster.zookeeper import Node, ZooKeeper
+from brokerd.config_dynamic import DEFAULT_NAME
 
 logger = logging.getLogger(__name__)
 
@@ -63,6 +64,7 @@ class Feed:
         config_entries = await reading.numbered(
             self._zookeeper, paths.CONFIG_CHANGES, self._configs_watch
         )
+        await self._read_broker_configs()  # topics without a setting of their own take these
         names = await self._zookeeper.children(paths.TOPICS)
         marked = set(await self._zookeeper.children(paths.DELETE_TOPICS))
         found: set[str] = set()
@@ -73,8 +75,6 @@ class Feed:
             found.update(info.name for info in infos)
         await self._tell(self._image.remove_topics(await self._gone(found, marked)))
         await self._stop_what_is_marked(marked)
-        for name in await self._zookeeper.children(paths.BROKER_CONFIGS):
-            await self._read_broker_config(name)
         self._number = max(entries, default=NOTHING)
         self._config_number = max(config_entries, default=NOTHING)
         await self._acknowledge()
@@ -169,18 +169,24 @@ class Feed:
                 configs = await reading.topic_configs(self._zookeeper, [name])
                 await self._tell(self._image.replace_config(name, configs[name]))
             elif kind == "brokers":
-                await self._read_broker_config(name)
+                await self._read_broker_configs()
         self._config_number = max(new, default=self._config_number)
 
-    async def _read_broker_config(self, name: str) -> None:
-        path = paths.broker_config(name)
-        node = await self._zookeeper.get(path)
-        try:
-            config = decode_config(path, node[0]) if node else {}
-        except NodeFormatError as error:
-            logger.error("the config of broker %s is passed over: %s", name, error)
-            return
-        self._image.replace_broker_config(name, config)
+    async def _read_broker_configs(self) -> None:
+        """This broker's dynamic config and the default of all; one that cannot be read stays as it
+        was."""
+        names = (str(self._broker_id), DEFAULT_NAME)
+        known = self._image.broker_configs
+        configs = {}
+        for name in names:
+            path = paths.broker_config(name)
+            node = await self._zookeeper.get(path)
+            try:
+                configs[name] = decode_config(path, node[0]) if node else {}
+            except NodeFormatError as error:
+                logger.error("the config of broker %s is passed over: %s", name, error)
+                configs[name] = known.get(name, {})
+        await self._tell(self._image.replace_broker_configs(configs))
 
     async def _acknowledge(self) -> None:
         path = paths.applied(self._broker_id)

@@ -44,16 +44,24 @@ class TopicInfo:
 class ImageDelta:
     """What one change touched. `partitions` are states newly applied to the image, `deleted` the
     (topic, partition) pairs that are no more: stop and delete them. `topics_configs` names the
-    topics whose config may differ from before (new topics included)."""
+    topics whose config may differ from before (new topics included); `broker_configs` says that
+    the dynamic config of some broker, or the default of all, differs."""
 
     partitions: list[PartitionState] = field(default_factory=list)
     deleted: list[tuple[str, int]] = field(default_factory=list)
     topics_configs: set[str] = field(default_factory=set)
     brokers_changed: bool = False
+    broker_configs: bool = False
 
     @property
     def is_empty(self) -> bool:
-        return not (self.partitions or self.deleted or self.topics_configs or self.brokers_changed)
+        return not (
+            self.partitions
+            or self.deleted
+            or self.topics_configs
+            or self.brokers_changed
+            or self.broker_configs
+        )
 
 
 class MetadataImage:
@@ -177,11 +185,11 @@ class MetadataImage:
         info.config = config
         return self._told(ImageDelta(topics_configs={topic}))
 
-    def replace_broker_config(self, name: str, config: dict[str, str]) -> None:
-        """Takes over the dynamic config of a broker; `name` is its id or `<default>`."""
-        if self.broker_configs.get(name) != config:
-            self.broker_configs[name] = config
-            self.version += 1
+    def replace_broker_configs(self, configs: Mapping[str, dict[str, str]]) -> ImageDelta:
+        """Takes over the dynamic configs of brokers by name: an id or `<default>`."""
+        changed = self.broker_configs != configs
+        self.broker_configs = dict(configs)
+        return self._told(ImageDelta(broker_configs=changed))
 
     def _told(self, delta: ImageDelta) -> ImageDelta:
         if not delta.is_empty:

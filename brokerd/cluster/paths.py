@@ -64,6 +64,16 @@ def topic_config(name: str) -> str:
     return f"/config/topics/{name}"
 
 
+def config(entity: str) -> str:
+    """`entity` is what a config change names: `topics/T`, `users/ada/clients/reader`."""
+    return f"/config/{entity}"
+
+
+def keeps_empty_config(path: str) -> bool:
+    """Whether a config's node stays when there is nothing left in it."""
+    return path.startswith(("/config/topics/", "/config/brokers/"))
+
+
 def broker_config(name: str) -> str:
     """`name` is a broker id or `<default>`."""
     return f"{BROKER_CONFIGS}/{name}"

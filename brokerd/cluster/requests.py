@@ -1,7 +1,6 @@
 """What callers ask of the cluster and what they get back: plain values between handlers and
 ClusterClient."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
@@ -25,8 +24,7 @@ class ClusterSettings:
     """What the cluster layer needs of a broker's config, with ports as they were really bound.
 
     `zookeeper_connect` is hosts with an optional chroot (`a:2181,b:2181/aerie`); `session_file`
-    lies in a log directory that this process has locked. `topic_defaults` is the broker's own
-    value of each topic setting. `cluster_id` is that of the log directories, '' where they are new.
+    lies in a log directory that this process has locked. `cluster_id` is that of the log directories, '' where they are new.
     """
 
     broker_id: int
@@ -42,7 +40,6 @@ class ClusterSettings:
     offsets_partitions: int = 50
     offsets_segment_bytes: int = 104_857_600
     delete_topics: bool = True
-    topic_defaults: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

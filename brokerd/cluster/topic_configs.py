@@ -7,7 +7,8 @@ in ZooKeeper and on the wire.
 
 from collections.abc import Mapping, Sequence
 
-from brokerd.cluster.requests import ConfigChange, ConfigOperation
+from brokerd.cluster.config_changes import apply_operations
+from brokerd.cluster.requests import ConfigChange
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.log_config import TOPIC_KEYS
 
@@ -76,50 +77,15 @@ def check_topic_config(config: Mapping[str, str]) -> None:
         )
 
 
-def apply_changes(
-    config: Mapping[str, str], changes: Sequence[ConfigChange], defaults: Mapping[str, str]
-) -> dict[str, str]:
-    """The config after all changes, checked. `defaults` are the values that append and subtract
-    start from where the topic has none of its own. Raises KafkaError and then nothing is
-    changed."""
-    names = [change.name for change in changes]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        message = f"Error due to duplicate config keys: {', '.join(twice)}"
-        raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-    changed = dict(config)
-    for change in changes:
-        _apply(changed, change, defaults)
+def apply_changes(config: Mapping[str, str], changes: Sequence[ConfigChange]) -> dict[str, str]:
+    """The config after all changes, checked. Raises KafkaError and then nothing is changed."""
+    changed = apply_operations(config, changes, _list_default)
     check_topic_config(changed)
     return changed
 
 
-def _apply(config: dict[str, str], change: ConfigChange, defaults: Mapping[str, str]) -> None:
-    name, value = change.name, change.value
-    if change.operation is ConfigOperation.DELETE:
-        if name not in TOPIC_KEYS and name not in config:
-            raise KafkaError(ErrorCode.INVALID_CONFIG, f"Unknown topic config name: {name}")
-        config.pop(name, None)
-        return
-    if value is None:
-        raise KafkaError(ErrorCode.INVALID_REQUEST, f"Null value not supported for: {name}")
-    if change.operation is ConfigOperation.SET:
-        config[name] = value
-        return
+def _list_default(name: str) -> str | None:
     key = TOPIC_KEYS.get(name)
     if key is None:
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"Unknown topic config name: {name}")
-    if key.kind != "list":
-        verb = change.operation.name.lower()
-        message = f"Config value {verb} is not allowed for config key: {name}"
-        raise KafkaError(ErrorCode.INVALID_CONFIG, message)
-    held = _words(config.get(name, defaults.get(name, "")))
-    asked = _words(value)
-    if change.operation is ConfigOperation.APPEND:
-        config[name] = ",".join(held + [word for word in asked if word not in held])
-    else:
-        config[name] = ",".join(word for word in held if word not in asked)
-
-
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
+    return key.default if key.kind == "list" else None

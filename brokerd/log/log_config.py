@@ -195,7 +195,7 @@ def _broker_value(key: TopicKey, broker: Mapping[str, str]) -> str | None:
         text = broker.get(broker_key.name)
         if text is None:
             continue
-        if broker_key.factor == 1 or int(text) < 0:
-            return text
-        return str(int(text) * broker_key.factor)
+        if key.least == -1 and int(text) < 0:
+            return "-1"  # any number below zero is no limit
+        return text if broker_key.factor == 1 else str(int(text) * broker_key.factor)
     return None

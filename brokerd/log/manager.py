@@ -12,7 +12,7 @@ asked for is set aside as `-stray`, never removed.
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID, uuid4
 
@@ -271,6 +271,10 @@ class LogManager:
         self._flushed_ms.pop(key, None)
         self._compacted.pop(key, None)
         self._nameless.pop(key, None)
+
+    def remember_producers_for(self, expiration_ms: int) -> None:
+        """How long idle producers are remembered from now on (producer.id.expiration.ms)."""
+        self._times = replace(self._times, producer_expiration_ms=expiration_ms)
 
     # -- duties ------------------------------------------------------------------------------------
 

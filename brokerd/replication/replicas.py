@@ -132,8 +132,13 @@ class ReplicaManager:
         """Have the partitions of a topic obey other settings, from their next append on."""
         for partition in self._partitions.values():
             if partition.topic == topic:
-                self._logs.reconfigure(topic, partition.index, config)
-                partition.advance()
+                self.reconfigure_partition(partition, config)
+
+    def reconfigure_partition(self, partition: Partition, config: LogConfig) -> None:
+        """The same for one partition."""
+        if self._partitions.get((partition.topic, partition.index)) is partition:
+            self._logs.reconfigure(partition.topic, partition.index, config)
+            partition.advance()
 
     def tick(self, now_ms: int) -> None:
         """Every replica.high.watermark.checkpoint.interval.ms: the high watermark checkpoint."""

@@ -22,8 +22,7 @@ from brokerd.cluster.requests import ClusterSettings, Endpoint
 from brokerd.config import BrokerConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.compaction.cleaner import Cleaner
-from brokerd.log.compaction.jobs import Limits
-from brokerd.log.log_config import LogConfig, effective_values
+from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import DutyTimes, LogManager
 from brokerd.metrics import BrokerMetrics, LoopTimes
 from brokerd.replication.epochs import check_current_epoch
@@ -40,6 +39,7 @@ from brokerd.server.duties import Duties
 from brokerd.server.events import EventRing
 from brokerd.server.fetch_sessions import INT32_MAX, FetchSessions
 from brokerd.server.group_service import GroupService
+from brokerd.server.live_settings import LiveSettings, cleaner_limits
 from brokerd.server.log_start_saves import LogStartSaves
 from brokerd.server.metadata_cache import MetadataCache
 from brokerd.server.network import BindError, Network
@@ -70,6 +70,7 @@ class Broker:
     log_starts: LogStartSaves
     metadata: MetadataCache
     producer_ids: ProducerIdSource
+    settings: LiveSettings
 
     def __init__(
         self,
@@ -106,6 +107,7 @@ class Broker:
     async def start(self) -> None:
         """Returns when the broker serves. Raises BindError, LogDirError, ClusterError, OSError."""
         self.config = self.config.with_bound_ports(self.network.bind())
+        self.settings = LiveSettings(self, self.config, self._cleaner_workers)
         await self._open_logs()
         self.log_starts = LogStartSaves(self.logs)
         config = self.config
@@ -118,7 +120,7 @@ class Broker:
         )
         self.cleaner = Cleaner(
             self.logs, self._cleaner_workers, self.clock.now_ms, config.log_cleaner_backoff_ms,
-            _cleaner_limits(config),
+            cleaner_limits(config),
         )  # fmt: skip
         settings = _cluster_settings(config, self.logs.cluster_id)
         self.cluster = ClusterClient(settings, loop, self._on_change, self._on_fatal)
@@ -218,6 +220,8 @@ class Broker:
         client of a new partition is told to look for the leader again."""
         self.generation += 1
         self.metadata.changed(delta)
+        if delta.broker_configs:
+            await self.settings.take_over(self.cluster.image.broker_configs)
         changed = {state.topic for state in delta.partitions}
         configs = self._log_configs(changed | delta.topics_configs)
         await in_turns(delta.deleted, self._delete)
@@ -264,17 +268,6 @@ class Broker:
             self.events.add("leader", detail)
 
 
-def _cleaner_limits(config: BrokerConfig) -> Limits:
-    """What one compaction worker may use: its share of what all may."""
-    share = config.log_cleaner_threads
-    return Limits(
-        map_bytes=config.log_cleaner_dedupe_buffer_size // share,
-        load_factor=config.log_cleaner_io_buffer_load_factor,
-        io_buffer_bytes=config.log_cleaner_io_buffer_size // share,
-        bytes_per_second=config.log_cleaner_io_max_bytes_per_second / share,
-    )
-
-
 def _cluster_settings(config: BrokerConfig, cluster_id: str) -> ClusterSettings:
     return ClusterSettings(
         broker_id=config.broker_id,
@@ -294,6 +287,5 @@ def _cluster_settings(config: BrokerConfig, cluster_id: str) -> ClusterSettings:
         offsets_partitions=config.offsets_topic_num_partitions,
         offsets_segment_bytes=config.offsets_topic_segment_bytes,
         delete_topics=config.delete_topic_enable,
-        topic_defaults=effective_values(config.raw, {}),
         cluster_id=cluster_id,
     )

@@ -29,10 +29,11 @@ _ROOT = str(Path(str(brokerd.__file__)).parents[1])
 
 
 class CleanerWorkers:
-    """At most `limit` processes (log.cleaner.threads)."""
+    """At most `limit` processes (log.cleaner.threads); those that work when it falls end their
+    jobs."""
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
+        self.limit = limit
         self._idle: list[Process] = []
         self._processes: set[Process] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -40,7 +41,7 @@ class CleanerWorkers:
 
     @property
     def free(self) -> int:
-        return self._limit - self._busy
+        return max(0, self.limit - self._busy)
 
     @property
     def pids(self) -> list[int]:

@@ -68,6 +68,10 @@ class Network:
             self._loop.add_reader(sock.fileno(), self._on_connect, sock, name, router)
         self._arm_sweep()
 
+    def reconfigure(self, config: BrokerConfig) -> None:
+        """Limits that changed hold for connections from now on."""
+        self._config = config
+
     def _arm_sweep(self) -> None:
         idle_ms = self._config.connections_max_idle_ms
         if idle_ms >= 0:

@@ -1,17 +1,21 @@
 """Settings of topics and brokers as DescribeConfigs tells them: value, source, synonyms, type,
 words.
 
-Sources as on the wire. A topic's setting comes from the topic itself, else from its counterpart
-in the broker's properties, else from the default; synonyms list all that are there, the one in
-force first.
+As Kafka's ConfigHelper: the synonyms of a setting are the places that it may come from, those in
+force first; what lies before the first of its own name is passed over, so that log.retention.ms,
+which nobody set, has none although log.retention.hours has a default.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from decimal import Decimal
 from enum import IntEnum
 from typing import Any
 
 from brokerd.cluster.topic_configs import DOCUMENTATION, WITHOUT_EFFECT
-from brokerd.config import BrokerConfig, known_keys
+from brokerd.config import DEFAULT_PROTOCOL_MAP, known_keys
+from brokerd.config_catalog import ConfigType, known_setting
+from brokerd.config_docs import BROKER_DOCUMENTATION
+from brokerd.config_dynamic import DYNAMIC_ONLY, BrokerSettings, is_read_only
 from brokerd.log.log_config import INT32_MAX, TOPIC_KEYS, TopicKey, effective_values
 
 Entry = dict[str, Any]
@@ -21,48 +25,62 @@ class Source(IntEnum):
     """Where a value comes from."""
 
     DYNAMIC_TOPIC = 1
+    DYNAMIC_BROKER = 2
+    DYNAMIC_DEFAULT_BROKER = 3
     STATIC_BROKER = 4
     DEFAULT = 5
+    DYNAMIC_BROKER_LOGGER = 6
 
 
-class ConfigType(IntEnum):
-    """Types of values."""
-
-    BOOLEAN = 1
-    STRING = 2
-    INT = 3
-    LONG = 5
-    DOUBLE = 6
-    LIST = 7
-
-
-_LISTENER_KEYS = (
-    "listeners",
-    "advertised.listeners",
-    "listener.security.protocol.map",
-    "inter.broker.listener.name",
+_ONE_SETTING = (
+    ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
+    ("log.roll.ms", "log.roll.hours"),
+    ("log.roll.jitter.ms", "log.roll.jitter.hours"),
 )
+_SYNONYMS = {name: names for names in _ONE_SETTING for name in names} | {
+    "log.flush.interval.ms": ("log.flush.interval.ms", "log.flush.scheduler.interval.ms"),
+}
+_DEFAULTS: Mapping[str, str | None] = {
+    "advertised.listeners": None,
+    "broker.rack": None,
+    "brokerd.admin.token.file": None,
+    "inter.broker.listener.name": None,
+    "listener.security.protocol.map": DEFAULT_PROTOCOL_MAP,
+    "listeners": "PLAINTEXT://127.0.0.1:9092",
+    "log.dir": None,
+    "log.flush.interval.ms": None,
+    "log.retention.hours": "168",
+    "log.retention.minutes": None,
+    "log.retention.ms": None,
+    "log.roll.hours": "168",
+    "log.roll.jitter.hours": "0",
+    "log.roll.jitter.ms": None,
+    "log.roll.ms": None,
+}
+"""Defaults that are not those of a field of BrokerConfig: None is told as null."""
+
 _KINDS = {
     "bool": ConfigType.BOOLEAN,
     "float": ConfigType.DOUBLE,
     "string": ConfigType.STRING,
     "list": ConfigType.LIST,
 }
+_FOR_TOPICS = {each.name: key.name for key in TOPIC_KEYS.values() for each in key.broker_keys}
 
 
 def topic_entries(
-    config: Mapping[str, str], broker: Mapping[str, str], wanted: Collection[str] | None
+    config: Mapping[str, str], settings: BrokerSettings, wanted: Collection[str] | None
 ) -> list[Entry]:
-    """The settings of a topic with its own `config` on a broker with these properties; `wanted`
+    """The settings of a topic with its own `config` on a broker with these settings; `wanted`
     names the ones asked for (None: all)."""
-    values = effective_values(broker, config)
+    values = effective_values(settings.texts(), config)
     entries = [
-        _topic_entry(key, values[name], config, broker)
+        _topic_entry(key, values[name], config, settings)
         for name, key in TOPIC_KEYS.items()
         if wanted is None or name in wanted
     ]
     entries += [
-        _entry(name, config[name], Source.DYNAMIC_TOPIC, ConfigType.STRING, [])
+        _entry(name, config[name], ConfigType.STRING, [], source=Source.DYNAMIC_TOPIC)
         for name in sorted(WITHOUT_EFFECT & config.keys())
         if wanted is None or name in wanted
     ]
@@ -70,20 +88,16 @@ def topic_entries(
 
 
 def _topic_entry(
-    key: TopicKey, value: str, config: Mapping[str, str], broker: Mapping[str, str]
+    key: TopicKey, text: str, config: Mapping[str, str], settings: BrokerSettings
 ) -> Entry:
-    synonyms = []
-    if key.name in config:
-        synonyms.append(_synonym(key.name, config[key.name], Source.DYNAMIC_TOPIC))
-    synonyms += [
-        _synonym(each.name, broker[each.name], Source.STATIC_BROKER)
-        for each in key.broker_keys
-        if each.name in broker
-    ]
+    kind = _type(key)
+    value = _normal(kind, text)
+    synonyms = [_synonym(key.name, value, Source.DYNAMIC_TOPIC)] if key.name in config else []
     if key.broker_keys:
-        synonyms.append(_synonym(key.broker_keys[0].name, key.default, Source.DEFAULT))
-    source = Source(synonyms[0]["source"]) if synonyms else Source.DEFAULT
-    return _entry(key.name, value, source, _type(key), synonyms)
+        synonyms += _broker_synonyms(key.broker_keys[0].name, settings)
+    entry = _entry(key.name, value, kind, synonyms)
+    entry["documentation"] = DOCUMENTATION.get(key.name)
+    return entry
 
 
 def _type(key: TopicKey) -> ConfigType:
@@ -92,57 +106,142 @@ def _type(key: TopicKey) -> ConfigType:
     return _KINDS[key.kind]
 
 
-def broker_entries(config: BrokerConfig, wanted: Collection[str] | None) -> list[Entry]:
-    """A broker's own settings. None can be changed while it runs."""
-    entries = []
-    for name, default in sorted(known_keys().items()):
-        if wanted is not None and name not in wanted:
-            continue
-        value = getattr(config, name.replace(".", "_"))
-        synonyms = []
-        if name in config.raw:
-            synonyms.append(_synonym(name, config.raw[name], Source.STATIC_BROKER))
-        if default is not None:
-            synonyms.append(_synonym(name, _text(default), Source.DEFAULT))
-        source = Source.STATIC_BROKER if name in config.raw else Source.DEFAULT
-        kind = _type_of(value)
-        entries.append(_entry(name, _text(value), source, kind, synonyms, read_only=True))
-    for name in _LISTENER_KEYS:
-        if wanted is None or name in wanted:
-            entries.append(_listener_entry(name, config.raw.get(name)))
-    return entries
+def broker_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> list[Entry]:
+    """Every setting that a broker acts on, and what else somebody gave it dynamically."""
+    dynamic = (settings.defaults.keys() | settings.own.keys()) - DYNAMIC_ONLY
+    names = known_keys().keys() | _DEFAULTS.keys() | settings.static.raw.keys() | dynamic
+    return [
+        _broker_entry(name, _broker_synonyms(name, settings))
+        for name in sorted(names)
+        if wanted is None or name in wanted
+    ]
 
 
-def _listener_entry(name: str, text: str | None) -> Entry:
-    if text is None:
-        return _entry(name, None, Source.DEFAULT, ConfigType.STRING, [], read_only=True)
-    synonyms = [_synonym(name, text, Source.STATIC_BROKER)]
-    return _entry(name, text, Source.STATIC_BROKER, ConfigType.STRING, synonyms, read_only=True)
+def default_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> list[Entry]:
+    """What somebody set as the default of all brokers."""
+    source = Source.DYNAMIC_DEFAULT_BROKER
+    return [
+        _broker_entry(name, [each for each in synonyms if each["source"] == source])
+        for name in sorted(settings.defaults)
+        if wanted is None or name in wanted
+        for synonyms in [_broker_synonyms(name, settings)]
+    ]
+
+
+def _broker_entry(name: str, synonyms: list[Entry]) -> Entry:
+    kind = _broker_type(name)
+    first = synonyms[0] if synonyms else None
+    text = first["value"] if first and first["name"] == name else None
+    entry = _entry(name, None if text is None else _normal(kind, text), kind, synonyms)
+    entry["read_only"] = is_read_only(name) or kind is ConfigType.UNKNOWN
+    entry["documentation"] = _broker_documentation(name)
+    return entry
+
+
+def _broker_documentation(name: str) -> str | None:
+    if name in BROKER_DOCUMENTATION:
+        return BROKER_DOCUMENTATION[name]
+    topic_name = _FOR_TOPICS.get(name)
+    if topic_name is None:
+        return None
+    return f"What holds for topics without {topic_name} of their own. {DOCUMENTATION[topic_name]}"
+
+
+def _broker_type(name: str) -> ConfigType:
+    known = known_setting(name)
+    if known is not None:
+        return known.type
+    default = known_keys().get(name)
+    if isinstance(default, int):
+        return ConfigType.INT
+    return ConfigType.UNKNOWN if default is None else ConfigType.STRING
+
+
+def _broker_synonyms(name: str, settings: BrokerSettings) -> list[Entry]:
+    """Each place that sets `name` or another name of the same setting, those in force first."""
+    is_secret = _is_secret(_broker_type(name))
+    names = _SYNONYMS.get(name, (name,))
+    places: Sequence[tuple[Source, Callable[[str], str | None]]] = (
+        (Source.DYNAMIC_BROKER, settings.own.get),
+        (Source.DYNAMIC_DEFAULT_BROKER, settings.defaults.get),
+        (Source.STATIC_BROKER, settings.static.raw.get),
+        (Source.DEFAULT, default_text),
+    )
+    found = [
+        _synonym(each, None if is_secret else text, source)
+        for source, get in places
+        for each in names
+        for text in [get(each)]
+        if text is not None
+    ]
+    own = next((i for i, each in enumerate(found) if each["name"] == name), len(found))
+    return found[own:]
+
+
+def default_text(name: str) -> str | None:
+    """The default of a broker setting, None where there is none."""
+    if name in _DEFAULTS:
+        return _DEFAULTS[name]
+    default = known_keys().get(name)
+    return None if default is None else _text(default)
 
 
 def _entry(
     name: str,
     value: str | None,
-    source: Source,
     kind: ConfigType,
     synonyms: list[Entry],
     *,
-    read_only: bool = False,
+    source: Source | None = None,
 ) -> Entry:
+    if source is None:
+        source = Source(synonyms[0]["source"]) if synonyms else Source.DEFAULT
     return {
         "name": name,
-        "value": value,
-        "read_only": read_only,
+        "value": None if _is_secret(kind) else value,
+        "read_only": False,
         "config_source": int(source),
-        "is_sensitive": False,
+        "is_sensitive": _is_secret(kind),
         "synonyms": synonyms,
         "config_type": int(kind),
-        "documentation": DOCUMENTATION.get(name),
+        "documentation": None,
     }
 
 
-def _synonym(name: str, value: str, source: Source) -> Entry:
+def _is_secret(kind: ConfigType) -> bool:
+    """What has no type may be anything, a password too."""
+    return kind in (ConfigType.PASSWORD, ConfigType.UNKNOWN)
+
+
+def _synonym(name: str, value: str | None, source: Source) -> Entry:
     return {"name": name, "value": value, "source": int(source)}
+
+
+def _normal(kind: ConfigType, text: str) -> str:
+    """The text that Java would write for the value that `text` means."""
+    text = text.strip()
+    try:
+        if kind is ConfigType.BOOLEAN:
+            return text.lower()
+        if kind in (ConfigType.INT, ConfigType.SHORT, ConfigType.LONG):
+            return str(int(text))
+        if kind is ConfigType.DOUBLE:
+            return _java_double(float(text))
+    except ValueError:
+        return text
+    if kind is ConfigType.LIST:
+        return ",".join(word.strip() for word in text.split(",") if word.strip())
+    return text
+
+
+def _java_double(value: float) -> str:
+    """As Double.toString: an exponent below 0.001 and from 10,000,000 on."""
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(value)
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    first, *rest = map(str, digits)
+    power = len(rest) + int(exponent)
+    return f"{'-' if sign else ''}{first}.{''.join(rest) or '0'}E{power}"
 
 
 def _text(value: Any) -> str:
@@ -150,14 +249,4 @@ def _text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, tuple):
         return ",".join(map(str, value))
-    return str(value)
-
-
-def _type_of(value: Any) -> ConfigType:
-    if isinstance(value, bool):
-        return ConfigType.BOOLEAN
-    if isinstance(value, int):
-        return ConfigType.INT if abs(value) <= INT32_MAX else ConfigType.LONG
-    if isinstance(value, float):
-        return ConfigType.DOUBLE
-    return ConfigType.LIST if isinstance(value, tuple) else ConfigType.STRING
+    return _java_double(value) if isinstance(value, float) else str(value)

@@ -1,28 +1,43 @@
 """DescribeConfigs, IncrementalAlterConfigs, AlterConfigs: one answer per resource, whatever it is.
 
-Topics are described and changed on any broker, a broker is described by itself. Every other kind of
-resource is answered with INVALID_REQUEST for that resource alone.
+Topics and the default of all brokers are described and changed on any broker, a broker and its
+loggers by itself. Every other kind of resource is answered with INVALID_REQUEST for that resource
+alone. Dynamic settings are kept in ZooKeeper as Kafka keeps them and hold at once.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from brokerd.cluster.config_changes import apply_operations
 from brokerd.cluster.names import check_topic_name
 from brokerd.cluster.requests import ConfigChange, ConfigOperation
+from brokerd.cluster.topic_configs import apply_changes, check_topic_config
+from brokerd.config_catalog import ConfigType, known_setting
+from brokerd.config_dynamic import DEFAULT_NAME, check_change
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
-from brokerd.server.handlers.config_entries import Entry, broker_entries, topic_entries
+from brokerd.server.handlers.config_entries import (
+    Entry,
+    broker_entries,
+    default_entries,
+    default_text,
+    topic_entries,
+)
+from brokerd.server.handlers.loggers import change_levels, logger_entries
 
 if TYPE_CHECKING:
+    from brokerd.cluster.image import TopicInfo
     from brokerd.server.broker import Broker
 
 TOPIC = 2
 BROKER = 4
+BROKER_LOGGER = 8
 _OPERATIONS = {int(operation): operation for operation in ConfigOperation}
+Held = Mapping[str, str]
 
 
 def describe_configs(broker: Broker, context: RequestContext, request: Any) -> Fields:
@@ -33,7 +48,7 @@ def describe_configs(broker: Broker, context: RequestContext, request: Any) -> F
             "resource_type": resource.resource_type,
             "resource_name": resource.resource_name,
             "error_code": 0,
-            "error_message": None,
+            "error_message": "",
             "configs": [],
         }
         try:
@@ -45,20 +60,32 @@ def describe_configs(broker: Broker, context: RequestContext, request: Any) -> F
 
 
 def _describe(broker: Broker, resource: Any) -> list[Entry]:
-    wanted = resource.configuration_keys
-    if resource.resource_type == TOPIC:
-        check_topic_name(resource.resource_name)
-        info = broker.cluster.image.topics.get(resource.resource_name)
-        if info is None:
-            message = f"Topic '{resource.resource_name}' is unknown."
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
-        return topic_entries(info.config, broker.config.raw, wanted)
-    if resource.resource_type == BROKER:
-        if resource.resource_name == "":
-            return []
-        _check_broker(broker, resource.resource_name)
-        return broker_entries(broker.config, wanted)
-    raise _unsupported(resource.resource_type)
+    kind, name, wanted = (
+        resource.resource_type,
+        resource.resource_name,
+        resource.configuration_keys,
+    )
+    settings = broker.settings.now
+    if kind == TOPIC:
+        check_topic_name(name)
+        return topic_entries(_topic(broker, name).config, settings, wanted)
+    if kind == BROKER:
+        if name == "":
+            return default_entries(settings, wanted)
+        _check_broker(broker, name)
+        return broker_entries(settings, wanted)
+    if kind == BROKER_LOGGER:
+        _check_logger(broker, name)
+        return logger_entries(wanted)
+    raise _unsupported(kind)
+
+
+def _topic(broker: Broker, name: str) -> TopicInfo:
+    info = broker.cluster.image.topics.get(name)
+    if info is None:
+        message = f"Topic '{name}' is unknown."
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+    return info
 
 
 def _shown(entry: Entry, request: Any) -> Entry:
@@ -72,32 +99,66 @@ def _shown(entry: Entry, request: Any) -> Entry:
 async def incremental_alter_configs(
     broker: Broker, context: RequestContext, request: Any
 ) -> Fields:
-    """Each topic's changes, all of them or none."""
+    """Each resource's changes, all of them or none."""
 
     async def alter(resource: Any) -> None:
+        name = resource.resource_name
         changes = [_change(config) for config in resource.configs]
-        await broker.cluster.incremental_alter_configs(
-            resource.resource_name, changes, validate_only=request.validate_only
-        )
+        if resource.resource_type == TOPIC:
+            await _write(broker, request, f"topics/{name}", lambda held: apply_changes(held, changes))
+        elif resource.resource_type == BROKER:
+
+            def wanted(held: Held) -> dict[str, str]:
+                return apply_operations(held, changes, _list_default)
+
+            await _write_broker(broker, request, name, wanted)
+        else:
+            change_levels(changes, validate_only=request.validate_only)
 
     return await _alter_each(broker, request, alter)
 
 
 async def alter_configs(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """Each topic's config as a whole; what is not named goes back to its default."""
+    """Each resource's config as a whole; what is not named goes back to its default."""
 
     async def alter(resource: Any) -> None:
+        name = resource.resource_name
+        if resource.resource_type == BROKER_LOGGER:
+            raise _unsupported(BROKER_LOGGER)
         missing = [config.name for config in resource.configs if config.value is None]
         if missing:
-            message = f"Null value not supported for: {', '.join(missing)}"
+            message = f"Null value not supported for : {', '.join(missing)}"
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-        await broker.cluster.replace_config(
-            resource.resource_name,
-            {config.name: config.value for config in resource.configs},
-            validate_only=request.validate_only,
-        )
+        config = {config.name: config.value for config in resource.configs}
+        if resource.resource_type == TOPIC:
+            check_topic_config(config)
+            await _write(broker, request, f"topics/{name}", lambda _: config)
+        else:
+            await _write_broker(broker, request, name, lambda _: config)
 
     return await _alter_each(broker, request, alter)
+
+
+async def _write_broker(
+    broker: Broker, request: Any, name: str, wanted_of: Callable[[Held], dict[str, str]]
+) -> None:
+    def wanted(held: Held) -> dict[str, str]:
+        config = wanted_of(held)
+        check_change(broker.settings.now, name, held, config)
+        return config
+
+    await _write(broker, request, f"brokers/{name or DEFAULT_NAME}", wanted)
+
+
+async def _write(
+    broker: Broker, request: Any, entity: str, wanted_of: Callable[[Held], dict[str, str]]
+) -> None:
+    await broker.cluster.configs.alter(entity, wanted_of, validate_only=request.validate_only)
+
+
+def _list_default(name: str) -> str | None:
+    known = known_setting(name)
+    return default_text(name) or "" if known and known.type is ConfigType.LIST else None
 
 
 async def _alter_each(
@@ -127,16 +188,20 @@ async def _alter_each(
 
 
 def _check_alterable(broker: Broker, resource: Any) -> None:
-    if resource.resource_type == TOPIC:
-        check_topic_name(resource.resource_name)
-    elif resource.resource_type == BROKER:
-        if resource.resource_name != "":
-            _check_broker(broker, resource.resource_name)
-        names = ", ".join(sorted(config.name for config in resource.configs))
-        message = f"Cannot update these configs dynamically: {names}. Change server.properties."
-        raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+    kind, name = resource.resource_type, resource.resource_name
+    if kind == TOPIC:
+        if not name:
+            message = "Default topic resources are not allowed."
+            raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+        check_topic_name(name)
+        _topic(broker, name)
+    elif kind == BROKER:
+        if name != "":
+            _check_broker(broker, name)
+    elif kind == BROKER_LOGGER:
+        _check_logger(broker, name)
     else:
-        raise _unsupported(resource.resource_type)
+        raise _unsupported(kind)
 
 
 def _change(config: Any) -> ConfigChange:
@@ -151,6 +216,13 @@ def _check_broker(broker: Broker, name: str) -> None:
     own = broker.config.broker_id
     if name != str(own):
         message = f"Unexpected broker id, expected {own} or empty string, but received {name}"
+        raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+
+
+def _check_logger(broker: Broker, name: str) -> None:
+    own = broker.config.broker_id
+    if name != str(own):
+        message = f"Unexpected broker id, expected {own}, but received {name}"
         raise KafkaError(ErrorCode.INVALID_REQUEST, message)
 
 

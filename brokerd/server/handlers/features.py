@@ -1,4 +1,4 @@
-"""UpdateFeatures: a cluster over ZooKeeper has no features whose level could be changed (KIP-584)."""
+"""UpdateFeatures: over ZooKeeper there are no features whose level could be changed (KIP-584)."""
 
 from __future__ import annotations
 

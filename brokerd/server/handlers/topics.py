@@ -81,7 +81,7 @@ def _creation(broker: Broker, name: str, result: CreatedTopic | KafkaError) -> F
                 "config_source": entry["config_source"],
                 "is_sensitive": entry["is_sensitive"],
             }
-            for entry in topic_entries(result.config, broker.config.raw, None)
+            for entry in topic_entries(result.config, broker.settings.now, None)
         ],
     }
 

@@ -87,7 +87,6 @@ class Members:
             "zookeeper_connect": self.connect,
             "session_file": self._directory / f"session-{broker_id}",
             "session_timeout_ms": 6_000,
-            "topic_defaults": {"cleanup.policy": "delete"},
         }
         return Member(ClusterSettings(**(values | changes)))
 

@@ -1,19 +1,14 @@
 """Several brokers' clients against one real ZooKeeper: membership, topics, configs, ids."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from pathlib import Path
 
 import pytest
 
 from brokerd.cluster.codecs import topic_id_text
-from brokerd.cluster.requests import (
-    ConfigChange,
-    ConfigOperation,
-    CreatedTopic,
-    NewPartitions,
-    NewTopic,
-)
+from brokerd.cluster.config_admin import sanitized, unsanitized
+from brokerd.cluster.requests import CreatedTopic, NewPartitions, NewTopic
 from brokerd.errors import ErrorCode, KafkaError
 from tests.brokerd.cluster.members import Member, Members
 from tests.support.zookeeper import ZooKeeper
@@ -192,13 +187,15 @@ async def test_a_config_change_reaches_every_broker_and_none_is_lost(members: Me
     started = await members.start(1, 2)
     await _create(members.controller(), NewTopic(name="t"))
 
-    def change(name: str, value: str) -> list[ConfigChange]:
-        return [ConfigChange(name=name, operation=ConfigOperation.SET, value=value)]
+    def change(member: Member, name: str, value: str) -> Awaitable[None]:
+        return member.client.configs.alter(
+            "topics/t", lambda held: {**held, name: value}, validate_only=False
+        )
 
     await asyncio.gather(
-        started[0].client.incremental_alter_configs("t", change("retention.ms", "5")),
-        started[1].client.incremental_alter_configs("t", change("flush.ms", "7")),
-        started[1].client.incremental_alter_configs("t", change("max.message.bytes", "9")),
+        change(started[0], "retention.ms", "5"),
+        change(started[1], "flush.ms", "7"),
+        change(started[1], "max.message.bytes", "9"),
     )
     wanted = {"retention.ms": "5", "flush.ms": "7", "max.message.bytes": "9"}
     assert members.node("/config/topics/t")["config"] == wanted
@@ -207,10 +204,62 @@ async def test_a_config_change_reaches_every_broker_and_none_is_lost(members: Me
         assert any(delta.topics_configs == {"t"} for delta in member.deltas)
     (first_change, *_) = sorted(members.kazoo.get_children("/config/changes"))
     assert members.node(f"/config/changes/{first_change}")["entity_path"] == "topics/t"
-    await started[0].client.replace_config("t", {"flush.ms": "8"})
-    assert started[0].client.image.topics["t"].config == {"flush.ms": "8"}
-    with pytest.raises(KafkaError, match="unknown"):
-        await started[0].client.replace_config("no", {})
+
+
+async def test_settings_of_brokers_reach_those_they_are_for(members: Members) -> None:
+    one, two = await members.start(1, 2)
+    for entity, value in (("brokers/<default>", "5"), ("brokers/2", "6")):
+        await one.client.configs.alter(
+            entity, lambda _, value=value: {"log.retention.ms": value}, validate_only=False
+        )
+    own = {"log.retention.ms": "6"}
+    await members.until(lambda: two.client.image.broker_configs["2"] == own)
+    assert one.client.image.broker_configs == {"1": {}, "<default>": {"log.retention.ms": "5"}}
+    assert any(delta.broker_configs for delta in two.deltas)
+    (late,) = await members.start(3)
+    assert late.client.image.broker_configs["<default>"] == {"log.retention.ms": "5"}
+
+
+async def test_what_is_only_validated_or_refused_is_not_written(members: Members) -> None:
+    (one,) = await members.start(1)
+    await one.client.configs.alter("users/ada", lambda _: {"a": "1"}, validate_only=True)
+
+    def refuse(held: object) -> dict[str, str]:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "no")
+
+    with pytest.raises(KafkaError, match="no"):
+        await one.client.configs.alter("users/ada", refuse, validate_only=False)
+    assert members.kazoo.get_children("/config/users") == []
+    assert members.kazoo.get_children("/config/changes") == []
+
+
+async def test_an_empty_config_of_a_user_goes_once_it_has_no_clients(members: Members) -> None:
+    (one,) = await members.start(1)
+
+    async def write(entity: str, config: dict[str, str]) -> None:
+        await one.client.configs.alter(entity, lambda _: config, validate_only=False)
+
+    await write("users/ada", {"a": "1"})
+    await write("users/ada/clients/x%20y", {"b": "2"})
+    assert await one.client.configs.read_all("users") == {
+        "users/ada": {"a": "1"},
+        "users/ada/clients/x%20y": {"b": "2"},
+    }
+    await write("users/ada", {})
+    await write("users/ada/clients/x%20y", {})
+    await write("users/ada/clients/x%20y", {})
+    assert members.kazoo.get_children("/config/users/ada/clients") == []
+    await write("brokers/1", {})
+    assert members.node("/config/brokers/1") == {"version": 1, "config": {}}
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [("ada", "ada"), ("x y", "x%20y"), ("a/b*~", "a%2Fb%2A%7E"), ("ä+", "%C3%A4%2B")],
+)
+def test_names_are_written_into_paths_as_kafka_writes_them(name: str, part: str) -> None:
+    assert sanitized(name) == part
+    assert unsanitized(part) == name
 
 
 async def test_producer_ids_are_never_given_out_twice(members: Members) -> None:

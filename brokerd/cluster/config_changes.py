@@ -1,0 +1,52 @@
+"""The four operations that change a config, whoever's it is (KIP-339). Pure; values are text."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from brokerd.cluster.requests import ConfigChange, ConfigOperation
+from brokerd.errors import ErrorCode, KafkaError
+
+ListDefault = Callable[[str], str | None]
+"""What a list has where nobody has set it, in Kafka itself; None for what is no list."""
+
+
+def apply_operations(
+    config: Mapping[str, str], changes: Sequence[ConfigChange], list_default: ListDefault
+) -> dict[str, str]:
+    """The config after all changes; their values are not checked. Raises KafkaError for a name
+    that stands there twice, a missing value, or words added to what is no list."""
+    names = [change.name for change in changes]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        message = f"Error due to duplicate config keys: {', '.join(twice)}"
+        raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+    changed = dict(config)
+    for change in changes:
+        _apply(changed, change, list_default)
+    return changed
+
+
+def _apply(config: dict[str, str], change: ConfigChange, list_default: ListDefault) -> None:
+    name, value = change.name, change.value
+    if change.operation is ConfigOperation.DELETE:
+        config.pop(name, None)
+        return
+    if value is None:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {name}")
+    if change.operation is ConfigOperation.SET:
+        config[name] = value
+        return
+    default = list_default(name)
+    if default is None:
+        verb = change.operation.name.lower()
+        message = f"Config value {verb} is not allowed for config key: {name}"
+        raise KafkaError(ErrorCode.INVALID_CONFIG, message)
+    held = _words(config.get(name, default))
+    asked = _words(value)
+    if change.operation is ConfigOperation.APPEND:
+        config[name] = ",".join(held + [word for word in asked if word not in held])
+    else:
+        config[name] = ",".join(word for word in held if word not in asked)
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]

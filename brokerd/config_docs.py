@@ -1,0 +1,77 @@
+"""What each broker setting is for, as DescribeConfigs tells it.
+
+A setting that is the default of a topic's is explained by that topic setting; here are the rest.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+BROKER_DOCUMENTATION: Final[Mapping[str, str]] = {
+    "advertised.listeners": "Where clients are told to connect, by listener; by default where the "
+    "broker listens.",
+    "auto.create.topics.enable": "Whether a topic is made when a client asks for one that does not "
+    "exist.",
+    "broker.id": "The number of this broker, of which a cluster has no two.",
+    "broker.rack": "The place of this broker; replicas of a partition are spread over places.",
+    "brokerd.admin.port": "The port of the admin HTTP server on 127.0.0.1.",
+    "brokerd.admin.token.file": "The file of the admin server's token; by default admin.token in "
+    "the first log directory.",
+    "brokerd.validate.records": "How much of a produced batch is checked: header, or all of its "
+    "records.",
+    "connections.max.idle.ms": "How long a connection may be silent before it is closed.",
+    "default.replication.factor": "How many replicas the partitions of a topic have that is made "
+    "without saying so.",
+    "delete.topic.enable": "Whether topics may be deleted.",
+    "fetch.max.bytes": "The largest answer to a fetch request, whatever the client allows.",
+    "group.initial.rebalance.delay.ms": "How long the first rebalance of an empty group waits for "
+    "more members.",
+    "group.max.session.timeout.ms": "The longest session timeout that a group's member may ask "
+    "for.",
+    "group.max.size": "The most members that a group may have.",
+    "group.min.session.timeout.ms": "The shortest session timeout that a group's member may ask "
+    "for.",
+    "inter.broker.listener.name": "The listener on which brokers reach each other.",
+    "listener.security.protocol.map": "The security protocol of each listener, NAME:PROTOCOL.",
+    "listeners": "Where the broker listens, NAME://host:port.",
+    "log.cleaner.backoff.ms": "How long compaction rests when there was nothing to compact.",
+    "log.cleaner.dedupe.buffer.size": "The memory for the map of keys, for all compacting workers "
+    "together.",
+    "log.cleaner.enable": "Whether compacted topics are compacted.",
+    "log.cleaner.io.buffer.load.factor": "How full the map of keys may become before a round of "
+    "compaction ends.",
+    "log.cleaner.io.buffer.size": "The memory for reading and writing, for all compacting workers "
+    "together.",
+    "log.cleaner.io.max.bytes.per.second": "How many bytes compaction reads and writes in a second "
+    "at most.",
+    "log.cleaner.threads": "How many logs are compacted at the same time.",
+    "log.dir": "The log directory, where log.dirs is not set.",
+    "log.dirs": "The directories that hold the logs.",
+    "log.flush.offset.checkpoint.interval.ms": "How often it is written down up to where logs are "
+    "known to be on disk.",
+    "log.flush.scheduler.interval.ms": "How often a log is looked at that is to be forced to disk.",
+    "log.retention.check.interval.ms": "How often old segments are looked for.",
+    "max.connections": "The most connections to this broker.",
+    "max.connections.per.ip": "The most connections to this broker from one address.",
+    "max.incremental.fetch.session.cache.slots": "How many fetch sessions are kept.",
+    "num.partitions": "How many partitions a topic has that is made without saying so.",
+    "offset.metadata.max.bytes": "The longest text that may be committed with an offset.",
+    "offsets.commit.timeout.ms": "How long a commit may take to reach all replicas.",
+    "offsets.retention.check.interval.ms": "How often expired offsets are looked for.",
+    "offsets.retention.minutes": "How long the offsets of a group without members are kept.",
+    "offsets.topic.num.partitions": "How many partitions __consumer_offsets is made with.",
+    "offsets.topic.replication.factor": "How many replicas __consumer_offsets is made with.",
+    "offsets.topic.segment.bytes": "The size of a segment of __consumer_offsets.",
+    "producer.id.expiration.ms": "How long an idempotent producer that writes nothing is "
+    "remembered.",
+    "queued.max.request.bytes": "The memory for requests that have arrived in part.",
+    "replica.high.watermark.checkpoint.interval.ms": "How often high watermarks are written down.",
+    "replica.lag.time.max.ms": "How long a replica may be behind before it is out of sync.",
+    "socket.receive.buffer.bytes": "The receive buffer of a socket; -1 leaves it to the system.",
+    "socket.request.max.bytes": "The largest request that is taken.",
+    "socket.send.buffer.bytes": "The send buffer of a socket; -1 leaves it to the system.",
+    "zookeeper.connect": "The servers of ZooKeeper, host:port, and the path of the cluster in it.",
+    "zookeeper.connection.timeout.ms": "How long the broker tries to reach ZooKeeper when it "
+    "starts.",
+    "zookeeper.session.timeout.ms": "How long ZooKeeper waits for a silent broker before it counts "
+    "as gone.",
+}

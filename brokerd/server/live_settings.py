@@ -1,0 +1,85 @@
+"""A broker's settings as they change while it runs: what was set is in force without a restart.
+
+`now` says where each setting comes from; `Broker.config` is what holds. Whatever reads its setting
+from `Broker.config` when it needs it has nothing to do here; the rest is told.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from brokerd.config_dynamic import DEFAULT_NAME, BrokerSettings
+from brokerd.log.compaction.jobs import Limits
+from brokerd.log.log_config import LogConfig
+from brokerd.turns import in_turns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from brokerd.config import BrokerConfig
+    from brokerd.replication.partition import Partition
+    from brokerd.server.broker import Broker
+    from brokerd.server.cleaner_workers import CleanerWorkers
+
+logger = logging.getLogger(__name__)
+
+
+class LiveSettings:
+    """See the module. `static` is what the properties file says, with the ports as bound."""
+
+    def __init__(self, broker: Broker, static: BrokerConfig, workers: CleanerWorkers) -> None:
+        self.now = BrokerSettings(static=static)
+        self._broker = broker
+        self._workers = workers
+
+    async def take_over(self, configs: Mapping[str, Mapping[str, str]]) -> None:
+        """Has the dynamic configs of this broker and of all brokers hold, by their names in
+        ZooKeeper. A value that makes no sense is told in the log and passed over."""
+        broker = self._broker
+        own = configs.get(str(self.now.static.broker_id), {})
+        defaults = configs.get(DEFAULT_NAME, {})
+        self.now = BrokerSettings(static=self.now.static, defaults=defaults, own=own)
+        config, problems = self.now.effective()
+        for problem in problems:
+            logger.error("a dynamic setting is passed over: %s", problem)
+        if config == broker.config:
+            return
+        logger.info("settings now differ from the file in: %s", ", ".join(sorted(_live(self.now))))
+        broker.config = config
+        broker.network.reconfigure(config)
+        broker.logs.remember_producers_for(config.producer_id_expiration_ms)
+        self._workers.limit = config.log_cleaner_threads
+        broker.cleaner.backoff_ms = config.log_cleaner_backoff_ms
+        broker.cleaner.limits = cleaner_limits(config)
+        await self._reconfigure_topics()
+
+    async def _reconfigure_topics(self) -> None:
+        broker = self._broker
+        known = broker.cluster.image.topics
+        made: dict[str, LogConfig] = {}
+
+        def reconfigure(partition: Partition) -> None:
+            info = known.get(partition.topic)
+            if info is None:
+                return
+            if partition.topic not in made:
+                made[partition.topic] = LogConfig.from_properties(broker.config.raw, info.config)
+            broker.replicas.reconfigure_partition(partition, made[partition.topic])
+
+        await in_turns(broker.replicas.all(), reconfigure)
+
+
+def _live(settings: BrokerSettings) -> set[str]:
+    return {*settings.defaults, *settings.own}
+
+
+def cleaner_limits(config: BrokerConfig) -> Limits:
+    """What one compaction worker may use: its share of what all may."""
+    share = config.log_cleaner_threads
+    return Limits(
+        map_bytes=config.log_cleaner_dedupe_buffer_size // share,
+        load_factor=config.log_cleaner_io_buffer_load_factor,
+        io_buffer_bytes=config.log_cleaner_io_buffer_size // share,
+        bytes_per_second=config.log_cleaner_io_max_bytes_per_second / share,
+    )
