@@ -70,7 +70,10 @@ class BrokerSettings:
 
 
 def is_read_only(name: str) -> bool:
-    """Whether a setting is read when a broker starts and never again."""
+    """Whether a setting is read when a broker starts and never again. Limits of one listener are
+    not known here."""
+    if name.startswith("listener.name."):
+        return True
     known = known_setting(name)
     if known is None:
         return is_honoured(name)

@@ -24,7 +24,8 @@ class ClusterSettings:
     """What the cluster layer needs of a broker's config, with ports as they were really bound.
 
     `zookeeper_connect` is hosts with an optional chroot (`a:2181,b:2181/aerie`); `session_file`
-    lies in a log directory that this process has locked. `cluster_id` is that of the log directories, '' where they are new.
+    lies in a log directory that this process has locked. `cluster_id` is that of the log
+    directories, '' where they are new.
     """
 
     broker_id: int

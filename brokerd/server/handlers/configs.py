@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from brokerd.cluster.config_changes import apply_operations
@@ -105,12 +106,10 @@ async def incremental_alter_configs(
         name = resource.resource_name
         changes = [_change(config) for config in resource.configs]
         if resource.resource_type == TOPIC:
-            await _write(broker, request, f"topics/{name}", lambda held: apply_changes(held, changes))
+            wanted = partial(apply_changes, changes=changes)
+            await _write(broker, request, f"topics/{name}", wanted)
         elif resource.resource_type == BROKER:
-
-            def wanted(held: Held) -> dict[str, str]:
-                return apply_operations(held, changes, _list_default)
-
+            wanted = partial(apply_operations, changes=changes, list_default=_list_default)
             await _write_broker(broker, request, name, wanted)
         else:
             change_levels(changes, validate_only=request.validate_only)

@@ -1,0 +1,129 @@
+"""Settings that change while a broker runs: what holds, what is refused."""
+
+import pytest
+
+from brokerd.config import BrokerConfig, known_keys, parse
+from brokerd.config_catalog import KAFKA_SETTINGS, ConfigType, UpdateMode, known_setting
+from brokerd.config_docs import BROKER_DOCUMENTATION
+from brokerd.config_dynamic import BrokerSettings, check_change, is_read_only
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.log_config import TOPIC_KEYS, effective_values
+
+FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlog.retention.hours=2\n"
+OWN, DEFAULT = "1", ""
+
+
+def settings(**places: dict[str, str]) -> BrokerSettings:
+    return BrokerSettings(static=parse(FILE), **places)
+
+
+def in_force(**places: dict[str, str]) -> BrokerConfig:
+    config, problems = settings(**places).effective()
+    assert problems == []
+    return config
+
+
+def test_a_brokers_own_setting_goes_before_the_default_of_all_and_that_before_the_file() -> None:
+    name = "log.retention.ms"
+    assert in_force().log_retention_ms == 7_200_000
+    assert in_force(defaults={name: "5"}).log_retention_ms == 5
+    both = in_force(defaults={name: "5"}, own={name: "6"})
+    assert both.log_retention_ms == 6
+    assert effective_values(both.raw, {})["retention.ms"] == "6"
+    assert effective_values(both.raw, {"retention.ms": "7"})["retention.ms"] == "7"
+
+
+def test_a_limit_below_zero_is_none() -> None:
+    config = in_force(own={"log.retention.bytes": "-5", "log.retention.ms": " -2 "})
+    assert (config.log_retention_bytes, config.log_retention_ms) == (-1, -1)
+    values = effective_values(config.raw, {})
+    assert (values["retention.bytes"], values["retention.ms"]) == ("-1", "-1")
+
+
+def test_what_somebody_wrote_wrongly_into_zookeeper_is_told_and_passed_over() -> None:
+    own = {"log.retention.ms": "soon", "num.partitions": "9", "message.max.bytes": "7", "x": "y"}
+    config, problems = settings(own=own).effective()
+    assert problems == ["log.retention.ms: 'soon' is not a whole number"]
+    assert (config.log_retention_ms, config.num_partitions) == (7_200_000, 1)
+    assert config.message_max_bytes == 7
+
+
+def refusal(name: str, *changes: tuple[str, str], held: dict[str, str] | None = None) -> str:
+    """Why a change is refused; '' where it is taken."""
+    before = held or {}
+    places = {"own" if name else "defaults": before}
+    try:
+        check_change(settings(**places), name, before, {**before, **dict(changes)})
+    except KafkaError as error:
+        assert error.code is ErrorCode.INVALID_REQUEST
+        return str(error.message)
+    return ""
+
+
+@pytest.mark.parametrize("where", [OWN, DEFAULT])
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("log.retention.ms", "1"), ("log.cleaner.threads", "2"), ("max.connections", "0"),
+        ("log.cleanup.policy", "compact,delete"), ("num.io.threads", "16"), ("no.such", "x"),
+        ("leader.replication.throttled.rate", "0"), ("metric.reporters", ""),
+        ("unclean.leader.election.enable", "TRUE"), ("log.cleaner.dedupe.buffer.size", "2000000"),
+    ],
+)  # fmt: skip
+def test_what_kafka_lets_be_changed_is_taken(where: str, change: tuple[str, str]) -> None:
+    assert refusal(where, change) == ""
+
+
+@pytest.mark.parametrize("where", [OWN, DEFAULT])
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("num.partitions", "2", "Cannot update these configs dynamically: num.partitions"),
+        ("log.retention.hours", "2", "dynamically"), ("brokerd.admin.port", "1", "dynamically"),
+        ("ssl.keystore.location", "/x", "dynamically"), ("listeners", "x://:1", "dynamically"),
+        ("listener.name.inside.max.connections", "5", "dynamically"),
+        ("process.roles", "broker", "dynamically"),
+        ("log.cleaner.threads", "x", "not a whole number"),
+        ("log.cleaner.threads", "3", "1 to 2 next, since it is 1"),
+        ("num.io.threads", "3", "4 to 16 next, since it is 8"),
+        ("log.retention.ms", "0", "at least 1"), ("log.roll.ms", "0", "at least 1"),
+        ("max.connections.per.ip", "0", "at least 1"), ("max.connections", "-1", "at least 0"),
+        ("log.cleanup.policy", "keep", "delete, compact"),
+        ("log.cleaner.dedupe.buffer.size", "1048576", "1 MiB"),
+        ("num.replica.fetchers", "one", "not a whole number"),
+        ("log.message.downconversion.enable", "maybe", "neither true nor false"),
+        ("follower.replication.throttled.rate", "-1", "at least 0"),
+        ("remote.fetch.max.wait.ms", "3000000000", "at most"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_or_fixed_is_refused(where: str, name: str, value: str, words: str) -> None:
+    assert words in refusal(where, (name, value))
+
+
+def test_a_step_of_threads_is_measured_from_what_is_in_force() -> None:
+    assert refusal(OWN, ("log.cleaner.threads", "4"), held={"log.cleaner.threads": "2"}) == ""
+    assert "2 to 8 next" in refusal(
+        OWN, ("log.cleaner.threads", "1"), held={"log.cleaner.threads": "4"}
+    )
+
+
+def test_what_is_there_already_does_not_keep_other_settings_from_changing() -> None:
+    held = {"num.partitions": "3", "log.retention.ms": "soon"}
+    assert refusal(OWN, ("message.max.bytes", "5"), held=held) == ""
+
+
+def test_the_catalogue_knows_every_setting_that_is_honoured_but_brokerds_own() -> None:
+    own = {name for name in known_keys() if name.startswith("brokerd.")}
+    assert known_keys().keys() - own <= KAFKA_SETTINGS.keys()
+    assert all(is_read_only(name) for name in own)
+    assert known_setting("listener.name.a.ssl.key.password") == (
+        ConfigType.PASSWORD,
+        UpdateMode.PER_BROKER,
+    )
+    assert known_setting("listener.name.a") is None
+
+
+def test_every_setting_is_explained() -> None:
+    of_topics = {each.name for key in TOPIC_KEYS.values() for each in key.broker_keys}
+    assert known_keys().keys() <= of_topics | BROKER_DOCUMENTATION.keys()
+    assert BROKER_DOCUMENTATION.keys() <= KAFKA_SETTINGS.keys() | known_keys().keys()
