@@ -16,6 +16,7 @@ BROKER_DOCUMENTATION: Final[Mapping[str, str]] = {
     "brokerd.admin.port": "The port of the admin HTTP server on 127.0.0.1.",
     "brokerd.admin.token.file": "The file of the admin server's token; by default admin.token in "
     "the first log directory.",
+    "brokerd.slow.request.ms": "A request that takes longer is noted as slow.",
     "brokerd.validate.records": "How much of a produced batch is checked: header, or all of its "
     "records.",
     "connections.max.idle.ms": "How long a connection may be silent before it is closed.",
