@@ -67,10 +67,14 @@ class Turn:
         self.effects.replies.append((ticket, reply))
 
     def write(self, records: Iterable[GroupsRecord], done: Done) -> None:
-        """Have `records` appended together; `done` runs when the log has them for good."""
+        """Have `records` appended together; `done` runs when the log has them for good: at once
+        where there are none, as for a group of which nothing was ever stored."""
         shard = self.shard
+        write = Write(shard.writes_made + 1, tuple(records))
+        if not write.records:
+            done(self, ErrorCode.NONE)
+            return
         shard.writes_made += 1
-        write = Write(shard.writes_made, tuple(records))
         shard.inflight[write.write_id] = (write, done)
         for record in write.records:
             if isinstance(record, OffsetRecord) and record.value is not None:

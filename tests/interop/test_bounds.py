@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-import httpx
 import pytest
 
 from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_request
 from brokerd.protocol.records import Record, encode_batch, write_crc
+from tests.support.admin import metric
 from tests.support.brokerd import Brokerd, BrokerdCluster
 from tests.support.wire import Wire
 from tests.support.zookeeper import ZooKeeper
@@ -44,13 +44,6 @@ def wait_until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.02)
-
-
-def metric(broker: Brokerd, name: str) -> float:
-    token = (broker.directory / "admin.token").read_text().strip()
-    headers = {"Authorization": f"Bearer {token}"}
-    text = httpx.get(f"{broker.admin_url}/metrics", headers=headers).text
-    return float(next(line for line in text.splitlines() if line.startswith(f"{name} ")).split()[1])
 
 
 def produce_frame(topic: str, size: int) -> bytes:

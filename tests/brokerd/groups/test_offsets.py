@@ -153,6 +153,14 @@ def test_an_empty_group_is_deleted_with_its_offsets() -> None:
     assert list(bench.core.listings()) == []
 
 
+def test_a_group_of_which_nothing_was_stored_is_deleted_at_once() -> None:
+    bench = Bench()
+    bench.commit(OffsetToCommit("t", 0, 10, metadata="x" * 4097))
+    assert bench.state() == "Empty"
+    assert bench.delete() is ErrorCode.NONE
+    assert (bench.records(), bench.state()) == ([], "Dead")
+
+
 def test_a_deletion_takes_commits_under_way_with_it() -> None:
     bench = Bench(hold_writes=True)
     bench.send_commit(AT_10)
