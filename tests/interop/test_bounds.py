@@ -5,7 +5,6 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
@@ -35,6 +34,20 @@ def bounded(zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> I
     }
     directory = tmp_path_factory.mktemp("bounds")
     connect = zookeeper.connect("/bounds")
+    with BrokerdCluster.started(directory, connect, settings=settings) as cluster:
+        yield cluster.brokers[0]
+
+
+@pytest.fixture(scope="module")
+def frugal(zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brokerd]:
+    """A broker with little memory for frames, and patience with idle clients."""
+    settings = {
+        "queued.max.request.bytes": str(4 * MIB),
+        "socket.request.max.bytes": str(3 * MIB),
+        "message.max.bytes": str(3 * MIB),
+    }
+    directory = tmp_path_factory.mktemp("frugal")
+    connect = zookeeper.connect("/frugal")
     with BrokerdCluster.started(directory, connect, settings=settings) as cluster:
         yield cluster.brokers[0]
 
@@ -91,17 +104,17 @@ def test_an_idle_connection_is_closed_but_a_long_poll_is_not(bounded: Brokerd) -
         assert polling.answer(ApiKey.FETCH, 4).responses[0].partitions[0].error_code == 0
 
 
-def test_half_sent_frames_are_held_to_the_memory_limit(bounded: Brokerd) -> None:
+def test_half_sent_frames_are_held_to_the_memory_limit(frugal: Brokerd) -> None:
     """Ten clients send most of a 2 MB frame; then each finishes, and all are served."""
-    make_topic(bounded, "memory")
+    make_topic(frugal, "memory")
     frame = produce_frame("memory", 2 * MIB)
-    clients = [socket.create_connection(("127.0.0.1", bounded.port), 10) for _ in range(10)]
+    clients = [socket.create_connection(("127.0.0.1", frugal.port), 10) for _ in range(10)]
     try:
         for client in clients:
             client.settimeout(10)
             client.sendall(frame[: 100 * 1024])
-        wait_until(lambda: metric(bounded, "brokerd_request_memory_bytes") > 0)
-        assert metric(bounded, "brokerd_request_memory_bytes") <= 4 * MIB + 3 * MIB
+        wait_until(lambda: metric(frugal, "brokerd_request_memory_bytes") > 0)
+        assert metric(frugal, "brokerd_request_memory_bytes") <= 4 * MIB + 3 * MIB
         for client in clients:
             client.sendall(frame[100 * 1024 :])
         for client in clients:
@@ -112,26 +125,20 @@ def test_half_sent_frames_are_held_to_the_memory_limit(bounded: Brokerd) -> None
     finally:
         for client in clients:
             client.close()
-    wait_until(lambda: metric(bounded, "brokerd_request_memory_bytes") == 0)
+    wait_until(lambda: metric(frugal, "brokerd_request_memory_bytes") == 0)
 
 
 def test_clients_that_send_a_head_and_nothing_more_do_not_keep_others_out(
-    zookeeper: ZooKeeper, tmp_path: Path
+    frugal: Brokerd,
 ) -> None:
-    settings = {"queued.max.request.bytes": str(4 * MIB)}
-    connect = zookeeper.connect("/half-sent")
     with ExitStack() as stack:
-        cluster = stack.enter_context(
-            BrokerdCluster.started(tmp_path, connect, settings=settings)
-        )
-        port = cluster.brokers[0].port
         for number in range(4):
-            head = stack.enter_context(socket.create_connection(("127.0.0.1", port), 10))
-            head.sendall(struct.pack(">ihhi", 3 * MIB, 0, 9, number) + bytes(100))
-        wait_until(lambda: metric(cluster.brokers[0], "brokerd_request_memory_bytes") >= 4 * MIB)
-        with Wire(port) as wire:
+            head = stack.enter_context(socket.create_connection(("127.0.0.1", frugal.port), 10))
+            head.sendall(struct.pack(">ihhi", 3 * MIB - 4, 0, 9, number) + bytes(100))
+        wait_until(lambda: metric(frugal, "brokerd_request_memory_bytes") >= 4 * MIB)
+        with Wire(frugal.port) as wire:
             assert wire.ask(ApiKey.API_VERSIONS, 0, {}).error_code == 0
-        assert "stood still" in cluster.brokers[0].said()
+        assert "stood still" in frugal.said()
 
 
 def test_a_reader_that_does_not_read_is_held_back_and_then_dropped(bounded: Brokerd) -> None:
