@@ -176,6 +176,7 @@ def remove_segments(segments: list[Segment]) -> int:
     """Remove segments for good; returns how many bytes of data they held. Raises OSError."""
     size_bytes = sum(segment.size_bytes for segment in segments)
     for segment in segments:
+        segment.file.cut(0)
         for path in segment.mark_deleted():
             os.unlink(path)
     return size_bytes

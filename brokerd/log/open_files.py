@@ -5,7 +5,9 @@ more than `limit` are open, those not used since the last round are closed (seco
 mark costs nothing on the hot path, an ordered LRU would).
 
 A FileRange pins its file: while one is queued for sending, the descriptor stays open whatever
-happens to the segment (closed for room, renamed, unlinked). The last release closes it.
+happens to the segment (closed for room, renamed, unlinked). The last release closes it. Only when
+the log is cut below its end it must not be sent: other records may lie there by then. Such a range
+says so (`is_cut`).
 """
 
 import os
@@ -15,12 +17,13 @@ from typing import Final
 from brokerd.errors import ErrorCode, KafkaError
 
 OPEN_FILES_MAX: Final = 4096
+_NOWHERE: Final = 1 << 63
 
 
 class LogFile:
     """One segment's data file, open or not."""
 
-    __slots__ = ("_closing", "_fd", "_files", "_on_close", "path", "pins", "used")
+    __slots__ = ("_closing", "_fd", "_files", "_on_close", "cut_at", "path", "pins", "used")
 
     def __init__(self, files: "OpenFiles", path: str, on_close: Callable[[], None]) -> None:
         self._files = files
@@ -29,6 +32,7 @@ class LogFile:
         self._on_close = on_close
         self.path = path
         self.pins = 0
+        self.cut_at = _NOWHERE
         self.used = False
 
     def fd(self) -> int:
@@ -48,8 +52,14 @@ class LogFile:
 
     def pin(self, position_bytes: int, size_bytes: int) -> "FileRange":
         fd = self.fd()
+        if self.pins == 0:
+            self.cut_at = _NOWHERE
         self.pins += 1
         return FileRange(fd, position_bytes, size_bytes, self)
+
+    def cut(self, position_bytes: int) -> None:
+        """Note that what is behind a position goes, for the ranges on their way."""
+        self.cut_at = min(self.cut_at, position_bytes)
 
     def unpin(self) -> None:
         self.pins -= 1
@@ -88,6 +98,12 @@ class FileRange:
 
     def is_of(self, file: LogFile) -> bool:
         return self._file is file
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the log was cut below its end since the file was pinned, so that it is void."""
+        file = self._file
+        return file is not None and self.position_bytes + self.size_bytes > file.cut_at
 
     def read(self) -> bytes:
         """The bytes themselves, for who cannot send from a file."""

@@ -14,6 +14,7 @@ from typing import Final
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import browser, search
 from brokerd.log.append import AppendResult, Buffer, Staged, stage, stage_replicated
+from brokerd.log.cold import ColdError
 from brokerd.log.context import storage_error
 from brokerd.log.log_config import INT32_MAX
 from brokerd.log.markers import read_marker
@@ -26,6 +27,8 @@ from brokerd.log.time_index import ENTRY_BYTES as TIME_ENTRY_BYTES
 from brokerd.protocol.records import BatchHeader
 
 BUFFERS_MAX: Final = 1024
+MARK_BYTES: Final = 8 << 20
+"""How much is appended before it is written back; what lies further back may not be in memory."""
 
 
 class PartitionLog(StoredLog):
@@ -139,6 +142,9 @@ class PartitionLog(StoredLog):
         if staged.producers:
             self.producers.commit(staged.producers)
         self.log_end_offset = staged.next_offset
+        self._since_mark_bytes += staged.size_bytes
+        if self._since_mark_bytes > MARK_BYTES:
+            self._pass_mark()
 
     def _fits(self, staged: Staged, now_ms: int) -> bool:
         """Whether a group may go into the active segment."""
@@ -160,16 +166,18 @@ class PartitionLog(StoredLog):
     # -- read --------------------------------------------------------------------------------------
 
     def read(
-        self, offset: int, max_bytes: int, *, up_to: int, min_one_batch: bool
+        self, offset: int, max_bytes: int, *, up_to: int, min_one_batch: bool, patient: bool = True
     ) -> FileRange | None:
         """The batches from the one that holds `offset` on, all below the offset `up_to`.
 
         At most `max_bytes`, but with `min_one_batch` at least one batch. None: nothing there yet.
         The range is pinned: release it. Raises KafkaError: OFFSET_OUT_OF_RANGE, or
-        KAFKA_STORAGE_ERROR.
+        KAFKA_STORAGE_ERROR; and ColdError, unless patient, where it would wait for the disk.
         """
         try:
             if not self._ready:
+                if not patient:
+                    raise ColdError(self.first_use())
                 self._make_ready()
             if not self.log_start_offset <= offset <= self.log_end_offset:
                 raise KafkaError(
@@ -179,8 +187,9 @@ class PartitionLog(StoredLog):
             if offset >= up_to:
                 return None
             return self._segments.range_from(
-                offset, max_bytes, up_to, self.log_end_offset, min_one_batch
-            )
+                offset, max_bytes, up_to, self.log_end_offset, min_one_batch=min_one_batch,
+                patient=patient or offset >= self.warm_offset,
+            )  # fmt: skip
         except OSError as error:
             raise storage_error(error) from error
 

@@ -18,6 +18,14 @@ from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import names, txn_index
+from brokerd.log.cold import (
+    READ_AHEAD_BYTES,
+    ColdError,
+    FilesSpot,
+    RangeSpot,
+    is_cached,
+    is_file_cached,
+)
 from brokerd.log.offset_index import CorruptIndexError, OffsetIndex
 from brokerd.log.open_files import LogFile, OpenFiles
 from brokerd.log.scan import CHUNK_BYTES, walk_headers
@@ -39,7 +47,7 @@ class Segment:
         "_aborted", "_index", "_memo", "_page_base", "_page_end", "_page_lasts", "_page_positions",
         "_time_index", "_timestamps_known", "base_offset", "bytes_since_index", "created_ms",
         "directory", "file", "first_timestamp_ms", "index_interval_bytes",
-        "largest_timestamp_ms", "largest_timestamp_offset", "size_bytes",
+        "largest_timestamp_ms", "largest_timestamp_offset", "size_bytes", "write_back_from",
     )  # fmt: skip
 
     def __init__(
@@ -48,6 +56,7 @@ class Segment:
         self.directory = directory
         self.base_offset = base_offset
         self.size_bytes = size_bytes
+        self.write_back_from = size_bytes
         self.created_ms = created_ms
         self.file = LogFile(files, self.path(names.LOG), self.forget_lookups)
         self.index_interval_bytes = 4096
@@ -222,20 +231,39 @@ class Segment:
 
     # -- looking up --------------------------------------------------------------------------------
 
-    def locate(self, offset: int) -> int:
-        """Position of the first batch that ends at or after `offset`; `size_bytes` if none does."""
+    def locate(self, offset: int, *, patient: bool = True) -> int:
+        """Position of the first batch that ends at or after `offset`; `size_bytes` if none does.
+
+        Raises ColdError, unless patient, where that cannot be said without the disk.
+        """
         position = self._memo.get(offset)
         if position is not None:
             return position
         lasts = self._page_lasts
         if lasts and self._page_base <= offset <= lasts[-1]:
             return self._page_positions[bisect_left(lasts, offset)]
+        if self._index is None and not patient:
+            self._require_cached_index()
         position = self.index.floor(offset)
         while position < self.size_bytes:
+            if not patient:
+                self._require_cached(position)
             position = self._walk_page(position)
             if self._page_lasts and self._page_lasts[-1] >= offset:
                 return self._page_positions[bisect_left(self._page_lasts, offset)]
         return self.size_bytes
+
+    def _require_cached_index(self) -> None:
+        """Raises ColdError where the indexes are not in memory."""
+        if not all(is_file_cached(self.path(each)) for each in (names.INDEX, names.TIME_INDEX)):
+            raise ColdError(FilesSpot(self.directory, self.base_offset))
+
+    def _require_cached(self, position: int) -> None:
+        """Raises ColdError where the headers at a position are not in memory."""
+        size_bytes = min(CHUNK_BYTES, self.size_bytes - position)
+        if not is_cached(self.file.fd(), position, size_bytes):
+            ahead = min(READ_AHEAD_BYTES, self.size_bytes - position)
+            raise ColdError(RangeSpot(self.file.pin(position, ahead)))
 
     def _walk_page(self, position: int) -> int:
         """Read a chunk's headers into the page; returns the position after its last batch."""
@@ -290,6 +318,7 @@ class Segment:
         """
         position = self.locate(offset)
         if position < self.size_bytes:
+            self.file.cut(position)
             os.ftruncate(self.file.fd(), position)
             self.index.truncate_to(offset)
             self.time_index.truncate_to(offset)
@@ -297,6 +326,7 @@ class Segment:
             if len(kept) < len(self.aborted):
                 self.set_aborted(kept, len(kept))
             self.size_bytes = position
+            self.write_back_from = min(self.write_back_from, position)
             self.forget_page()
             self._memo.clear()
             if position == 0:

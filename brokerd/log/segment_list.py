@@ -6,6 +6,7 @@ Invariant: at least one segment; `bases` are their base offsets, strictly rising
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
+from brokerd.log.cold import READ_AHEAD_BYTES, ColdError, RangeSpot, is_cached
 from brokerd.log.open_files import FileRange
 from brokerd.log.scan import walk_headers
 from brokerd.log.segment import Segment
@@ -81,30 +82,43 @@ class SegmentList:
                 yield segment, position, header
 
     def range_from(
-        self, offset: int, max_bytes: int, up_to: int, log_end_offset: int, min_one_batch: bool
+        self,
+        offset: int,
+        max_bytes: int,
+        up_to: int,
+        log_end_offset: int,
+        *,
+        min_one_batch: bool,
+        patient: bool,
     ) -> FileRange | None:
         """The batches of one segment from the one that holds `offset` on, all below `up_to`.
 
-        Cut at a known batch boundary where `max_bytes` cuts it, else anywhere in a batch.
+        Cut at a known batch boundary where `max_bytes` cuts it, else anywhere in a batch. Raises
+        ColdError, unless patient, where that takes the disk; of a range that does no more than
+        READ_AHEAD_BYTES are asked for.
         """
         segment = self.active
         number = len(self._segments) - 1
         if offset < segment.base_offset:
             number = self._number_of(offset)
             segment = self._segments[number]
-        position = segment.locate(offset)
+        position = segment.locate(offset, patient=patient)
         while position >= segment.size_bytes:  # a gap at the end of a compacted segment
             if segment is self.active:
                 return None
             number += 1
             segment = self._segments[number]
-            position = segment.locate(offset)
+            position = segment.locate(offset, patient=patient)
         end = segment.size_bytes
         if up_to < self.end_of(number, log_end_offset):
-            end = segment.locate(up_to)
+            end = segment.locate(up_to, patient=patient)
         if end - position > max_bytes:
             end = min(end, _cut(segment, position, max_bytes, min_one_batch))
-        return segment.file.pin(position, end - position) if end > position else None
+        if end <= position:
+            return None
+        if patient:
+            return segment.file.pin(position, end - position)
+        return _pin_cached(segment, position, end, min_one_batch)
 
     def aborted_in(self, offset: int, found: FileRange, up_to: int) -> list[AbortedTxn]:
         """The aborted transactions that touch a range found for `offset`, all below `up_to`.
@@ -160,6 +174,17 @@ class SegmentList:
         del self._segments[kept:], self._bases[kept:]
         self.active = self._segments[-1]
         return dropped
+
+
+def _pin_cached(segment: Segment, position: int, end: int, min_one_batch: bool) -> FileRange:
+    """A range that is in memory; a shorter one, if that is. Raises ColdError."""
+    if is_cached(segment.file.fd(), position, end - position):
+        return segment.file.pin(position, end - position)
+    if end - position > READ_AHEAD_BYTES:
+        end = min(end, _cut(segment, position, READ_AHEAD_BYTES, min_one_batch))
+        if is_cached(segment.file.fd(), position, end - position):
+            return segment.file.pin(position, end - position)
+    raise ColdError(RangeSpot(segment.file.pin(position, end - position)))
 
 
 def _cut(segment: Segment, position: int, max_bytes: int, min_one_batch: bool) -> int:

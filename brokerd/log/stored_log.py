@@ -18,6 +18,7 @@ from uuid import UUID
 from zlib import crc32
 
 from brokerd.log import loader, producer_snapshot, retention
+from brokerd.log.cold import FilesSpot
 from brokerd.log.compaction.swap import swap_in
 from brokerd.log.context import LogContext, run_now, storage_error
 from brokerd.log.epochs import EpochCache
@@ -27,6 +28,7 @@ from brokerd.log.producer_state import NO_TXN, ProducerState
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
 from brokerd.log.txn_index import AbortedTxn
+from brokerd.log.write_back import WriteBackJob
 
 logger = logging.getLogger(__name__)
 
@@ -34,9 +36,10 @@ class StoredLog:
     """See the module. `directory` holds nothing but this log."""
 
     __slots__ = (
-        "_append_time", "_context", "_epochs", "_jitter_ms", "_last_epoch", "_producers", "_ready",
-        "_segments", "config", "directory", "high_watermark", "log_end_offset",
-        "log_start_offset", "partition", "recovery_point", "topic", "topic_id", "truncations",
+        "_append_time", "_context", "_epochs", "_jitter_ms", "_last_epoch", "_mark_offset",
+        "_producers", "_ready", "_segments", "_since_mark_bytes", "config", "directory",
+        "high_watermark", "log_end_offset", "log_start_offset", "partition", "recovery_point",
+        "topic", "topic_id", "truncations", "warm_offset",
     )  # fmt: skip
 
     def __init__(
@@ -68,6 +71,8 @@ class StoredLog:
         self.log_end_offset = loaded.log_end_offset
         self.recovery_point = loaded.recovery_point
         self._ready = loaded.truncated_bytes is not None or self._segments.active.size_bytes == 0
+        self.warm_offset = self._mark_offset = loaded.log_end_offset
+        self._since_mark_bytes = 0
         if loaded.truncated_bytes is not None:
             self._event("recovery", truncated_bytes=loaded.truncated_bytes)
         if loaded.truncated_bytes:
@@ -131,6 +136,29 @@ class StoredLog:
             if offset < self.log_end_offset:
                 self._producers.replay(loader.with_markers(self._segments.headers_from(offset)))
         return self._producers
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether all that is put off until the first use was done."""
+        return self._ready and self._producers is not None
+
+    def load(self) -> None:
+        """Do what is put off until the first use. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
+        self._load_producers()
+
+    def first_use(self) -> FilesSpot:
+        """What `load` will read."""
+        return FilesSpot(self.directory, self._segments.active.base_offset)
+
+    def _pass_mark(self) -> None:
+        """Some megabytes were appended: have them written, and count older ones as cold."""
+        self.warm_offset, self._mark_offset = self._mark_offset, self.log_end_offset
+        self._since_mark_bytes = 0
+        active = self._segments.active
+        start, active.write_back_from = active.write_back_from, active.size_bytes
+        if start < active.size_bytes:
+            pinned = active.file.pin(start, active.size_bytes - start)
+            self._context.submit(WriteBackJob(pinned))
 
     def last_stable_offset(self, high_watermark: int) -> int:
         """Below it every transaction is decided. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
@@ -238,6 +266,7 @@ class StoredLog:
     def _set_end(self, offset: int) -> None:
         self.truncations += 1
         self.log_end_offset = offset
+        self.warm_offset, self._mark_offset = offset, offset
         self.recovery_point = min(self.recovery_point, offset)
         self.epochs.truncate_end(offset)
         producer_snapshot.remove_after(self.directory, offset)

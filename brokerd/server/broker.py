@@ -33,6 +33,7 @@ from brokerd.security import admin_token
 from brokerd.server.admin.http import AdminServer
 from brokerd.server.admin.pages import pages
 from brokerd.server.cleaner_workers import CleanerWorkers
+from brokerd.server.cold_reads import ColdReads
 from brokerd.server.context import ColdHandler
 from brokerd.server.disk_worker import DiskWorker
 from brokerd.server.duties import Duties
@@ -96,6 +97,7 @@ class Broker:
         self.is_ready = False
         self.admin_port = 0
         self._on_fatal = on_fatal
+        self.cold_reads = ColdReads()
         self._disk = DiskWorker()
         self._cleaner_workers = CleanerWorkers(config.log_cleaner_threads)
         self._router = Router(self, handlers)
@@ -185,6 +187,7 @@ class Broker:
         if hasattr(self, "cluster"):
             await self.cluster.stop()
         await self._router.finish_tasks(FINISH_TIMEOUT_S)
+        await self.cold_reads.stop()
         self.network.close()
         if self._admin is not None:
             self._admin.close()

@@ -15,9 +15,11 @@ from typing import Any
 
 SENDFILE_MIN_BYTES = 64 * 1024
 JOIN_MAX_BYTES = 512 * 1024
+TURN_BYTES = 2 * 1024 * 1024
+"""After so much other connections have their turn, however fast this one reads."""
 
 Parts = list[Any]
-"""bytes-likes, and file ranges: `fd`, `position_bytes`, `size_bytes`, `release()`."""
+"""bytes-likes, and file ranges: `fd`, `position_bytes`, `size_bytes`, `is_cut`, `release()`."""
 
 
 class Slot:
@@ -83,15 +85,19 @@ class OutputQueue:
             self._ready.extend(parts)
 
     def flush(self) -> bool:
-        """Sends what it can; False while something is left. OSError when the peer is gone."""
+        """Sends what it can, or much of it; False while something is left.
+
+        Raises OSError when the peer is gone, or must not get what it was promised.
+        """
         ready = self._ready
+        turn_ends = self.sent_bytes + TURN_BYTES
         while ready:
             head = ready[0]
             if is_file(head) and head.size_bytes > SENDFILE_MIN_BYTES:
-                done = self._send_file(head)
+                done = self._send_file(head, turn_ends)
             else:
                 done = self._send_bytes()
-            if not done:
+            if not done or (self.sent_bytes >= turn_ends and ready):
                 return False
         return True
 
@@ -105,13 +111,16 @@ class OutputQueue:
         self._slots.clear()
         self._ready.clear()
 
-    def _send_file(self, head: Any) -> bool:
+    def _send_file(self, head: Any, turn_ends: int) -> bool:
         while self._sent_of_head < head.size_bytes:
+            if self.sent_bytes >= turn_ends:
+                return False
+            require_uncut(head)
             try:
                 sent = os.sendfile(
                     self._socket.fileno(), head.fd,
                     head.position_bytes + self._sent_of_head,
-                    head.size_bytes - self._sent_of_head,
+                    min(head.size_bytes - self._sent_of_head, TURN_BYTES),
                 )  # fmt: skip
             except BlockingIOError:
                 return False
@@ -148,6 +157,7 @@ class OutputQueue:
             if is_file(part):
                 if part.size_bytes > SENDFILE_MIN_BYTES:
                     return chunks, True
+                require_uncut(part)
                 data = os.pread(part.fd, part.size_bytes, part.position_bytes)
                 if len(data) != part.size_bytes:
                     raise ConnectionAbortedError("a log file ended inside a promised range")
@@ -157,6 +167,12 @@ class OutputQueue:
             chunks.append(part)
             size += len(part)
         return chunks, False
+
+
+def require_uncut(part: Any) -> None:
+    """Raises ConnectionAbortedError for a file range in whose place other records may be by now."""
+    if part.is_cut:
+        raise ConnectionAbortedError("the log was cut below records that were promised")
 
 
 def is_file(part: Any) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
     from brokerd.server.connection import Connection
-    from brokerd.server.request_times import RequestTimes
+    from brokerd.server.request_times import RequestTimes, Waiting
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ class Parked:
         partitions: list[Partition],
         check: Callable[[], bool],
         expire: Callable[[], None],
-        key: int,
+        waiting: Waiting,
     ) -> None:
         self._lot = lot
         self._connection = connection
@@ -44,7 +44,7 @@ class Parked:
         self._check = check
         self._expire = expire
         self._timer: asyncio.TimerHandle | None = None
-        self._waiting = lot.times.leaves(connection, key)
+        self._waiting = waiting
         self.done = False
 
     @property
@@ -124,12 +124,14 @@ class ParkingLot:
         check: Callable[[], bool],
         expire: Callable[[], None],
         key: int,
+        waiting: Waiting | None = None,
     ) -> None:
         """Waits until `check()` is true (it has answered) or, after the timeout, calls `expire`.
 
-        `key` is the API of the request, which is the one being served.
+        `key` is the API of the request, which is the one being served unless it is `waiting`.
         """
-        parked = Parked(self, connection, list(partitions), check, expire, key)
+        waiting = waiting or self.times.leaves(connection, key)
+        parked = Parked(self, connection, list(partitions), check, expire, waiting)
         connection.parked.add(parked)
         self.counts[key] += 1
         parked.start(timeout_s)

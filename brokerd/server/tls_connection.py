@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from brokerd.server.connection import Connection
-from brokerd.server.output import OutputQueue, is_file
+from brokerd.server.output import TURN_BYTES, OutputQueue, is_file, require_uncut
 
 if TYPE_CHECKING:
     from brokerd.server.network import Network
@@ -93,6 +93,8 @@ class TlsOutputQueue(OutputQueue):
             while tls.flush():
                 if not self._ready:
                     return True
+                if tls.sent_bytes >= sent_before + TURN_BYTES:
+                    return False
                 tls.write(self._piece())
             return False
         finally:
@@ -107,6 +109,7 @@ class TlsOutputQueue(OutputQueue):
             part = ready[0]
             start = self._sent_of_head
             if is_file(part):
+                require_uncut(part)
                 size = part.size_bytes
                 data = os.pread(part.fd, min(room, size - start), part.position_bytes + start)
                 if not data:

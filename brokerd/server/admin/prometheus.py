@@ -49,6 +49,8 @@ def _broker_lines(broker: Broker) -> Iterator[str]:
         ("brokerd_connections", "gauge", "Open connections.", len(broker.network.connections)),
         ("brokerd_parked_requests", "gauge", "Long polls and acks=all that wait.",
          broker.parked.count),
+        ("brokerd_cold_fetches_total", "counter", "Fetches that had to wait for the disk.",
+         broker.cold_reads.requests),
         ("brokerd_request_memory_bytes", "gauge", "Memory of frames not yet whole.",
          broker.network.buffers.loaned_bytes),
         ("brokerd_log_cleaner_rounds_total", "counter", "Cleanings of compacted logs.",

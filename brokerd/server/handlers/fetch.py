@@ -3,14 +3,21 @@
 A consumer sees up to the high watermark, one that reads committed records only up to the last
 stable offset. The first partition with records answers with a whole batch even if that is larger
 than allowed; the others only with what the total still has room for.
+
+What would have to come from the disk is first brought into memory by a thread (`_ColdFetch`), so
+that a consumer of old records holds up nobody but itself.
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.cold import ColdError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import (
     NO_TOPIC_ID,
@@ -28,17 +35,24 @@ from brokerd.protocol.fetch_response import (
 from brokerd.protocol.framing import RequestHeader
 from brokerd.replication.state import NO_LEADER
 from brokerd.server.refusals import count_refusal
+from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from brokerd.log.cold import Spot
+    from brokerd.log.partition_log import PartitionLog
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
     from brokerd.server.connection import Connection
     from brokerd.server.fetch_sessions import Fetch
     from brokerd.server.output import Slot
+    from brokerd.server.request_times import Waiting
+
+logger = logging.getLogger(__name__)
 
 READ_COMMITTED = 1
+COLD_ROUNDS_MAX = 4
 
 
 def serve_fetch(
@@ -56,12 +70,17 @@ def serve_fetch(
             encode_fetch_response(version, header.correlation_id, error.code, [])
         )
         return
-    attempt = _Attempt(broker, request, fetch.partitions)
-    if attempt.is_enough or request.max_wait_ms <= 0 or not attempt.partitions:
+    attempt = _Attempt(broker, request, fetch.partitions, patient=False)
+    if attempt.cold:
+        attempt.release()
+        waiting = _Waiting(broker, connection, header, request, fetch)
+        broker.cold_reads.begin(_ColdFetch(waiting).serve(attempt))
+    elif attempt.is_enough or request.max_wait_ms <= 0 or not attempt.partitions:
         connection.output.add_parts(_answer(broker, connection, header, fetch, attempt))
     else:
         attempt.release()
-        _LongPoll(broker, connection, header, request, fetch, attempt.partitions).park()
+        waiting = _Waiting(broker, connection, header, request, fetch)
+        waiting.park(attempt.partitions, request.max_wait_ms / 1000)
 
 
 def _answer(
@@ -105,13 +124,24 @@ def _endpoints(broker: Broker, listener: str, replies: list[FetchReply]) -> list
 
 
 class _Attempt:
-    """One try at a request: the replies, and whether they are worth sending before time is up."""
+    """One try at a request: the replies, and whether they are worth sending before time is up.
 
-    __slots__ = ("_counts", "failed", "is_enough", "partitions", "replies")
+    Unless it is patient, it does not wait for the disk: `cold` is then what must be read before the
+    next try, and `unloaded` are the logs that are used for the first time.
+    """
+
+    __slots__ = ("_counts", "cold", "failed", "is_enough", "partitions", "replies", "unloaded")
 
     def __init__(
-        self, broker: Broker, request: FetchRequest, wanted_partitions: list[FetchPartition]
+        self,
+        broker: Broker,
+        request: FetchRequest,
+        wanted_partitions: list[FetchPartition],
+        *,
+        patient: bool = True,
     ) -> None:
+        self.cold: list[Spot] = []
+        self.unloaded: list[PartitionLog] = []
         self.replies: list[FetchReply] = []
         self._counts: list[tuple[Partition, int]] = []
         self.partitions: list[Partition] = []
@@ -123,7 +153,16 @@ class _Attempt:
             try:
                 partition = led_partition(broker, wanted)
                 self.partitions.append(partition)
-                reply = _read(partition, wanted, room, first=total == 0, committed=committed)
+                if not (patient or partition.log.is_loaded):
+                    self.unloaded.append(partition.log)
+                    self.cold.append(partition.log.first_use())
+                    continue
+                reply = _read(
+                    partition, wanted, room, first=total == 0, committed=committed, patient=patient
+                )
+            except ColdError as error:
+                self.cold.append(error.spot)
+                continue
             except KafkaError as error:
                 self.failed = True
                 count_refusal(broker, ApiKey.FETCH, wanted.topic, wanted.partition, error.code)
@@ -175,7 +214,13 @@ def led_partition(broker: Broker, wanted: FetchPartition) -> Partition:
 
 
 def _read(
-    partition: Partition, wanted: FetchPartition, room: int, *, first: bool, committed: bool
+    partition: Partition,
+    wanted: FetchPartition,
+    room: int,
+    *,
+    first: bool,
+    committed: bool,
+    patient: bool,
 ) -> FetchReply:
     high_watermark = partition.high_watermark
     log = partition.log
@@ -194,7 +239,9 @@ def _read(
     up_to = stable if committed else high_watermark
     limit = min(wanted.max_bytes, room)
     if offset < up_to and (limit > 0 or first) and diverging is None:
-        records = log.read(offset, max(limit, 0), up_to=up_to, min_one_batch=first)
+        records = log.read(
+            offset, max(limit, 0), up_to=up_to, min_one_batch=first, patient=patient
+        )
         if committed and records is not None:
             try:
                 aborted = log.aborted_transactions(offset, records, up_to)
@@ -220,12 +267,10 @@ def _diverging(partition: Partition, wanted: FetchPartition) -> tuple[int, int] 
     return None
 
 
-class _LongPoll:
-    """A Fetch that waits for min_bytes or max_wait_ms."""
+class _Waiting:
+    """A Fetch that is answered later; its place among the replies is kept."""
 
-    __slots__ = (
-        "_broker", "_connection", "_fetch", "_header", "_partitions", "_request", "_slot",
-    )  # fmt: skip
+    __slots__ = ("_fetch", "_header", "_slot", "broker", "connection", "request")
 
     def __init__(
         self,
@@ -234,39 +279,85 @@ class _LongPoll:
         header: RequestHeader,
         request: FetchRequest,
         fetch: Fetch,
-        partitions: list[Partition],
     ) -> None:
-        self._broker = broker
-        self._connection = connection
+        self.broker = broker
+        self.connection = connection
+        self.request = request
         self._header = header
-        self._request = request
         self._fetch = fetch
-        self._partitions = partitions
         self._slot: Slot = connection.output.reserve()
 
-    def park(self) -> None:
-        self._broker.parked.park(
-            self._connection,
-            self._partitions,
-            self._request.max_wait_ms / 1000,
-            self._check,
-            lambda: self._send(self._attempt()),
-            ApiKey.FETCH,
-        )
+    def park(
+        self, partitions: list[Partition], timeout_s: float, waiting: Waiting | None = None
+    ) -> None:
+        """Wait for min_bytes or until the time is up."""
+        self.broker.parked.park(
+            self.connection, partitions, timeout_s, self._check,
+            lambda: self.send(self.attempt()), ApiKey.FETCH, waiting,
+        )  # fmt: skip
 
     def _check(self) -> bool:
-        attempt = self._attempt()
+        attempt = self.attempt()
         if not attempt.is_enough:
             attempt.release()
             return False
-        self._send(attempt)
+        self.send(attempt)
         return True
 
-    def _attempt(self) -> _Attempt:
-        return _Attempt(self._broker, self._request, self._fetch.partitions)
+    def attempt(self, *, patient: bool = True) -> _Attempt:
+        return _Attempt(self.broker, self.request, self._fetch.partitions, patient=patient)
 
-    def _send(self, attempt: _Attempt) -> None:
-        self._connection.deliver(
-            self._slot,
-            _answer(self._broker, self._connection, self._header, self._fetch, attempt),
+    def send(self, attempt: _Attempt) -> None:
+        self.connection.deliver(
+            self._slot, _answer(self.broker, self.connection, self._header, self._fetch, attempt)
         )
+
+
+class _ColdFetch:
+    """A Fetch whose records must come from the disk first.
+
+    Each round brings in what the try before it lacked: first the indexes, then where the batch
+    begins, then the records. What was brought in may be gone again by the next try, so the last one
+    waits for the disk.
+    """
+
+    __slots__ = ("_times", "_waiting")
+
+    def __init__(self, waiting: _Waiting) -> None:
+        self._waiting = waiting
+        self._times = waiting.broker.times.leaves(waiting.connection, ApiKey.FETCH)
+
+    async def serve(self, attempt: _Attempt) -> None:
+        connection = self._waiting.connection
+        try:
+            await self._serve(attempt)
+        except Exception:
+            # Its reply would never come, nor any behind it.
+            logger.exception("a fetch of cold records could not be answered")
+            connection.close("an unexpected error in the broker")
+
+    async def _serve(self, attempt: _Attempt) -> None:
+        waiting = self._waiting
+        time_s = asyncio.get_running_loop().time
+        ends_s = time_s() + waiting.request.max_wait_ms / 1000
+        for rounds_left in range(COLD_ROUNDS_MAX - 1, -1, -1):
+            await waiting.broker.cold_reads.warm(attempt.cold)
+            await in_turns(attempt.unloaded, _load)
+            if waiting.connection.closed:
+                return
+            attempt = waiting.attempt(patient=rounds_left == 0)
+            if not attempt.cold:
+                break
+            attempt.release()
+        left_s = ends_s - time_s()
+        if attempt.is_enough or left_s <= 0 or not attempt.partitions:
+            waiting.send(attempt)
+            waiting.broker.times.answered(waiting.connection, self._times)
+        else:
+            attempt.release()
+            waiting.park(attempt.partitions, left_s, self._times)
+
+
+def _load(log: PartitionLog) -> None:
+    with suppress(KafkaError):  # the next try says it
+        log.load()

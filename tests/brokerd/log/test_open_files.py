@@ -58,3 +58,15 @@ def test_a_file_that_is_gone_is_a_storage_error(tmp_path: Path) -> None:
     with pytest.raises(KafkaError, match="cannot open") as caught:
         file.fd()
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def test_a_range_below_which_the_log_was_cut_says_so_and_no_other(tmp_path: Path) -> None:
+    (file,) = make(tmp_path, OpenFiles(), 1)
+    before, across = file.pin(0, 2), file.pin(1, 2)
+    file.cut(2)
+    assert (before.is_cut, across.is_cut) == (False, True)
+    before.release()
+    across.release()
+    after = file.pin(1, 2)
+    assert not after.is_cut
+    after.release()

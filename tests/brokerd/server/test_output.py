@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.server.output import SENDFILE_MIN_BYTES, OutputQueue
+from brokerd.server.output import SENDFILE_MIN_BYTES, TURN_BYTES, OutputQueue
 
 
 class Range:
@@ -17,6 +17,7 @@ class Range:
         self.fd = os.open(path, os.O_RDONLY)
         self.position_bytes = position
         self.size_bytes = size
+        self.is_cut = False
         self.released = 0
 
     def release(self) -> None:
@@ -112,3 +113,53 @@ def test_a_file_that_ends_inside_its_range_ends_the_connection(
     with pytest.raises(ConnectionAbortedError):
         queue.flush()
     queue.clear()
+
+
+@pytest.mark.parametrize("size", [100, SENDFILE_MIN_BYTES * 2])
+def test_a_range_below_which_the_log_was_cut_ends_the_connection(
+    pair: tuple[OutputQueue, socket.socket], tmp_path: Path, size: int
+) -> None:
+    queue, peer = pair
+    path = tmp_path / "log"
+    path.write_bytes(bytes(size))
+    cut = Range(path, 0, size)
+    cut.is_cut = True
+    queue.add_parts([cut])
+    with pytest.raises(ConnectionAbortedError, match="was cut"):
+        queue.flush()
+    queue.clear()
+    assert cut.released == 1
+    peer.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        peer.recv(1)
+
+
+@pytest.mark.parametrize("in_file", [True, False])
+def test_one_turn_sends_no_more_than_its_share_however_fast_the_other_end_reads(
+    tmp_path: Path, in_file: bool
+) -> None:
+    path = tmp_path / "sink"
+    with path.open("wb+") as sink:
+
+        class Fast:
+            """Takes whatever it is given, as the socket of a reader that keeps up does."""
+
+            def fileno(self) -> int:
+                return sink.fileno()
+
+            def send(self, data: bytes, flags: int = 0) -> int:
+                return os.write(sink.fileno(), data)
+
+        source = tmp_path / "log"
+        source.write_bytes(bytes(4 * TURN_BYTES))
+        queue = OutputQueue(Fast())  # type: ignore[arg-type]
+        size = TURN_BYTES // 4
+        parts = [
+            Range(source, index * size, size) if in_file else bytes(size) for index in range(16)
+        ]
+        queue.add_parts(list(parts))
+        turns = []
+        while not queue.flush():
+            turns.append(queue.sent_bytes)
+        turns.append(queue.sent_bytes)
+    assert turns == [TURN_BYTES, 2 * TURN_BYTES, 3 * TURN_BYTES, 4 * TURN_BYTES]

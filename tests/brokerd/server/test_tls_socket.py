@@ -136,6 +136,8 @@ class Range:
         self.fd = os.open(path, os.O_RDONLY)
         self.position_bytes, self.size_bytes, self.released = position, size, 0
 
+    is_cut = False
+
     def release(self) -> None:
         self.released += 1
         os.close(self.fd)

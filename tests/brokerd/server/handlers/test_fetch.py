@@ -1,19 +1,22 @@
 """Fetch over the wire: by name and by id, with a session and without, committed or not."""
 
+import os
 from collections.abc import Iterator
 from itertools import count
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
+import httpx
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.cold import is_cached
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import FetchPartition
-from brokerd.protocol.records import Record, encode_batch
+from brokerd.protocol.records import Record, encode_batch, iter_batches
 from brokerd.server.handlers.fetch import led_partition
-from tests.support.brokerd import BrokerdCluster
+from tests.support.brokerd import Brokerd, BrokerdCluster
 from tests.support.wire import Wire
 
 _numbers = count()
@@ -227,3 +230,35 @@ def test_special_timestamps_stand_for_offsets(wire: Wire, topic: str, version: i
     assert offset_at(-4) == (0 if version >= 9 else -1, later)
     assert offset_at(-5) == (-1, later)
     assert offset_at(-6) == (-1, ErrorCode.UNSUPPORTED_VERSION)
+
+
+def cold_fetches(broker: Brokerd) -> int:
+    token = (broker.directory / "admin.token").read_text().strip()
+    headers = {"Authorization": f"Bearer {token}"}
+    lines = httpx.get(f"{broker.admin_url}/metrics", headers=headers).text.splitlines()
+    (count,) = (line.split()[1] for line in lines if line.startswith("brokerd_cold_fetches_total "))
+    return int(count)
+
+
+def test_records_that_are_not_in_memory_come_all_the_same_and_in_order(
+    brokers: BrokerdCluster, wire: Wire, topic: str
+) -> None:
+    broker = brokers.brokers[0]
+    for _ in range(20):
+        produce(wire, topic, bytes(1_000_000))
+    before = cold_fetches(broker)
+    fields = {"replica_id": -1, "max_wait": 0, "min_bytes": 1, "max_bytes": 1 << 20,
+              "isolation_level": 0, "session_id": 0, "session_epoch": -1,
+              "topics": [{"topic": topic, "partitions": [partition(offset=1)]}]}  # fmt: skip
+    with next((broker.logs / f"{topic}-0").glob("*.log")).open("rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        if is_cached(file.fileno(), 0, 1):
+            pytest.skip("the file system keeps everything in memory")
+    wire.request(ApiKey.FETCH, 7, fields)
+    wire.request(ApiKey.API_VERSIONS, 0, {})
+    (row,) = rows(wire.answer(ApiKey.FETCH, 7))
+    assert row.error_code == 0
+    assert [header.base_offset for header, _ in iter_batches(memoryview(row.records))][:1] == [1]
+    assert wire.answer(ApiKey.API_VERSIONS, 0).error_code == 0
+    assert cold_fetches(broker) > before

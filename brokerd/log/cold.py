@@ -1,0 +1,131 @@
+"""What must be read from the disk before it can be served: found out without waiting for the disk.
+
+A read of pages that are not in memory takes milliseconds, and so does sendfile; on an event loop
+everybody would wait for them. A look-up that is asked not to wait raises ColdError instead. Its
+`spot` brings the bytes into memory in any thread; then the same look-up is done again.
+
+Whether bytes are in memory is asked of the system (preadv with RWF_NOWAIT, at the beginning, the
+middle and the end of a range). Where it cannot say, they count as cold.
+"""
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, Protocol
+
+from brokerd.log import names
+
+if TYPE_CHECKING:
+    from brokerd.log.open_files import FileRange
+
+READ_AHEAD_BYTES: Final = 1 << 20
+_PIECE_BYTES: Final = 256 << 10
+_SMALL_BYTES: Final = 64 << 10
+_NOWAIT: Final = getattr(os, "RWF_NOWAIT", 0)
+_one_byte = [bytearray(1)]
+
+
+class Spot(Protocol):
+    """Where the bytes lie. `warm` may be called in any thread, then `release` where logs are used.
+    """
+
+    def warm(self) -> None: ...
+
+    def release(self) -> None: ...
+
+
+class ColdError(Exception):
+    """The answer would have to wait for the disk. The spot must be released."""
+
+    def __init__(self, spot: Spot) -> None:
+        super().__init__("bytes that are not in memory")
+        self.spot = spot
+
+
+class RangeSpot:
+    """A range of a data file; what follows it is asked for, too."""
+
+    __slots__ = ("_range",)
+
+    def __init__(self, pinned: "FileRange") -> None:
+        self._range = pinned
+
+    def warm(self) -> None:
+        """Raises OSError."""
+        pinned = self._range
+        end = pinned.position_bytes + pinned.size_bytes
+        read_through(pinned.fd, pinned.position_bytes, end)
+        os.posix_fadvise(pinned.fd, end, READ_AHEAD_BYTES, os.POSIX_FADV_WILLNEED)
+
+    def release(self) -> None:
+        self._range.release()
+
+
+class FilesSpot:
+    """The files of one segment but its data, of which the tail alone is read, and those of the log
+    as a whole: what the first use of an index, or of the log, reads."""
+
+    __slots__ = ("_base_offset", "_directory")
+
+    def __init__(self, directory: str, base_offset: int) -> None:
+        self._directory = directory
+        self._base_offset = base_offset
+
+    def warm(self) -> None:
+        """A file that is not there (any more) is passed over."""
+        for name in os.listdir(self._directory):
+            parsed = names.parse_segment_file(name)
+            is_wanted = name == names.EPOCH_CHECKPOINT
+            if parsed is not None:
+                is_wanted = parsed[0] == self._base_offset or parsed[1] == names.SNAPSHOT
+            if is_wanted:
+                with suppress(OSError):
+                    _read_tail(f"{self._directory}/{name}")
+
+    def release(self) -> None:
+        """Nothing is held."""
+
+
+def is_cached(fd: int, position_bytes: int, size_bytes: int) -> bool:
+    """Whether a range can probably be read without waiting for the disk."""
+    if not _NOWAIT:
+        return False
+    try:
+        os.preadv(fd, _one_byte, position_bytes, _NOWAIT)
+        if size_bytes > _SMALL_BYTES:
+            os.preadv(fd, _one_byte, position_bytes + size_bytes // 2, _NOWAIT)
+            os.preadv(fd, _one_byte, position_bytes + size_bytes - 1, _NOWAIT)
+    except OSError:
+        return False
+    return True
+
+
+def is_file_cached(path: str) -> bool:
+    """The same of a whole file; one that is not there need not be waited for."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return True
+    try:
+        size_bytes = os.fstat(fd).st_size
+        return size_bytes == 0 or is_cached(fd, 0, size_bytes)
+    finally:
+        os.close(fd)
+
+
+def read_through(fd: int, position_bytes: int, end_bytes: int) -> None:
+    """Read a range and drop it: afterwards it is in memory. Raises OSError."""
+    piece = memoryview(bytearray(min(_PIECE_BYTES, max(end_bytes - position_bytes, 1))))
+    while position_bytes < end_bytes:
+        count = os.preadv(fd, [piece[: end_bytes - position_bytes]], position_bytes)
+        if count == 0:
+            return
+        position_bytes += count
+
+
+def _read_tail(path: str) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        size_bytes = os.fstat(fd).st_size
+        read_through(fd, max(size_bytes - READ_AHEAD_BYTES, 0), size_bytes)
+    finally:
+        os.close(fd)

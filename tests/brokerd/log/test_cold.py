@@ -1,0 +1,125 @@
+"""What is not in memory is said instead of waited for, and is there after it was warmed."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from brokerd.log.cold import READ_AHEAD_BYTES, ColdError, is_cached
+from brokerd.log.log_config import LogConfig
+from brokerd.log.open_files import FileRange
+from brokerd.log.partition_log import PartitionLog
+from tests.brokerd.log.support import NOW_MS, batch, open_log, reopen
+
+SMALL = LogConfig(segment_bytes=1 << 20, index_interval_bytes=4096)
+LARGE = LogConfig(segment_bytes=16 << 20)
+RECORD_BYTES = 10_000
+
+
+def written(directory: Path, config: LogConfig, count: int) -> PartitionLog:
+    """A log opened anew after `count` batches, of which nothing is in memory."""
+    log = open_log(directory, config)
+    for _ in range(count):
+        log.append([batch(size=RECORD_BYTES)], 0, NOW_MS)
+    log = reopen(log)
+    evict(directory)
+    return log
+
+
+def evict(directory: Path) -> None:
+    for path in directory.iterdir():
+        fd = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        finally:
+            os.close(fd)
+
+
+@pytest.fixture(autouse=True)
+def _file_system_that_can_forget(tmp_path: Path) -> None:
+    probe = tmp_path / "probe"
+    probe.write_bytes(b"x")
+    evict(tmp_path)
+    with probe.open("rb") as file:
+        if is_cached(file.fileno(), 0, 1):
+            pytest.skip(f"the file system of {tmp_path} keeps everything in memory")
+    probe.unlink()
+
+
+def read(log: PartitionLog, offset: int, max_bytes: int, *, patient: bool) -> FileRange:
+    found = log.read(
+        offset, max_bytes, up_to=log.log_end_offset, min_one_batch=True, patient=patient
+    )
+    assert found is not None
+    return found
+
+
+def content(found: FileRange) -> bytes:
+    try:
+        return found.read()
+    finally:
+        found.release()
+
+
+def warmed(log: PartitionLog, offset: int, max_bytes: int) -> tuple[FileRange, int]:
+    """What an impatient reader gets in the end, and how often it had to come again."""
+    rounds = 0
+    while True:
+        try:
+            return read(log, offset, max_bytes, patient=False), rounds
+        except ColdError as error:
+            error.spot.warm()
+            error.spot.release()
+        if not log.is_loaded:
+            log.load()
+        rounds += 1
+        assert rounds < 5
+
+
+def test_an_impatient_reader_gets_the_same_as_a_patient_one_only_later(tmp_path: Path) -> None:
+    log = written(tmp_path, SMALL, 400)
+    for offset in (0, 150, 399):
+        data = content(warmed(log, offset, 100_000)[0])
+        assert data == content(read(log, offset, 100_000, patient=True))
+
+
+def test_each_step_of_a_cold_read_is_said_before_it_would_wait(tmp_path: Path) -> None:
+    log = written(tmp_path, SMALL, 400)
+    found, rounds = warmed(log, 10, 100_000)
+    found.release()
+    assert rounds >= 2  # the first use of the log, then what an old record takes
+    found, rounds = warmed(log, 12, 100_000)
+    found.release()
+    assert rounds == 0
+
+
+def test_of_a_large_cold_range_a_piece_is_read_at_a_time(tmp_path: Path) -> None:
+    log = written(tmp_path, LARGE, 900)
+    log.load()
+    evict(tmp_path)
+    assert 0 < len(content(warmed(log, 0, 8 << 20)[0])) <= READ_AHEAD_BYTES
+    next(tmp_path.glob("*.log")).read_bytes()
+    assert len(content(warmed(log, 0, 8 << 20)[0])) > READ_AHEAD_BYTES
+
+
+def test_a_batch_larger_than_a_piece_comes_whole(tmp_path: Path) -> None:
+    log = open_log(tmp_path, LARGE)
+    log.append([batch(size=2 << 20)], 0, NOW_MS)
+    log = reopen(log)
+    evict(tmp_path)
+    assert len(content(warmed(log, 0, 100)[0])) == log.size_bytes > READ_AHEAD_BYTES
+
+
+def test_what_was_appended_lately_is_read_without_asking(tmp_path: Path) -> None:
+    log = open_log(tmp_path, LARGE)
+    log.append([batch(size=RECORD_BYTES)], 0, NOW_MS)
+    evict(tmp_path)
+    assert len(content(read(log, 0, 100, patient=False))) == log.size_bytes
+    for _ in range(1700):  # two marks of 8 MiB
+        log.append([batch(size=RECORD_BYTES)], 0, NOW_MS)
+    evict(tmp_path)
+    with pytest.raises(ColdError) as cold:
+        read(log, 0, 100, patient=False)
+    cold.value.spot.release()
+    assert content(read(log, log.log_end_offset - 1, 100, patient=False))
