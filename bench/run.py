@@ -1,132 +1,173 @@
 """`make bench`: brokerd and Apache Kafka side by side, same machine, same run, same clients.
 
 Both servers run throughout; each load is measured on them in turn (A B A B), several times, and the
-median counts. Kafka's code is compiled while it runs, so each is warmed up first. The table goes to
-standard output and, with all figures, into bench/results/.
+median counts. Kafka's code is compiled while it runs: its first minute is measured and reported
+apart, and every load runs until two windows in a row differ by less than 5 % (or three were seen)
+before it is measured. The table goes to standard output and, with every single figure, into
+bench/results/ after each row, so that a run that is broken off keeps what it has. A load that fails
+says why in its row and the others go on.
+
+How each load works is said in bench/producing.py and bench/consuming.py, what is asked of it in
+bench/rows.py. librdkafka is driven by ctypes (bench/rdkafka.py); "ready-made" loads send prepared
+frames and count the answers' bytes without copying them (bench/raw.py).
+
+    make bench ARGS="--rows produce,fetch --rounds 1 --seconds 3"     a quick look
 """
 
 import argparse
-import json
-import os
-import platform
-import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+import traceback
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench.loads import LOADS, Load, Measured, passing_topic, produce_to, small_requests
-from bench.servers import ROOT, Server, free_space_bytes, kafka_problem, running
+from bench.measured import Measured
+from bench.report import Found, Report
+from bench.rows import ROWS, Contender, Row
+from bench.servers import (
+    BROKERD,
+    KAFKA_NAME,
+    ROOT,
+    Server,
+    free_space_bytes,
+    kafka_problem,
+    running,
+)
 
 RESULTS = ROOT / "bench" / "results"
 SPACE_NEEDED_BYTES = 30 << 30
+AGREEMENT = 0.05
+WINDOWS_MAX = 3
+WINDOW = 2
+FIRST_MINUTE = 12
+"""Kafka's windows, and its first minute, in measurements of `--seconds`; brokerd has nothing to
+compile, its windows are half as long."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="make bench", description=__doc__.split("\n")[0])
-    parser.add_argument("--seconds", type=float, default=8, help="of each measurement")
-    parser.add_argument("--rounds", type=int, default=3, help="measurements of each load")
-    parser.add_argument("--warm-up", type=float, default=60, help="seconds for Kafka")
-    parser.add_argument("--without-kafka", action="store_true")
-    parser.add_argument("--directory", type=Path, help="where logs are written (default: temp)")
-    options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="brokerd-bench-", dir=options.directory) as name:
-        directory = Path(name)
-        if free_space_bytes(directory) < SPACE_NEEDED_BYTES:
+    options = _options(arguments)
+    rows = _wanted(options.rows)
+    if rows is None:
+        return 2
+    with tempfile.TemporaryDirectory(
+        prefix="brokerd-bench-", dir=options.directory, ignore_cleanup_errors=True
+    ) as name:
+        if free_space_bytes(Path(name)) < SPACE_NEEDED_BYTES:
             print(f"bench: {name} needs 30 GB of space; --directory names another place")
             return 1
-        problem = None if not options.without_kafka else "it was left out (--without-kafka)"
-        problem = problem or kafka_problem()
+        problem = "it was left out (--without-kafka)" if options.without_kafka else kafka_problem()
         if problem:
             print(f"bench: Apache Kafka is not measured: {problem}")
-        with running(directory, with_kafka=problem is None) as servers:
-            _warm_up(servers, options.warm_up)
-            measured = [_measure(load, servers, options) for load in LOADS]
-            memory = {server.name: server.rss_bytes() for server in servers}
-    _report([server.name for server in servers], measured, memory, options)
+            rows = [_without_kafka(row) for row in rows]
+        names = dict.fromkeys(each.server for row in rows for each in row.contenders)
+        report = Report(RESULTS, options.rounds, options.seconds)
+        with running(Path(name), list(names)) as servers:
+            _warm_up(servers, options.seconds, report)
+            for row in rows:
+                report.add(row, _measure(row, servers, options))
+        print("\n" + report.text)
     return 0
 
 
-def _warm_up(servers: list[Server], seconds: float) -> None:
-    """brokerd has nothing to compile, a few seconds fill its caches; Kafka takes a minute."""
-    for server in servers:
-        for_server = seconds if server.name != "brokerd" else min(seconds, 5)
-        print(f"warming up {server.name}, {for_server:.0f} s …", flush=True)
-        if for_server:
-            with passing_topic(server, "warm") as topic:
-                produce_to(server, for_server * 0.7, topic, **{"batch.size": 65_536})
-            small_requests(server, for_server * 0.3)
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__.split("\n")[0])
+    keys = ", ".join(row.key for row in ROWS)
+    parser.add_argument("--rows", help=f"some of them, separated by commas: {keys}")
+    parser.add_argument("--seconds", type=float, default=5, help="of each measurement")
+    parser.add_argument("--rounds", type=int, default=3, help="measurements of each load")
+    parser.add_argument("--without-kafka", action="store_true")
+    parser.add_argument("--directory", type=Path, help="where logs are written (default: temp)")
+    return parser.parse_args(arguments)
+
+
+def _wanted(keys: str | None) -> list[Row] | None:
+    known = {row.key: row for row in ROWS}
+    if keys is None:
+        return list(ROWS)
+    wanted = [key.strip() for key in keys.split(",")]
+    unknown = [key for key in wanted if key not in known]
+    if unknown:
+        print(f"bench: no row {', '.join(unknown)}; there are {', '.join(known)}")
+        return None
+    return [known[key] for key in wanted]
+
+
+def _without_kafka(row: Row) -> Row:
+    left = [each for each in row.contenders if each.server != KAFKA_NAME]
+    return row.of(left)
+
+
+def _warm_up(servers: Mapping[str, Server], seconds: float, report: Report) -> None:
+    """Kafka's first minute, of the load `produce`, window by window."""
+    (row,) = (row for row in ROWS if row.key == "produce")
+    for name in (BROKERD, KAFKA_NAME):
+        if name not in servers:
+            continue
+        contender = next(each for each in row.contenders if each.server == name)
+        until = time.monotonic() + (FIRST_MINUTE * seconds if name == KAFKA_NAME else 0)
+        print(f"{name}, cold: {row.name}", flush=True)
+        while True:
+            one = _once(row, contender, servers, _window_s(contender, seconds))
+            if isinstance(one, str):
+                break
+            report.add_cold(name, one.rate)
+            if time.monotonic() > until:
+                break
+
+
+def _window_s(contender: Contender, seconds: float) -> float:
+    return seconds * (WINDOW if contender.server == KAFKA_NAME else WINDOW / 2)
 
 
 def _measure(
-    load: Load, servers: list[Server], options: argparse.Namespace
-) -> dict[str, list[Measured]]:
-    print(f"{load.name}", flush=True)
-    found: dict[str, list[Measured]] = {server.name: [] for server in servers}
+    row: Row, servers: Mapping[str, Server], options: argparse.Namespace
+) -> dict[str, Found]:
+    """What was found for each contender's label."""
+    print(f"{time.strftime('%H:%M:%S')} {row.name}", flush=True)
+    found = {each.label: Found() for each in row.contenders}
+    if row.settles:
+        for each in row.contenders:
+            found[each.label].take_problem(_settle(row, each, servers, options.seconds))
     for _ in range(options.rounds):
-        for server in servers:
-            one = load.run(server, options.seconds)
-            found[server.name].append(one)
-            print(f"  {server.name}: {one.rate:,.0f} {load.unit}, {one.cpu:.2f} {load.cpu_unit}")
+        for each in row.contenders:
+            if found[each.label].problem is None:
+                found[each.label].take(_once(row, each, servers, options.seconds))
     return found
 
 
-def _median(values: list[Measured]) -> Measured:
-    return Measured(
-        statistics.median(each.rate for each in values),
-        statistics.median(each.cpu for each in values),
-    )
-
-
-def _report(
-    names: list[str],
-    measured: list[dict[str, list[Measured]]],
-    memory: dict[str, int],
-    options: argparse.Namespace,
-) -> None:
-    lines = [
-        "# brokerd and Apache Kafka side by side",
-        "",
-        f"{time.strftime('%Y-%m-%d %H:%M')}, {_machine()}. One broker each, one partition, median"
-        f" of {options.rounds} × {options.seconds:g} s in turn, Kafka warmed up for"
-        f" {options.warm_up:g} s. CPU is the broker's.",
-        "",
-        "| Load | " + " | ".join(names) + " | rate ÷ Kafka | CPU ÷ Kafka |",
-        "|---" * (len(names) + 3) + "|",
-    ]
-    for load, found in zip(LOADS, measured, strict=True):
-        medians = [_median(found[name]) for name in names]
-        cells = [
-            f"{each.rate:,.0f} {load.unit}, {each.cpu:.2f} {load.cpu_unit}" for each in medians
-        ]
-        ratios = ["—", "—"]
-        if len(medians) == 2:
-            ours, kafka = medians
-            ratios = [f"{ours.rate / kafka.rate:.2f}", f"{ours.cpu / kafka.cpu:.2f}"]
-        lines.append("| " + " | ".join([load.name, *cells, *ratios]) + " |")
-    used = " | ".join(f"{memory[name] / 1e6:.0f} MB" for name in names)
-    lines.append(f"| resident memory at the end | {used} | | |")
-    text = "\n".join(lines) + "\n"
-    print("\n" + text)
-    RESULTS.mkdir(exist_ok=True)
-    stamp = time.strftime("%Y%m%d-%H%M")
-    (RESULTS / f"{stamp}.md").write_text(text)
-    figures = {
-        load.name: {name: [[each.rate, each.cpu] for each in found[name]] for name in names}
-        for load, found in zip(LOADS, measured, strict=True)
-    }
-    whole = {"machine": _machine(), "figures": figures, "rss_bytes": memory}
-    (RESULTS / f"{stamp}.json").write_text(json.dumps(whole, indent=1) + "\n")
-
-
-def _machine() -> str:
-    model = "unknown processor"
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            model = line.partition(":")[2].strip()
+def _settle(
+    row: Row, contender: Contender, servers: Mapping[str, Server], seconds: float
+) -> str | None:
+    """Runs the load until two windows agree; what went wrong."""
+    before = 0.0
+    for _ in range(WINDOWS_MAX):
+        one = _once(row, contender, servers, _window_s(contender, seconds), "warming up ")
+        if isinstance(one, str):
+            return one
+        if abs(one.rate - before) < AGREEMENT * before:
             break
-    return f"{os.cpu_count()} × {model}, Python {platform.python_version()}"
+        before = one.rate
+    return None
+
+
+def _once(
+    row: Row,
+    contender: Contender,
+    servers: Mapping[str, Server],
+    seconds: float,
+    what: str = "",
+) -> Measured | str:
+    """One measurement, or what went wrong."""
+    try:
+        one = contender.load(servers[contender.server], seconds)
+    except Exception as error:
+        traceback.print_exc()
+        problem = f"{type(error).__name__}: {error}"
+        print(f"  {what}{contender.label}: failed: {problem}", flush=True)
+        return problem
+    print(f"  {what}{contender.label}: {row.said(one)}", flush=True)
+    return one
 
 
 if __name__ == "__main__":

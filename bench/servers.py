@@ -1,4 +1,4 @@
-"""The servers under measurement: one ZooKeeper, one brokerd, one Apache Kafka, on free ports."""
+"""The servers under measurement: brokerd and Apache Kafka beside one ZooKeeper, on free ports."""
 
 import os
 import shutil
@@ -7,8 +7,11 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 from tests.support.zookeeper import ZooKeeper, free_port
@@ -16,6 +19,9 @@ from tests.support.zookeeper import ZooKeeper, free_port
 ROOT = Path(__file__).parent.parent
 KAFKA = ROOT / "bench" / "kafka.sh"
 NO_KAFKA = 3
+BROKERD = "brokerd"
+KAFKA_NAME = "Apache Kafka 3.9"
+VALIDATING = "brokerd, validate.records=all"
 READY_TIMEOUT_S = 120
 STOP_TIMEOUT_S = 30
 # Both brokers; the default of a minute would keep the files of many loads on the disk at once.
@@ -40,27 +46,55 @@ class Process:
 
 
 class Server(Process):
-    """A broker process: where it listens and what it uses."""
+    """A broker process: where it listens, what it uses, how long its start took."""
 
-    def __init__(self, name: str, port: int, logs: Path, pid: int) -> None:
+    def __init__(self, name: str, port: int, logs: Path, pid: int, ready_s: float) -> None:
         super().__init__(pid)
         self.name = name
         self.port = port
         self.logs = logs
+        self.ready_s = ready_s
+        self.admin_port = 0
+        self.start_another: Callable[[], tuple[float, float]] = _cannot
+        """Starts its like beside it, empty, and stops it: seconds and CPU seconds until ready."""
 
     @property
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
 
+    def metrics_request(self) -> urllib.request.Request:
+        """What a scraper asks brokerd."""
+        token = (self.logs / "admin.token").read_text().strip()
+        return urllib.request.Request(
+            f"http://127.0.0.1:{self.admin_port}/metrics",
+            headers={"Authorization": f"Bearer {token}"},
+        )
+
+
+def _cannot() -> tuple[float, float]:
+    raise RuntimeError("this server was not started by `running`")
+
 
 @contextmanager
-def running(directory: Path, *, with_kafka: bool) -> Iterator[list[Server]]:
-    """brokerd, then Kafka if it is wanted; everything is stopped at the end."""
+def running(directory: Path, names: Sequence[str]) -> Iterator[dict[str, Server]]:
+    """The servers of these names, each in a chroot of one ZooKeeper; all are stopped at the end."""
+    numbers = count(1)
     with ExitStack() as stack:
         zookeeper = stack.enter_context(ZooKeeper.started(directory / "zookeeper"))
-        servers = [stack.enter_context(_brokerd(directory, zookeeper.connect("/brokerd")))]
-        if with_kafka:
-            servers.append(stack.enter_context(_kafka(directory, zookeeper.connect("/kafka"))))
+
+        def start(name: str) -> AbstractContextManager[Server]:
+            number = next(numbers)
+            place = directory / f"broker-{number}"
+            place.mkdir()
+            return _STARTS[name](place, zookeeper.connect(f"/bench-{number}"))
+
+        def start_and_stop(name: str) -> tuple[float, float]:
+            with start(name) as server:
+                return server.ready_s, server.cpu_seconds()
+
+        servers = {name: stack.enter_context(start(name)) for name in names}
+        for name, server in servers.items():
+            server.start_another = partial(start_and_stop, name)
         yield servers
 
 
@@ -71,17 +105,20 @@ def kafka_problem() -> str | None:
 
 
 @contextmanager
-def _brokerd(directory: Path, zookeeper: str) -> Iterator[Server]:
-    port = free_port()
-    logs = directory / "brokerd-logs"
+def _brokerd(
+    directory: Path, zookeeper: str, name: str = BROKERD, settings: str = ""
+) -> Iterator[Server]:
+    port, admin_port = free_port(), free_port()
+    logs = directory / "logs"
     properties = directory / "brokerd.properties"
     properties.write_text(
         f"broker.id=1\nlisteners=PLAINTEXT://127.0.0.1:{port}\nlog.dirs={logs}\n"
-        f"zookeeper.connect={zookeeper}\nbrokerd.admin.port={free_port()}\n"
-        f"{DELETE_DELAY}\n"
+        f"zookeeper.connect={zookeeper}\nbrokerd.admin.port={admin_port}\n"
+        f"group.initial.rebalance.delay.ms=0\n{DELETE_DELAY}\n{settings}\n"
     )
     command = [sys.executable, "-m", "brokerd", "start", str(properties)]
-    with _process("brokerd", command, port, logs) as server:
+    with _process(name, command, port, logs) as server:
+        server.admin_port = admin_port
         yield server
 
 
@@ -90,19 +127,27 @@ def _kafka(directory: Path, zookeeper: str) -> Iterator[Server]:
     port = free_port()
     home = directory / "kafka"
     command = [str(KAFKA), "broker", str(home), str(port), "1", zookeeper, DELETE_DELAY]
-    with _process("Apache Kafka 3.9", command, port, home / "logs") as server:
+    with _process(KAFKA_NAME, command, port, home / "logs") as server:
         yield server
+
+
+_STARTS: dict[str, Callable[[Path, str], AbstractContextManager[Server]]] = {
+    BROKERD: _brokerd,
+    KAFKA_NAME: _kafka,
+    VALIDATING: partial(_brokerd, name=VALIDATING, settings="brokerd.validate.records=all"),
+}
 
 
 @contextmanager
 def _process(name: str, command: list[str], port: int, logs: Path) -> Iterator[Server]:
-    output = logs.parent / f"{name.split()[0].lower()}.log"
+    output = logs.parent / "output.log"
     output.parent.mkdir(exist_ok=True)
+    begin = time.monotonic()
     with output.open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=ROOT)
     try:
         _wait_until_it_answers(name, port, process, output)
-        yield Server(name, port, logs, process.pid)
+        yield Server(name, port, logs, process.pid, time.monotonic() - begin)
     finally:
         process.terminate()
         try:
@@ -123,7 +168,7 @@ def _wait_until_it_answers(
                 if connection.recv(4):
                     return
         except OSError:
-            time.sleep(0.05)
+            time.sleep(0.005)
     tail = output.read_text(errors="replace")[-2000:]
     raise RuntimeError(f"{name} did not become ready:\n{tail}")
 
