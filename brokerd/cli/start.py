@@ -114,11 +114,23 @@ def _say_ready(broker: Broker) -> None:
     )
 
 
+def _output_file(config: BrokerConfig) -> Path | None:
+    """Where a broker in the background writes: the first log directory that can be written."""
+    for path in map(Path, config.log_dirs):
+        with contextlib.suppress(OSError):
+            path.mkdir(parents=True, exist_ok=True)
+            output = path / "brokerd.out"
+            output.open("ab").close()
+            return output
+    return None
+
+
 def _in_background(path: str, overrides: Sequence[str], config: BrokerConfig) -> int:
     """Starts the same command detached, and returns once it is ready or has failed."""
-    directory = Path(config.log_dirs[0])
-    directory.mkdir(parents=True, exist_ok=True)
-    output = directory / "brokerd.out"
+    output = _output_file(config)
+    if output is None:
+        print(f"brokerd: log.dirs: cannot write into {', '.join(config.log_dirs)}", file=sys.stderr)
+        return 1
     command = [sys.executable, "-m", "brokerd", "start", path]
     for override in overrides:
         command += ("--override", override)

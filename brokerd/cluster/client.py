@@ -9,15 +9,16 @@ Losing the connection stops neither the broker nor the image: both tasks wait fo
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
-from brokerd.cluster import registration, session_file
+from brokerd.cluster import offline, registration, session_file
 from brokerd.cluster.config_admin import ConfigAdmin
 from brokerd.cluster.controller_service import ControllerService
 from brokerd.cluster.election import Mandate, find_or_stand
 from brokerd.cluster.feed import Feed
 from brokerd.cluster.image import NO_CONTROLLER, ImageDelta, MetadataImage
 from brokerd.cluster.kazoo_client import why_unreachable
+from brokerd.cluster.offline import Replica
 from brokerd.cluster.producer_ids import claim_block
 from brokerd.cluster.progress import Progress
 from brokerd.cluster.readiness import LeaderReadiness
@@ -37,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 RETRY_S = 1.0
 RECONNECT_S = 0.05
-EVERYTHING = frozenset({"brokers", "changes", "configs", "controller"})
+EVERYTHING = frozenset({"brokers", "changes", "configs", "controller", "failures", "own-failures"})
 
 
 def _now_ms() -> int:
@@ -70,6 +71,8 @@ class ClusterClient:
         self._due: set[str] = set()
         self._joined_session = 0
         self._disconnected_since_ms: int | None = None
+        self._offline: frozenset[Replica] = frozenset()
+        self._offline_told: frozenset[Replica] = frozenset()
         self._mandate: Mandate | None = None
         self._service: ControllerService | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -237,11 +240,14 @@ class ClusterClient:
             session[0],
             self._zookeeper.session_timeout_ms,
         )
+        self._offline_told = frozenset()
         await self._feed.brokers()
+        await self._feed.failures()
         await self._feed.load()
         await self._find_controller()
         self._joined_session = session[0]
-        self._flag("changes")
+        self._due |= {"changes", "own-failures"}
+        self._wake.set()
 
     def _check_cluster_id(self, cluster_id: str) -> None:
         if self.image.cluster_id and self.image.cluster_id != cluster_id:
@@ -264,11 +270,29 @@ class ClusterClient:
                 return
         if "controller" in due:
             await self._find_controller()
+        if "own-failures" in due:
+            await self._tell_offline()
+        if "failures" in due:
+            await self._feed.failures()
         if "changes" in due:
             await self._feed.changes()
         if "configs" in due:
             await self._feed.configs()
             self._progress.tell()
+
+    # -- replicas that cannot be served --------------------------------------------------------
+
+    def tell_offline(self, replicas: Collection[Replica]) -> None:
+        """These are the replicas of this broker that it cannot serve: the controller is to know."""
+        self._offline = frozenset(replicas)
+        if self._offline != self._offline_told:
+            self._flag("own-failures")
+
+    async def _tell_offline(self) -> None:
+        replicas = self._offline
+        if replicas != self._offline_told:
+            await offline.tell(self._zookeeper, self._settings.broker_id, replicas)
+            self._offline_told = replicas
 
     # -- controller ----------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ each deletion has come:
 A deletion whose replica's broker is away waits for its return, as Kafka's does.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -70,6 +70,7 @@ class Controller:
     def __init__(self, controller_epoch: int, brokers: Mapping[int, int]) -> None:
         self.controller_epoch = controller_epoch
         self.brokers = dict(brokers)
+        self.offline: Mapping[int, frozenset[Partition]] = {}
         self.topics: dict[str, TopicNode] = {}
         self.states: dict[Partition, PartitionState] = {}
         self.deletions: dict[str, Deletion] = {}
@@ -123,6 +124,20 @@ class Controller:
         self.brokers = dict(brokers)
         return self._decide_each(self._all_partitions(), bounced)
 
+    def offline_changed(
+        self, offline: Mapping[int, frozenset[Partition]]
+    ) -> Iterator[PartitionState | None]:
+        """These replicas cannot be served by their (live) brokers: what becomes of them."""
+        before = set().union(*self.offline.values())
+        self.offline = offline
+        touched = before.symmetric_difference(set().union(*offline.values()))
+        known = [
+            (name, index)
+            for name, index in sorted(touched)
+            if name in self.topics and index in self.topics[name].replicas
+        ]
+        return self._decide_each(known, set())
+
     def topics_changed(self, topics: Mapping[str, TopicNode]) -> Iterator[PartitionState | None]:
         """These topics are new or have grown: the first states of their new partitions."""
         self.topics.update(topics)
@@ -141,12 +156,20 @@ class Controller:
             return None
         node = self.topics[name]
         state = self.states.get((name, index))
+        live = self._live(name, index, node.replicas[index])
         if state is not None:
-            return next_state(state, self.brokers, bounced, self.controller_epoch)
+            return next_state(state, live, bounced, self.controller_epoch)
         assert node.topic_id is not None, "a topic is given an id before it is taken over"
         return first_state(
-            name, index, node.topic_id, node.replicas[index], self.brokers, self.controller_epoch
+            name, index, node.topic_id, node.replicas[index], live, self.controller_epoch
         )
+
+    def _live(self, name: str, index: int, replicas: Iterable[int]) -> Container[int]:
+        """The brokers that can serve a partition."""
+        if not self.offline:
+            return self.brokers
+        return {each for each in replicas if each in self.brokers
+                and (name, index) not in self.offline.get(each, ())}  # fmt: skip
 
     def written(self, states: Iterable[PartitionState]) -> None:
         """These states are in ZooKeeper now."""
@@ -183,11 +206,14 @@ class Controller:
 
     def deletions_due(self, applied: Mapping[int, int]) -> list[str]:
         """Topics whose replicas have all stopped. `applied` is the last entry each broker
-        applied."""
+        applied. As Kafka's, the deletion waits for a replica that is offline: its log is there
+        yet, and would be taken for that of a later topic of the same name."""
+        waiting = {name for replicas in self.offline.values() for name, _ in replicas}
         return [
             name
             for name, deletion in self.deletions.items()
             if deletion.announced != NOT_ANNOUNCED
+            and name not in waiting
             and all(
                 broker in self.brokers and applied.get(broker, -1) >= deletion.announced
                 for broker in deletion.brokers

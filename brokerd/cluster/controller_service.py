@@ -21,7 +21,7 @@ from uuid import UUID, uuid4
 
 from kazoo.exceptions import NodeExistsError
 
-from brokerd.cluster import changes, paths, reading
+from brokerd.cluster import changes, offline, paths, reading
 from brokerd.cluster.changes import ChangeEntry, encode_entry
 from brokerd.cluster.codecs import TopicNode, encode_feature, encode_topic
 from brokerd.cluster.controller import Controller, LoadedState
@@ -74,6 +74,7 @@ class ControllerService:
         self._topics_watch = partial(self._flag, "topics")
         self._markers_watch = partial(self._flag, "markers")
         self._applied_watch = partial(self._flag, "applied")
+        self._log_dirs_watch = partial(self._flag, "log-dirs")
 
     # -- asked by the client ------------------------------------------------------------------
 
@@ -131,6 +132,7 @@ class ControllerService:
         self._last_number = max(entries, default=-1)
         names = await self._zookeeper.children(paths.TOPICS, self._topics_watch)
         core = Controller(self._mandate.epoch, {b: info.epoch for b, info in brokers.items()})
+        core.offline = await offline.read(self._zookeeper)
         topics: dict[str, TopicNode] = {}
         loaded: list[LoadedState] = []
         async for run in reading.topics(self._zookeeper, names):
@@ -140,7 +142,7 @@ class ControllerService:
         marked = await self._zookeeper.children(paths.DELETE_TOPICS, self._markers_watch)
         self._core = core
         await self._write(core.load(topics, loaded, marked, last[1].czxid if last else -1))
-        self._due |= {"brokers", "markers", "applied", "purge"}
+        self._due |= {"brokers", "markers", "applied", "log-dirs", "purge"}
         self._wake.set()
         logger.info(
             "controller epoch %d is in office: %d brokers, %d topics, %d partitions, %.0f ms",
@@ -169,12 +171,14 @@ class ControllerService:
             return
         if "brokers" in due:
             await self._brokers_changed()
+        if "log-dirs" in due:
+            await self._log_dirs_failed()
         if due & {"topics", "grown"}:
             await self._topics_changed(grown="grown" in due)
         if due & {"topics", "markers"}:
             await self._take_markers()
             await self._announce_deletions()
-        if due & {"applied", "brokers"}:
+        if due & {"applied", "brokers", "log-dirs"}:
             await self._read_applied()
             await self._finish_deletions()
             await purge_applied(self._zookeeper, self._applied_by_all())
@@ -210,7 +214,15 @@ class ControllerService:
         if epochs == self._core.brokers:
             return
         logger.info("live brokers are now %s", sorted(epochs))
+        self._core.offline = await offline.read(self._zookeeper)
         await self._write(self._core.brokers_changed(epochs))
+
+    async def _log_dirs_failed(self) -> None:
+        """A broker says that there are replicas which it cannot serve, or can again."""
+        events = await self._zookeeper.children(paths.LOG_DIR_EVENTS, self._log_dirs_watch)
+        await self._write(self._core.offline_changed(await offline.read(self._zookeeper)))
+        for name in events:
+            await self._zookeeper.delete(f"{paths.LOG_DIR_EVENTS}/{name}")
 
     async def _topics_changed(self, *, grown: bool) -> None:
         names = await self._zookeeper.children(paths.TOPICS, self._topics_watch)

@@ -4,6 +4,7 @@ order.
     /brokers/ids        who is live                  read anew whenever a child comes or goes
     /brokerd/changes    partition states, deletions  entry by entry; a gap means load everything
     /config/changes     which config changed         the config named is read anew
+    /brokerd/offline    replicas that are not served read anew whenever a broker tells
 
 What was applied, and only then, is acknowledged in `/brokerd/applied/<id>`: the controller
 removes a topic when every broker that had a replica has stopped it. The number acknowledged after
@@ -13,12 +14,13 @@ be read.
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from uuid import UUID
 
 from kazoo.exceptions import NodeExistsError, NoNodeError
 
-from brokerd.cluster import paths, reading
+from brokerd.cluster import offline, paths, reading
 from brokerd.cluster.changes import ChangeEntry, decode_entry
 from brokerd.cluster.codecs import NodeFormatError, decode_config, decode_config_change
 from brokerd.cluster.image import ImageDelta, MetadataImage, TopicInfo
@@ -33,7 +35,8 @@ NOTHING = -1
 
 class Feed:
     """Keeps an image current. `on_change` is awaited with every delta; `on_due(what)` is called
-    when "brokers", "changes" or "configs" are to be read, by calling the method of that name."""
+    when "brokers", "changes", "configs" or "failures" are to be read, by calling the method of that
+    name."""
 
     def __init__(
         self,
@@ -52,6 +55,7 @@ class Feed:
         self._brokers_watch = partial(on_due, "brokers")
         self._changes_watch = partial(on_due, "changes")
         self._configs_watch = partial(on_due, "configs")
+        self._failures_watch = partial(on_due, "failures")
 
     @property
     def config_number(self) -> int:
@@ -110,13 +114,20 @@ class Feed:
             if topic.node.topic_id is not None
         }
         for loaded in await reading.states(self._zookeeper, run):
-            infos[loaded.state.topic].partitions[loaded.state.partition] = loaded.state
+            # Whoever reads it now cannot know that it never had a record.
+            state = replace(loaded.state, is_new=False)
+            infos[state.topic].partitions[state.partition] = state
         return list(infos.values())
 
     async def brokers(self) -> None:
         """Reads the live brokers anew."""
         live = await reading.live_brokers(self._zookeeper, self._brokers_watch)
         await self._tell(self._image.replace_brokers(live))
+
+    async def failures(self) -> None:
+        """Reads anew which replicas brokers cannot serve."""
+        found = await offline.read(self._zookeeper, self._failures_watch)
+        await self._tell(self._image.replace_offline(found))
 
     async def changes(self) -> None:
         """Applies the entries that are new; loads everything where one is missing."""

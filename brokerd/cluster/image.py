@@ -73,6 +73,7 @@ class MetadataImage:
         "cluster_id",
         "controller_epoch",
         "controller_id",
+        "offline",
         "topic_ids",
         "topics",
         "version",
@@ -86,12 +87,19 @@ class MetadataImage:
         self.controller_id = NO_CONTROLLER
         self.controller_epoch = 0
         self.cluster_id = ""
+        self.offline: Mapping[int, frozenset[tuple[str, int]]] = {}
         self.version = 0
 
     def partition(self, topic: str, index: int) -> PartitionState | None:
         """The state of one partition, or None where topic or partition is unknown."""
         info = self.topics.get(topic)
         return info.partitions.get(index) if info else None
+
+    def is_offline(self, topic: str, index: int, broker_id: int) -> bool:
+        """Whether a replica is not served: its broker is away, or cannot."""
+        if broker_id not in self.brokers:
+            return True
+        return bool(self.offline) and (topic, index) in self.offline.get(broker_id, ())
 
     def endpoint(self, broker_id: int, listener: str) -> tuple[str, int] | None:
         """Host and port of a live broker on the named listener, or None."""
@@ -102,6 +110,12 @@ class MetadataImage:
         """Takes over the set of live brokers."""
         changed = brokers != self.brokers
         self.brokers = brokers
+        return self._told(ImageDelta(brokers_changed=changed))
+
+    def replace_offline(self, offline: Mapping[int, frozenset[tuple[str, int]]]) -> ImageDelta:
+        """Takes over which replicas brokers cannot serve."""
+        changed = offline != self.offline
+        self.offline = offline
         return self._told(ImageDelta(brokers_changed=changed))
 
     def replace_controller(self, controller_id: int, controller_epoch: int) -> ImageDelta:

@@ -17,9 +17,13 @@ DELETE_TOPICS = "/admin/delete_topics"
 PRODUCER_ID_BLOCK = "/latest_producer_id_block"
 FEATURE = "/feature"
 
+LOG_DIR_EVENTS = "/log_dir_event_notification"
+LOG_DIR_EVENT_PREFIX = "/log_dir_event_notification/log_dir_event_"
+
 CHANGES = "/brokerd/changes"
 CHANGE_PREFIX = "/brokerd/changes/change_"
 APPLIED = "/brokerd/applied"
+OFFLINE = "/brokerd/offline"
 
 _CONFIG_ENTITIES = ("topics", "clients", "users", "brokers", "ips")
 
@@ -32,10 +36,11 @@ PERSISTENT = (
     BROKER_SEQUENCE,
     "/isr_change_notification",
     PRODUCER_ID_BLOCK,
-    "/log_dir_event_notification",
+    LOG_DIR_EVENTS,
     *(f"/config/{entity}" for entity in _CONFIG_ENTITIES),
     CHANGES,
     APPLIED,
+    OFFLINE,
 )
 """What every broker makes sure of when it starts, as Kafka's does."""
 
@@ -89,6 +94,10 @@ def change(number: int) -> str:
 
 def applied(broker_id: int) -> str:
     return f"{APPLIED}/{broker_id}"
+
+
+def offline(broker_id: int, number: int) -> str:
+    return f"{OFFLINE}/{broker_id}-{number}"
 
 
 def sequence_number(node_name: str) -> int | None:

@@ -8,6 +8,7 @@ its own, takes it over and closes it. The file is JSON, mode 0600: the password 
 import json
 import logging
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,13 +27,17 @@ class SavedSession(NamedTuple):
 
 
 def save(path: Path, session: SavedSession) -> None:
-    """Replaces the file in one step."""
+    """Replaces the file in one step. Where the disk refuses, a killed broker waits for its old
+    session to time out."""
     temporary = path.with_name(path.name + ".tmp")
     text = json.dumps({"version": 1, "id": session.id, "password": session.password.hex()})
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)
-    os.replace(temporary, path)
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except OSError as error:
+        logger.warning("the ZooKeeper session cannot be saved in %s: %s", path, error.strerror)
 
 
 def load(path: Path) -> SavedSession | None:
@@ -48,7 +53,9 @@ def load(path: Path) -> SavedSession | None:
 
 
 def forget(path: Path) -> None:
-    path.unlink(missing_ok=True)
+    """Without the file, or where the disk has failed, an old session must time out."""
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 def end(connect: str, session: SavedSession, session_timeout_ms: int) -> bool:

@@ -25,8 +25,8 @@ class CheckpointJob:
         try:
             write_entries(self._path, offset_entries(self._offsets))
         except OSError as error:
+            error.filename = error.filename or self._path
             self._error = error
-            raise
 
     def finish(self) -> None:
         if self._done is not None:

@@ -1,10 +1,12 @@
 """What all logs of a broker share: open files, slow disk work, things to delete later, events."""
 
+import errno
 import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from functools import wraps
+from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.open_files import OpenFiles
@@ -12,11 +14,15 @@ from brokerd.log.open_files import OpenFiles
 Detail = dict[str, object]
 EventSink = Callable[[str, Detail], None]
 
+NOT_THE_DISKS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR})
+"""Errors that say nothing of a disk: the process (or the machine) has run out of something else."""
+
 
 class DiskJob(Protocol):
     """Slow disk work: `run` may be called in any thread, `finish` then where logs are used.
 
-    `finish` is called also after `run` raised.
+    An error of the disk is kept by `run` and told by `finish`, which is called also after `run`
+    raised.
     """
 
     def run(self) -> None: ...
@@ -34,6 +40,10 @@ def run_now(job: DiskJob) -> None:
 
 def no_event(kind: str, detail: Detail) -> None:
     """An event sink for who does not listen."""
+
+
+def no_failure(error: OSError) -> None:
+    """Who is told of a disk's error where nobody has more than one."""
 
 
 def storage_error(error: OSError) -> KafkaError:
@@ -65,31 +75,81 @@ class Trash:
         return due
 
 
-@dataclass(frozen=True, slots=True)
 class RemoveJob:
-    """Remove files and directories; one that is gone already is no error."""
+    """Remove files and directories; one that is gone already is no error.
 
-    paths: list[str]
+    `failed` is told, where logs are used, of the first one that could not be removed.
+    """
+
+    __slots__ = ("_error", "_failed", "_paths")
+
+    def __init__(self, paths: list[str], failed: Callable[[OSError], None] = no_failure) -> None:
+        self._paths = paths
+        self._failed = failed
+        self._error: OSError | None = None
 
     def run(self) -> None:
-        for path in self.paths:
-            if os.path.isdir(path):
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                try:
-                    os.unlink(path)
-                except FileNotFoundError:
-                    pass
+        for path in self._paths:
+            try:
+                _remove(path)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                self._error = self._error or error
 
     def finish(self) -> None:
-        """Nothing in memory follows from it."""
+        if self._error is not None:
+            self._failed(self._error)
+
+
+def _remove(path: str) -> None:
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
 
 
 @dataclass(frozen=True, slots=True)
 class LogContext:
-    """`submit` runs a DiskJob: in the order given, one at a time."""
+    """`submit` runs a DiskJob: in the order given, one at a time.
+
+    `on_failure` hears of each error of the disk that the logs lie on; it may be called in the
+    middle of anything, so it must change nothing itself.
+    """
 
     files: OpenFiles = field(default_factory=OpenFiles)
     trash: Trash = field(default_factory=Trash)
     submit: Callable[[DiskJob], None] = run_now
     on_event: EventSink = no_event
+    on_failure: Callable[[OSError], object] = no_failure
+
+    def failed(self, error: OSError) -> KafkaError:
+        """What a client is told of an error; the log directory's owner hears of it, too."""
+        if error.errno not in NOT_THE_DISKS:
+            self.on_failure(error)
+        return storage_error(error)
+
+
+class HasContext(Protocol):
+    """A log."""
+
+    @property
+    def _context(self) -> LogContext: ...
+
+
+L = TypeVar("L", bound=HasContext)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def tells_of_errors(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenate[L, P], R]:
+    """Have a method of a log tell of an error of the disk as KafkaError(KAFKA_STORAGE_ERROR)."""
+
+    @wraps(method)
+    def telling(self: L, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return method(self, *args, **kwargs)
+        except OSError as error:
+            raise self._context.failed(error) from error
+
+    return telling

@@ -14,17 +14,18 @@ class FlushJob:
     """Sync the segments that hold offsets below `up_to`, then move the recovery point there.
 
     Made where the log is used (index entries are written out, descriptors pinned), `run` in any
-    thread, `finish` where the log is used. If syncing fails the recovery point stays; so it does if
-    the log was cut meanwhile, for what is below `up_to` then may be other, younger batches.
+    thread, `finish` where the log is used. If syncing fails the recovery point stays and `error`
+    says why; it stays too if the log was cut meanwhile, for what is below `up_to` then may be
+    other, younger batches.
     """
 
-    __slots__ = ("_log", "_paths", "_pinned", "_synced", "_truncations", "_up_to")
+    __slots__ = ("_log", "_paths", "_pinned", "_truncations", "_up_to", "error")
 
     def __init__(self, log: "StoredLog", up_to: int) -> None:
         self._log = log
         self._up_to = up_to
         self._truncations = log.truncations
-        self._synced = False
+        self.error: OSError | None = None
         self._pinned: list[FileRange] = []
         self._paths: list[str] = []
         for segment in log.segments_between(log.recovery_point, up_to):
@@ -33,16 +34,20 @@ class FlushJob:
             self._paths += map(segment.path, names.INDEX_SUFFIXES)
 
     def run(self) -> None:
-        for pinned in self._pinned:
-            os.fdatasync(pinned.fd)
-        for path in self._paths:
-            _sync(path)
-        self._synced = True
+        try:
+            for pinned in self._pinned:
+                os.fdatasync(pinned.fd)
+            for path in self._paths:
+                _sync(path)
+        except OSError as error:
+            self.error = error
 
     def finish(self) -> None:
         for pinned in self._pinned:
             pinned.release()
-        if self._synced and self._log.truncations == self._truncations:
+        if self.error is not None:
+            self._log.flush_failed(self.error)
+        elif self._log.truncations == self._truncations:
             self._log.flushed_to(self._up_to)
 
 

@@ -9,19 +9,23 @@ Files beside the partitions' directories, as Kafka has them:
 
 `meta.properties` must be sound, or records might be taken for another broker's. The others are
 taken as missing where they are not, with a warning.
+
+What is wrong with a directory comes in two kinds, as in Kafka: one that its disk cannot read or
+write is offline and the others serve; one that is in use or another's must be put right first.
 """
 
 import fcntl
 import json
 import logging
 import os
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+import shutil
 from pathlib import Path
 from typing import Final
 from uuid import UUID
 
 from brokerd.errors import KafkaError
-from brokerd.log import checkpoints, names
+from brokerd.log import checkpoints, loader, names, topic_ids
+from brokerd.log.context import LogContext
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +35,11 @@ CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
 
 
 class LogDirError(Exception):
-    """A log directory that cannot be used; the text says why and what to do."""
+    """Log directories that cannot be used; the text says why and what to do."""
+
+
+class LogDirFailedError(LogDirError):
+    """One that the disk does not let us use: it is offline, the others serve."""
 
 
 class LogDir:
@@ -40,19 +48,24 @@ class LogDir:
     __slots__ = ("_lock_fd", "partitions", "path", "was_clean")
 
     def __init__(self, path: str, broker_id: int, cluster_id: str | None) -> None:
-        """Lock the directory (made if missing) and check whose it is. Raises LogDirError."""
+        """Lock the directory (made if missing) and check whose it is.
+
+        Raises LogDirFailedError, or LogDirError for one that no other can make up for.
+        """
         self.path = os.path.abspath(path)
         self.partitions = 0
+        self._lock_fd = -1
         try:
             os.makedirs(self.path, exist_ok=True)
             self._lock_fd = _lock(self.path)
-        except OSError as error:
-            raise LogDirError(f"log.dirs: cannot use {path}: {error.strerror}") from error
-        try:
             self._check_meta(broker_id, cluster_id)
+            os.listdir(self.path)
             marker = Path(self.path, CLEAN_SHUTDOWN)
             self.was_clean = _is_clean(marker)
             marker.unlink(missing_ok=True)
+        except OSError as error:
+            self.unlock()
+            raise _failed(self.path, error) from error
         except BaseException:
             self.unlock()
             raise
@@ -63,7 +76,7 @@ class LogDir:
             checkpoints.replace_file(path, f"version=0\nbroker.id={broker_id}\n")
         found = _read_properties(path)
         if found.get("version") != "0" or not found.get("broker.id", "").isdigit():
-            raise LogDirError(
+            raise LogDirFailedError(
                 f"{path} is not a meta.properties file (version=0 and broker.id are wanted): "
                 f"whose directory it is cannot be told; write version=0 and broker.id={broker_id} "
                 "into it if it is this broker's, or correct log.dirs"
@@ -82,7 +95,10 @@ class LogDir:
         return _read_properties(Path(self.path, META_PROPERTIES)).get("cluster.id", "")
 
     def join(self, cluster_id: str) -> None:
-        """Note the cluster that the directory belongs to. Raises LogDirError for another one."""
+        """Note the cluster that the directory belongs to.
+
+        Raises LogDirError for another one, OSError where that cannot be written down.
+        """
         path = Path(self.path, META_PROPERTIES)
         known = self.cluster_id
         if known and known != cluster_id:
@@ -96,6 +112,21 @@ class LogDir:
 
     def partition_path(self, topic: str, partition: int) -> str:
         return f"{self.path}/{names.partition_directory(topic, partition)}"
+
+    def create(
+        self, context: LogContext, topic: str, partition: int, topic_id: UUID, now_ms: int
+    ) -> loader.LoadedLog:
+        """Make an empty log. Raises OSError; FileExistsError if something is in its place."""
+        path = self.partition_path(topic, partition)
+        os.mkdir(path)
+        try:
+            topic_ids.write(path, topic_id)
+            return loader.load(
+                context, path, log_start_offset=0, recovery_point=0, clean=True, now_ms=now_ms
+            )
+        except OSError:
+            shutil.rmtree(path, ignore_errors=True)
+            raise
 
     def entries(self) -> list[str]:
         """The names of the directories in it."""
@@ -115,7 +146,19 @@ class LogDir:
         checkpoints.replace_file(f"{self.path}/{CLEAN_SHUTDOWN}", text)
 
     def unlock(self) -> None:
-        os.close(self._lock_fd)
+        """Let others have the directory. A second call does nothing."""
+        fd, self._lock_fd = self._lock_fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+
+def _failed(path: str, error: OSError) -> LogDirFailedError:
+    reason = error.strerror or str(error)
+    if isinstance(error, FileExistsError):
+        reason = "it is not a directory"
+    if error.filename not in (None, path):
+        reason = f"{error.filename}: {reason}"
+    return LogDirFailedError(f"log.dirs: cannot use {path}: {reason}")
 
 
 def _lock(path: str) -> int:
@@ -149,36 +192,3 @@ def _read_properties(path: Path) -> dict[str, str]:
     text = path.read_text(encoding="utf-8", errors="replace")
     pairs = (line.partition("=") for line in text.splitlines())
     return {name.strip(): value.strip() for name, _, value in pairs if not name.startswith("#")}
-
-
-def write_topic_id(directory: str, topic_id: UUID) -> None:
-    """Write `partition.metadata`. Raises OSError."""
-    text = urlsafe_b64encode(topic_id.bytes).decode().rstrip("=")
-    checkpoints.replace_file(
-        f"{directory}/{names.PARTITION_METADATA}", f"version: 0\ntopic_id: {text}", sync=False
-    )
-
-
-def read_topic_id(directory: str) -> UUID | None:
-    """The topic id that a partition's directory was made for; None where it has no such file.
-
-    Raises LogDirError where the file does not say it: then nobody knows whose records these are.
-    """
-    path = f"{directory}/{names.PARTITION_METADATA}"
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = file.read().splitlines()
-    except FileNotFoundError:
-        return None
-    for line in lines:
-        name, _, value = line.partition(":")
-        if name == "topic_id":
-            try:
-                return UUID(bytes=urlsafe_b64decode(value.strip() + "=="))
-            except ValueError:
-                break
-    raise LogDirError(
-        f"{path} does not say a topic id (line 2 should be 'topic_id: …'), so it is not known "
-        "whose records these are; remove the file to have them taken for those of the topic that "
-        "has this name now"
-    )

@@ -5,13 +5,15 @@ recovery where the stop was not clean). Duties are `tick_…` methods that the s
 a second with the time; each knows when it is due and does a bounded slice. Slow disk work goes
 through `submit` (see `context.DiskJob`).
 
-A deleted partition is renamed at once and removed later; a directory whose topic id is not the one
-asked for is set aside as `-stray`, never removed.
+A deleted partition is renamed at once and removed later; the log of an older topic of the same name
+is set aside as `-stray` for a partition that is new, never removed. An error of a disk, wherever it
+comes up, is noted and told to `on_failing`; `take_failed` then takes the log directory offline.
 """
 
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID, uuid4
@@ -20,6 +22,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import checkpoints, loader, names
 from brokerd.log.checkpoint_job import CheckpointJob, Done
 from brokerd.log.context import (
+    NOT_THE_DISKS,
     DiskJob,
     EventSink,
     LogContext,
@@ -28,17 +31,15 @@ from brokerd.log.context import (
     run_now,
     storage_error,
 )
-from brokerd.log.flush import FlushJob
 from brokerd.log.log_config import INT64_MAX, LogConfig
-from brokerd.log.log_dir import LogDir, LogDirError, read_topic_id, write_topic_id
+from brokerd.log.log_dir import LogDir, LogDirError
+from brokerd.log.log_dirs import FailedDir, Key, LogDirs
 from brokerd.log.partition_log import PartitionLog
+from brokerd.log.topic_ids import NIL, TopicIds
 
 logger = logging.getLogger(__name__)
 
 RETENTION_SLICE: Final = 200
-NIL_TOPIC_ID: Final = UUID(int=0)
-
-Key = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,33 +59,26 @@ class LogManager:
 
     def __init__(
         self,
-        log_dirs: list[str],
-        broker_id: int,
+        dirs: LogDirs,
         *,
-        cluster_id: str | None = None,
         defaults: LogConfig | None = None,
         on_event: EventSink = no_event,
         submit: Callable[[DiskJob], None] = run_now,
         times: DutyTimes = DEFAULT_TIMES,
     ) -> None:
-        """Lock the directories; `load` then opens what is in them. Raises LogDirError."""
+        """For directories just locked; `open` also loads what is in them."""
+        self.dirs = dirs
+        self.on_failing: Callable[[], None] = lambda: None
+        self._failing: dict[str, str] = {}
         self._context = LogContext(submit=submit, on_event=on_event)
         self._defaults = defaults or LogConfig()
         self._times = times
         self._logs: dict[Key, PartitionLog] = {}
-        self._dir_of: dict[Key, LogDir] = {}
         self._retention_round: Iterator[PartitionLog] = iter(())
         self._retention_due_ms = self._checkpoint_due_ms = 0
         self._flushed_ms: dict[Key, int] = {}
         self._compacted: dict[Key, None] = {}
-        self._nameless: dict[Key, str] = {}
-        self._dirs: list[LogDir] = []
-        try:
-            for path in log_dirs:
-                self._dirs.append(LogDir(path, broker_id, cluster_id))
-        except LogDirError:
-            self._unlock()
-            raise
+        self._topic_ids = TopicIds()
 
     @classmethod
     def open(
@@ -100,19 +94,25 @@ class LogManager:
         times: DutyTimes = DEFAULT_TIMES,
     ) -> "LogManager":
         """Lock, check and load the directories. Raises LogDirError saying what to do."""
-        manager = cls(
-            log_dirs, broker_id, cluster_id=cluster_id, defaults=defaults, on_event=on_event,
-            submit=submit, times=times,
-        )  # fmt: skip
+        dirs = LogDirs(log_dirs, broker_id, cluster_id)
+        manager = cls(dirs, defaults=defaults, on_event=on_event, submit=submit, times=times)
         try:
-            for log_dir in manager._dirs:
-                manager._load(log_dir, now_ms)
-        except (LogDirError, OSError, KafkaError) as error:
-            manager._unlock()
-            raise LogDirError(f"cannot load the logs: {error}") from error
+            for log_dir in list(dirs.live):
+                manager._load_or_fail(log_dir, now_ms)
+            dirs.require_one()
+        except BaseException:
+            dirs.unlock()
+            raise
         manager._retention_due_ms = now_ms + times.retention_interval_ms
         manager._checkpoint_due_ms = now_ms + times.checkpoint_interval_ms
         return manager
+
+    def _load_or_fail(self, log_dir: LogDir, now_ms: int) -> None:
+        try:
+            self._load(log_dir, now_ms)
+        except OSError as error:
+            self._failing[log_dir.path] = storage_error(error).message
+            self.take_failed()
 
     def _load(self, log_dir: LogDir, now_ms: int) -> None:
         recovery_points = log_dir.read_checkpoint(checkpoints.RECOVERY_POINT)
@@ -126,7 +126,8 @@ class LogManager:
                 continue
             if key in self._logs:
                 raise LogDirError(
-                    f"{path} is also in {self._dir_of[key].path}: remove one of the two"
+                    f"{path} is also in {self.dirs.of[key].path}, and one partition cannot have "
+                    "two logs: remove one of the two, that of the log directory which failed last"
                 )
             loaded = loader.load(
                 self._context,
@@ -136,25 +137,19 @@ class LogManager:
                 clean=log_dir.was_clean,
                 now_ms=now_ms,
             )
-            topic_id = self._topic_id(key, path)
+            topic_id = self._topic_ids.of(key, path)
             self._add(log_dir, key, topic_id, self._defaults, loaded)
-
-    def _topic_id(self, key: Key, path: str) -> UUID:
-        try:
-            return read_topic_id(path) or NIL_TOPIC_ID
-        except LogDirError as error:
-            logger.warning("%s", error)
-            self._nameless[key] = str(error)
-            return NIL_TOPIC_ID
 
     def _add(
         self, log_dir: LogDir, key: Key, topic_id: UUID, config: LogConfig, loaded: loader.LoadedLog
     ) -> PartitionLog:
         path = log_dir.partition_path(*key)
-        log = PartitionLog(self._context, path, *key, topic_id, config, loaded)
+        context = replace(
+            self._context, on_failure=lambda error: self._disk_failed(log_dir.path, error)
+        )
+        log = PartitionLog(context, path, *key, topic_id, config, loaded)
         self._logs[key] = log
-        self._dir_of[key] = log_dir
-        log_dir.partitions += 1
+        self.dirs.put(key, log_dir)
         self._note_duties(key, config)
         return log
 
@@ -176,68 +171,55 @@ class LogManager:
     def all(self) -> list[PartitionLog]:
         return list(self._logs.values())
 
-    @property
-    def directories(self) -> list[str]:
-        return [log_dir.path for log_dir in self._dirs]
-
-    @property
-    def cluster_id(self) -> str:
-        """The cluster that the directories were used in; empty while they were in none."""
-        return next((d.cluster_id for d in self._dirs if d.cluster_id), "")
-
-    def set_cluster_id(self, cluster_id: str) -> None:
-        """Note the cluster in every directory. Raises LogDirError for one of another cluster."""
-        for log_dir in self._dirs:
-            log_dir.join(cluster_id)
-
     def directory_of(self, topic: str, partition: int) -> str | None:
         """The log directory that holds a partition."""
-        log_dir = self._dir_of.get((topic, partition))
+        log_dir = self.dirs.of.get((topic, partition))
         return log_dir.path if log_dir else None
 
     def create(
-        self, topic: str, partition: int, topic_id: UUID, config: LogConfig, now_ms: int
+        self,
+        topic: str,
+        partition: int,
+        topic_id: UUID,
+        config: LogConfig,
+        now_ms: int,
+        *,
+        is_new: bool = True,
     ) -> PartitionLog:
         """The log of a partition: the one that is there, else a new, empty one.
 
-        One that was made for another topic id is set aside first. Raises
-        KafkaError(KAFKA_STORAGE_ERROR), also for one whose topic id cannot be read.
+        `is_new` says that it never had a record: else it may lie where it cannot be seen now.
+        Raises KafkaError: INCONSISTENT_TOPIC_ID where one that is not new has another topic's log,
+        KAFKA_STORAGE_ERROR, also for one whose topic id cannot be read.
         """
-        if (topic, partition) in self._nameless:
-            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, self._nameless[topic, partition])
-        log = self._logs.get((topic, partition))
-        if log is not None:
-            if log.topic_id in (topic_id, NIL_TOPIC_ID):
-                self._adopt(log, topic_id)
-                self.reconfigure(topic, partition, config)
-                return log
-            stray = f"{log.directory}.{uuid4().hex}-stray"
-            logger.warning("%s is of another topic id: set aside as %s", log.directory, stray)
+        key = (topic, partition)
+        log = self._logs.get(key)
+        if log is not None and is_new and log.topic_id not in (NIL, topic_id):
+            stray = f"{log.directory}.{uuid4().hex}{names.STRAY_SUFFIX}"
+            logger.warning("%s is of an older topic: set aside as %s", log.directory, stray)
             self._set_aside(log, stray)
-        log_dir = min(self._dirs, key=lambda log_dir: log_dir.partitions)
-        path = log_dir.partition_path(topic, partition)
-        try:
-            os.makedirs(path)
-            write_topic_id(path, topic_id)
-            loaded = loader.load(
-                self._context, path, log_start_offset=0, recovery_point=0, clean=True,
-                now_ms=now_ms,
-            )  # fmt: skip
-        except OSError as error:
-            raise KafkaError(
-                ErrorCode.KAFKA_STORAGE_ERROR, f"cannot create {path}: {error.strerror}"
-            ) from error
-        return self._add(log_dir, (topic, partition), topic_id, config, loaded)
-
-    def _adopt(self, log: PartitionLog, topic_id: UUID) -> None:
-        """Give a log that does not say its topic id the one it must have."""
-        if log.topic_id == topic_id:
-            return
-        try:
-            write_topic_id(log.directory, topic_id)
-        except OSError as error:
-            raise storage_error(error) from error
-        log.topic_id = topic_id
+            log = None
+        if log is not None:
+            try:
+                self._topic_ids.adopt(log, topic_id)
+            except OSError as error:
+                raise self._disk_failed(log.directory, error) from error
+            self.reconfigure(topic, partition, config)
+            return log
+        self.dirs.require_seen(key, is_new=is_new)
+        told = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no log directory is left")
+        for log_dir in self.dirs.by_load():
+            try:
+                loaded = log_dir.create(self._context, *key, topic_id, now_ms)
+            except FileExistsError as error:
+                raise KafkaError(
+                    ErrorCode.KAFKA_STORAGE_ERROR, f"{error.filename} is in the way: remove it"
+                ) from error
+            except OSError as error:
+                told = self._disk_failed(log_dir.path, error)
+            else:
+                return self._add(log_dir, key, topic_id, config, loaded)
+        raise told
 
     def reconfigure(self, topic: str, partition: int, config: LogConfig) -> None:
         """Have a log obey other settings."""
@@ -258,19 +240,50 @@ class LogManager:
         self._context.on_event("delete", {"topic": topic, "partition": partition})
 
     def _set_aside(self, log: PartitionLog, path: str) -> None:
+        key = (log.topic, log.partition)
         try:
             log.abandon()
             os.rename(log.directory, path)
         except OSError as error:
-            raise KafkaError(
-                ErrorCode.KAFKA_STORAGE_ERROR, f"cannot rename {log.directory}: {error.strerror}"
-            ) from error
-        key = (log.topic, log.partition)
-        self._dir_of[key].partitions -= 1
-        del self._logs[key], self._dir_of[key]
+            raise self._disk_failed(log.directory, error) from error
+        self.dirs.remove(key)
+        self._forget(key)
+
+    def _forget(self, key: Key) -> None:
+        del self._logs[key]
         self._flushed_ms.pop(key, None)
         self._compacted.pop(key, None)
-        self._nameless.pop(key, None)
+        self._topic_ids.forget(key)
+
+    # -- disks that fail ---------------------------------------------------------------------------
+
+    def _disk_failed(self, path: str, error: OSError) -> KafkaError:
+        """Note that the log directory at or above `path` cannot be trusted any more."""
+        told = storage_error(error)
+        log_dir = self.dirs.at(path)
+        if log_dir is None or log_dir.path in self._failing or error.errno in NOT_THE_DISKS:
+            return told
+        self._failing[log_dir.path] = told.message
+        self.on_failing()
+        return told
+
+    def _job_failed(self, error: OSError) -> None:
+        self._disk_failed(error.filename or "", error)
+
+    def take_failed(self) -> list[FailedDir]:
+        """Take the log directories offline whose disks have failed; call it outside of all else."""
+        failing, self._failing = self._failing, {}
+        taken = []
+        for path, reason in failing.items():
+            keys = self.dirs.fail(path, reason)
+            for key in keys:
+                self._logs[key].abandon()
+                self._forget(key)
+            taken.append(FailedDir(path, reason, keys))
+            self._context.on_event(
+                "log_dir_failed", {"path": path, "reason": reason, "partitions": len(keys)}
+            )
+        return taken
 
     def remember_producers_for(self, expiration_ms: int) -> None:
         """How long idle producers are remembered from now on (producer.id.expiration.ms)."""
@@ -302,7 +315,7 @@ class LogManager:
         """Remove what was renamed away long enough ago."""
         due = self._context.trash.take_due(now_ms)
         if due:
-            self._context.submit(RemoveJob(due))
+            self._context.submit(RemoveJob(due, self._job_failed))
 
     def flush_due(self, now_ms: int) -> None:
         """Sync the logs whose flush.ms or flush.messages has passed."""
@@ -312,7 +325,8 @@ class LogManager:
             waited_ms = now_ms - flushed_ms if pending else -1
             if pending >= log.config.flush_messages or waited_ms >= log.config.flush_ms:
                 self._flushed_ms[key] = now_ms
-                self._context.submit(FlushJob(log, log.log_end_offset))
+                with suppress(KafkaError):  # whose log directory goes offline for it
+                    log.begin_flush(log.log_end_offset)
 
     def tick_checkpoints(self, now_ms: int) -> None:
         """Every log.flush.offset.checkpoint.interval.ms: recovery points and log starts."""
@@ -322,60 +336,37 @@ class LogManager:
                 self._context.submit(job)
 
     def _checkpoints(self) -> list[CheckpointJob]:
-        logs = self._logs.items()
+        starts = {key: log.log_start_offset for key, log in self._logs.items()}
+        points = {key: log.recovery_point for key, log in self._logs.items()}
         return [
-            *self._jobs(checkpoints.RECOVERY_POINT, {key: log.recovery_point for key, log in logs}),
-            *self._jobs(checkpoints.LOG_START, {key: log.log_start_offset for key, log in logs}),
+            *self.dirs.checkpoint(checkpoints.RECOVERY_POINT, points, self._job_failed),
+            *self.dirs.checkpoint(checkpoints.LOG_START, starts, self._job_failed),
         ]
 
     def save_log_starts(self, directory: str, done: Done) -> None:
         """Checkpoint the log starts of a log directory now."""
         starts = {
             key: self._logs[key].log_start_offset
-            for key, log_dir in self._dir_of.items()
+            for key, log_dir in self.dirs.of.items()
             if log_dir.path == directory
         }
+
+        def finish(error: OSError | None) -> None:
+            if error is not None:
+                self._job_failed(error)
+            done(error)
+
         path = f"{directory}/{checkpoints.LOG_START}"
-        self._context.submit(CheckpointJob(path, starts, done))
+        self._context.submit(CheckpointJob(path, starts, finish))
 
-    def write_high_watermarks(self, high_watermarks: Mapping[Key, int]) -> None:
-        for job in self._jobs(checkpoints.HIGH_WATERMARK, high_watermarks):
+    def write_offsets(self, name: str, offsets: Mapping[Key, int]) -> None:
+        """Checkpoint offsets of logs in the directories where they lie; others are forgotten."""
+        for job in self.dirs.checkpoint(name, offsets, self._job_failed):
             self._context.submit(job)
-
-    def submit(self, job: DiskJob) -> None:
-        """Have slow disk work done."""
-        self._context.submit(job)
 
     def compacted(self) -> list[PartitionLog]:
         """The logs that are compacted."""
         return [self._logs[key] for key in self._compacted]
-
-    def write_cleaner_offsets(self, offsets: Mapping[Key, int]) -> None:
-        """Note up to where logs are cleaned; those of others are forgotten."""
-        for job in self._jobs(checkpoints.CLEANER, offsets):
-            self._context.submit(job)
-
-    def read_cleaner_offsets(self) -> dict[Key, int]:
-        """What the checkpoints of all directories said."""
-        return self._read_all(checkpoints.CLEANER)
-
-    def read_high_watermarks(self) -> dict[Key, int]:
-        """What the checkpoints of all directories said."""
-        return self._read_all(checkpoints.HIGH_WATERMARK)
-
-    def _read_all(self, name: str) -> dict[Key, int]:
-        found: dict[Key, int] = {}
-        for log_dir in self._dirs:
-            found.update(log_dir.read_checkpoint(name))
-        return found
-
-    def _jobs(self, name: str, offsets: Mapping[Key, int]) -> list[CheckpointJob]:
-        """One job for each directory, with the offsets of the logs in it."""
-        there: dict[str, dict[Key, int]] = {log_dir.path: {} for log_dir in self._dirs}
-        for key, offset in offsets.items():
-            if key in self._dir_of:
-                there[self._dir_of[key].path][key] = offset
-        return [CheckpointJob(f"{path}/{name}", found) for path, found in there.items()]
 
     # -- the end -----------------------------------------------------------------------------------
 
@@ -384,20 +375,21 @@ class LogManager:
 
         A directory in which a log cannot be closed is left unmarked: it is recovered next time.
         """
-        failed: set[LogDir] = set()
         for key, log in self._logs.items():
             try:
                 log.close()
             except (OSError, KafkaError) as error:
-                failed.add(self._dir_of[key])
+                self._failing.setdefault(self.dirs.of[key].path, str(error))
                 self._storage_event(log, error)
         for job in self._checkpoints():
             run_now(job)  # before the marks, which vouch for them
-        for log_dir in self._dirs:
-            if log_dir not in failed:
-                log_dir.mark_clean(broker_epoch)
-        self._unlock()
-
-    def _unlock(self) -> None:
-        for log_dir in self._dirs:
-            log_dir.unlock()
+        for log_dir in self.dirs.live:
+            try:
+                if log_dir.path not in self._failing:
+                    log_dir.mark_clean(broker_epoch)
+            except OSError as error:
+                self._failing[log_dir.path] = storage_error(error).message
+        for path, reason in self._failing.items():
+            logger.error("%s could not be closed cleanly and is recovered at the next start: %s",
+                         path, reason)  # fmt: skip
+        self.dirs.unlock()

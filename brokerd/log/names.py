@@ -28,6 +28,7 @@ PARTITION_METADATA: Final = "partition.metadata"
 
 DIRECTORY_NAME_MAX: Final = 255
 DELETE_SUFFIX: Final = "-delete"
+STRAY_SUFFIX: Final = "-stray"
 
 _SEGMENT_FILE = re.compile(r"(\d{20})(\.[a-z]+)")
 _PARTITION_DIRECTORY = re.compile(r"([a-zA-Z0-9._-]{1,249})-(\d{1,10})")
@@ -51,7 +52,7 @@ def partition_directory(topic: str, partition: int) -> str:
 def parse_partition_directory(name: str) -> tuple[str, int] | None:
     """(topic, partition) of a directory that holds a live log; None for any other."""
     match = _PARTITION_DIRECTORY.fullmatch(name)
-    if match is None or name.endswith((DELETE_SUFFIX, "-future", "-stray")):
+    if match is None or name.endswith((DELETE_SUFFIX, STRAY_SUFFIX, "-future")):
         return None
     return match[1], int(match[2])
 

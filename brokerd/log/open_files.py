@@ -14,8 +14,6 @@ import os
 from collections.abc import Callable
 from typing import Final
 
-from brokerd.errors import ErrorCode, KafkaError
-
 OPEN_FILES_MAX: Final = 4096
 _NOWHERE: Final = 1 << 63
 
@@ -36,16 +34,11 @@ class LogFile:
         self.used = False
 
     def fd(self) -> int:
-        """The descriptor, opened if need be. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
+        """The descriptor, opened if need be. Raises OSError."""
         self.used = True
         if self._fd >= 0:
             return self._fd
-        try:
-            self._fd = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
-        except OSError as error:
-            raise KafkaError(
-                ErrorCode.KAFKA_STORAGE_ERROR, f"cannot open {self.path}: {error.strerror}"
-            ) from error
+        self._fd = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
         self._closing = False
         self._files.add(self)
         return self._fd

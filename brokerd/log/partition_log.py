@@ -15,7 +15,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import browser, search
 from brokerd.log.append import AppendResult, Buffer, Staged, stage, stage_replicated
 from brokerd.log.cold import ColdError
-from brokerd.log.context import storage_error
+from brokerd.log.context import tells_of_errors
 from brokerd.log.log_config import INT32_MAX
 from brokerd.log.markers import read_marker
 from brokerd.log.offset_index import ENTRY_BYTES as INDEX_ENTRY_BYTES
@@ -52,7 +52,7 @@ class PartitionLog(StoredLog):
                 self._make_ready()
             return self._append(batches, leader_epoch, now_ms)
         except OSError as error:
-            raise storage_error(error) from error
+            raise self._context.failed(error) from error
 
     def _append(
         self, batches: Sequence[Buffer], leader_epoch: int, now_ms: int
@@ -107,7 +107,7 @@ class PartitionLog(StoredLog):
                 self._make_ready()
             return self._append_replicated(batches, now_ms)
         except OSError as error:
-            raise storage_error(error) from error
+            raise self._context.failed(error) from error
 
     def _append_replicated(
         self, batches: Sequence[tuple[BatchHeader, Buffer]], now_ms: int
@@ -191,25 +191,21 @@ class PartitionLog(StoredLog):
                 patient=patient or offset >= self.warm_offset,
             )  # fmt: skip
         except OSError as error:
-            raise storage_error(error) from error
+            raise self._context.failed(error) from error
 
+    @tells_of_errors
     def offset_for_timestamp(self, timestamp_ms: int) -> tuple[int, int, int] | None:
         """(offset, timestamp, leader epoch) of the first record at or after a timestamp."""
-        try:
-            if not self._ready:
-                self._make_ready()
-            return search.first_at_or_after(self._segments, timestamp_ms, self.log_start_offset)
-        except OSError as error:
-            raise storage_error(error) from error
+        if not self._ready:
+            self._make_ready()
+        return search.first_at_or_after(self._segments, timestamp_ms, self.log_start_offset)
 
+    @tells_of_errors
     def max_timestamp_offset(self) -> tuple[int, int, int] | None:
         """(offset, timestamp, leader epoch) of the record with the largest timestamp."""
-        try:
-            if not self._ready:
-                self._make_ready()
-            return search.largest(self._segments, self.log_start_offset)
-        except OSError as error:
-            raise storage_error(error) from error
+        if not self._ready:
+            self._make_ready()
+        return search.largest(self._segments, self.log_start_offset)
 
     def active_producers(self) -> dict[int, ProducerEntry]:
         """The producers that the log knows, by id. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
@@ -225,21 +221,24 @@ class PartitionLog(StoredLog):
         try:
             aborted = self._segments.aborted_in(offset, found, up_to)
         except OSError as error:
-            raise storage_error(error) from error
+            raise self._context.failed(error) from error
         return [(each.producer_id, each.first_offset) for each in aborted]
 
     # -- for people --------------------------------------------------------------------------------
 
+    @tells_of_errors
     def segments(self) -> list[browser.SegmentInfo]:
         """The segments, oldest first, with their files. Loads every index."""
         return browser.segment_infos(self._segments, self.log_end_offset)
 
+    @tells_of_errors
     def index_entries(
         self, base_offset: int, kind: browser.Kind, start: int, limit: int
     ) -> list[tuple[int, int]]:
         """(offset, position) or (timestamp, offset) entries of one segment's index."""
         return browser.index_entries(self._segment(base_offset), kind, start, limit)
 
+    @tells_of_errors
     def batches(
         self, base_offset: int, from_position: int, limit: int
     ) -> list[browser.BatchInfo]:

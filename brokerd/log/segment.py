@@ -9,6 +9,7 @@ Looking up an offset: a memo of where recent appends began (readers at the tail)
 of headers walked (small sequential reads), then the offset index and a walk of one chunk.
 """
 
+import errno
 import os
 import struct
 from bisect import bisect_left, bisect_right
@@ -94,20 +95,23 @@ class Segment:
     def write(self, buffers: Sequence[memoryview | bytearray], size_bytes: int) -> None:
         """Put buffers of `size_bytes` in all at the end, or nothing at all.
 
-        Raises KafkaError(KAFKA_STORAGE_ERROR); the file is then as long as before.
+        Raises OSError; the file is then as long as before.
         """
         fd = self.file.fd()
         try:
             written = os.pwritev(fd, buffers, self.size_bytes)
         except OSError as error:
-            self._cut_back(fd, error.strerror or str(error))
+            self._cut_back(fd)
+            error.filename = self.file.path
+            raise
         if written != size_bytes:
-            self._cut_back(fd, f"only {written} of {size_bytes} bytes could be written")
+            self._cut_back(fd)
+            reason = f"only {written} of {size_bytes} bytes could be written, the disk may be full"
+            raise OSError(errno.ENOSPC, reason, self.file.path)
 
-    def _cut_back(self, fd: int, reason: str) -> None:
-        with suppress(OSError):  # what then stays behind the end is overwritten
+    def _cut_back(self, fd: int) -> None:
+        with suppress(OSError):  # what then stays behind the end is overwritten, or recovered
             os.ftruncate(fd, self.size_bytes)
-        raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.file.path}: {reason}")
 
     def account(self, rows: Sequence[tuple[int, int, int]]) -> None:
         """Take in batches just written: (last offset, size in bytes, max timestamp) of each."""

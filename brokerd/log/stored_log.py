@@ -20,7 +20,7 @@ from zlib import crc32
 from brokerd.log import loader, producer_snapshot, retention
 from brokerd.log.cold import FilesSpot
 from brokerd.log.compaction.swap import swap_in
-from brokerd.log.context import LogContext, run_now, storage_error
+from brokerd.log.context import LogContext, run_now, tells_of_errors
 from brokerd.log.epochs import EpochCache
 from brokerd.log.flush import FlushJob
 from brokerd.log.log_config import LogConfig
@@ -105,6 +105,7 @@ class StoredLog:
         return sum(segment.size_bytes for segment in self._segments)
 
     @property
+    @tells_of_errors
     def epochs(self) -> EpochCache:
         if self._epochs is None:
             self._epochs = EpochCache(self.directory)
@@ -170,13 +171,11 @@ class StoredLog:
             return high_watermark
         return max(unstable, self.log_start_offset)
 
+    @tells_of_errors
     def _load_producers(self) -> ProducerState:
-        try:
-            if not self._ready:
-                self._make_ready()
-            return self.producers
-        except OSError as error:
-            raise storage_error(error) from error
+        if not self._ready:
+            self._make_ready()
+        return self.producers
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """(largest epoch <= `epoch` known here, where it ended); (-1, -1) if unknown."""
@@ -207,21 +206,18 @@ class StoredLog:
             age_ms = now_ms - self._segments.active.created_ms
         return age_ms > self.config.longest_segment_ms - self._jitter_ms
 
+    @tells_of_errors
     def roll(self, now_ms: int) -> None:
         """Close the active segment and begin one at the log end. Raises KafkaError."""
         active = self._segments.active
         base_offset = self.log_end_offset
         if active.size_bytes == 0 and active.base_offset == base_offset:
             return
-        try:
-            active.close_indexes()
-            self._save_snapshot()
-            segment = Segment.create(self._context.files, self.directory, base_offset, now_ms)
-        except OSError as error:
-            raise storage_error(error) from error
-        self._use(segment)
+        active.close_indexes()
+        self._save_snapshot()
+        self._use(Segment.create(self._context.files, self.directory, base_offset, now_ms))
         self._event("roll", base_offset=base_offset)
-        self._context.submit(FlushJob(self, base_offset))
+        self.begin_flush(base_offset)
 
     def _save_snapshot(self) -> None:
         bases = {segment.base_offset for segment in self._segments}
@@ -234,6 +230,7 @@ class StoredLog:
 
     # -- cutting -----------------------------------------------------------------------------------
 
+    @tells_of_errors
     def truncate_to(self, offset: int) -> None:
         """Cut off the batch that holds `offset` and all behind it. Raises KafkaError."""
         if not self._ready:
@@ -243,24 +240,19 @@ class StoredLog:
         if offset <= self.log_start_offset:
             self.start_at(offset)
             return
-        try:
-            loader.remove_segments(self._segments.drop_after(offset))
-            self._set_end(self._segments.active.truncate_to(offset))
-        except OSError as error:
-            raise storage_error(error) from error
+        loader.remove_segments(self._segments.drop_after(offset))
+        self._set_end(self._segments.active.truncate_to(offset))
 
+    @tells_of_errors
     def start_at(self, offset: int) -> None:
         """Drop everything and go on, empty, at `offset`. Raises KafkaError."""
         created_ms = self._segments.active.created_ms
-        try:
-            loader.remove_segments(list(self._segments))
-            segment = Segment.create(self._context.files, self.directory, offset, created_ms)
-            self._segments = SegmentList([segment])
-            self._ready = True
-            self.log_start_offset = offset
-            self._set_end(offset)
-        except OSError as error:
-            raise storage_error(error) from error
+        loader.remove_segments(list(self._segments))
+        segment = Segment.create(self._context.files, self.directory, offset, created_ms)
+        self._segments = SegmentList([segment])
+        self._ready = True
+        self.log_start_offset = offset
+        self._set_end(offset)
         self.reconfigure(self.config)
 
     def _set_end(self, offset: int) -> None:
@@ -274,33 +266,32 @@ class StoredLog:
         self._last_epoch = -1
         self._event("truncate")
 
+    @tells_of_errors
     def delete_records_before(self, offset: int) -> int:
         """Move the log start to `offset` if that is further; returns the log start.
 
         Segments before it go with the next retention. The caller keeps `offset` at or below the
-        high watermark. Raises OSError.
+        high watermark. Raises KafkaError(KAFKA_STORAGE_ERROR).
         """
         if offset > self.log_start_offset:
             self.log_start_offset = min(offset, self.log_end_offset)
             self.epochs.truncate_start(self.log_start_offset)
         return self.log_start_offset
 
+    @tells_of_errors
     def apply_retention(self, now_ms: int, high_watermark: int) -> list[int]:
         """Let go the segments that retention allows; returns their base offsets.
 
         Raises KafkaError(KAFKA_STORAGE_ERROR).
         """
-        try:
-            reasons = retention.expired(
-                retention.ages(self._segments, self.log_end_offset), self.config, now_ms=now_ms,
-                log_size_bytes=self.size_bytes, log_start_offset=self.log_start_offset,
-                high_watermark=high_watermark,
-            )  # fmt: skip
-            if not reasons:
-                return []
-            dropped = self._let_go(len(reasons), now_ms)
-        except OSError as error:
-            raise storage_error(error) from error
+        reasons = retention.expired(
+            retention.ages(self._segments, self.log_end_offset), self.config, now_ms=now_ms,
+            log_size_bytes=self.size_bytes, log_start_offset=self.log_start_offset,
+            high_watermark=high_watermark,
+        )  # fmt: skip
+        if not reasons:
+            return []
+        dropped = self._let_go(len(reasons), now_ms)
         deleted = [segment.base_offset for segment in dropped]
         size_bytes = sum(segment.size_bytes for segment in dropped)
         self._event("retention", segments=deleted, reasons=reasons, size_bytes=size_bytes)
@@ -338,8 +329,9 @@ class StoredLog:
         """Whether these base offsets are those of neighbouring closed segments."""
         return self._segments.closed_run(bases) is not None
 
+    @tells_of_errors
     def replace_segments(self, bases: Sequence[int], size_bytes: int, now_ms: int) -> None:
-        """Put a cleaned segment in the place of closed neighbours. Raises OSError, KafkaError."""
+        """Put a cleaned segment in the place of closed neighbours. Raises KafkaError."""
         old = self._segments.closed_run(bases)
         if old is None:
             raise ValueError(f"{bases} are no closed segments of {self.directory}")
@@ -365,10 +357,22 @@ class StoredLog:
         """The segments that hold offsets in [start, end)."""
         return self._segments.between(start_offset, end_offset)
 
+    @tells_of_errors
+    def begin_flush(self, up_to: int) -> None:
+        """Have all below `up_to` made durable, in its own time. Raises KafkaError."""
+        self._context.submit(FlushJob(self, up_to))
+
     def flush(self) -> None:
         """Make everything written so far durable. Raises OSError."""
         if self.recovery_point < self.log_end_offset:
-            run_now(FlushJob(self, self.log_end_offset))
+            job = FlushJob(self, self.log_end_offset)
+            run_now(job)
+            if job.error is not None:
+                raise job.error
+
+    def flush_failed(self, error: OSError) -> None:
+        """Take note that something could not be made durable: the disk is not to be trusted."""
+        self._context.failed(error)
 
     def flushed_to(self, offset: int) -> None:
         """Take note that all below `offset` is durable."""

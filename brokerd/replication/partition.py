@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.append import AppendResult, Buffer
-from brokerd.log.context import storage_error
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import crc_matches, iter_batches
 from brokerd.replication.epochs import NO_EPOCH, Truncation, truncation
@@ -172,10 +171,7 @@ class Partition:
                 f"{self.high_watermark}",
             )
         if offset > self.log.log_start_offset:
-            try:
-                self.log.delete_records_before(offset)
-            except OSError as error:
-                raise storage_error(error) from error
+            self.log.delete_records_before(offset)
             self._notify()
         return self.log.log_start_offset
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from brokerd.clock import Clock
 from brokerd.errors import KafkaError
+from brokerd.log import checkpoints
 from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from brokerd.replication.partition import TRAFFIC, Partition
@@ -42,7 +43,7 @@ class ReplicaManager:
         self._clock = clock
         self.local_id = local_id
         self._partitions: dict[Key, Partition] = {}
-        self._high_watermarks = logs.read_high_watermarks()
+        self._high_watermarks = logs.dirs.read(checkpoints.HIGH_WATERMARK)
         self._checkpoint_due_ms = clock.now_ms() + checkpoint_interval_ms
         self._checkpoint_interval_ms = checkpoint_interval_ms
         self.offline: dict[Key, str] = {}
@@ -83,6 +84,7 @@ class ReplicaManager:
         key = (state.topic, state.partition)
         known = self._partitions.get(key)
         if self.local_id not in state.replicas:
+            self.offline.pop(key, None)
             if known is not None:
                 known.resign()
                 self._forget(known)
@@ -94,11 +96,13 @@ class ReplicaManager:
             self._forget(known)
         config = configs.get(state.topic) or LogConfig()
         try:
-            log = self._logs.create(*key, state.topic_id, config, now_ms)
+            log = self._logs.create(*key, state.topic_id, config, now_ms, is_new=state.is_new)
         except KafkaError as error:
-            if self.offline.get(key) != str(error):
-                logger.warning("%s-%d is offline: %s", *key, error)
-            self.offline[key] = str(error)
+            if key not in self.offline:
+                # What a log directory lacks was said once, for all partitions in it.
+                level = logging.DEBUG if self._logs.dirs.offline else logging.WARNING
+                logger.log(level, "%s-%d is offline: %s", *key, error.message)
+            self.offline[key] = error.message
             return None
         self.offline.pop(key, None)
         high_watermark = self._high_watermarks.pop(key, 0)
@@ -114,19 +118,34 @@ class ReplicaManager:
             self.gone[place] += value
             known[place] += value
 
+    def take_offline(self, keys: Iterable[Key], reason: str) -> None:
+        """Serve these partitions no more: their log directory has failed."""
+        for key in keys:
+            self._high_watermarks.pop(key, None)
+            self.offline[key] = reason
+            partition = self._partitions.get(key)
+            if partition is not None:
+                self._forget(partition)
+                partition.resign()
+
     def _delete(self, key: Key) -> None:
+        """What lies in a log directory that is offline stays offline: it cannot be deleted now."""
         partition = self._partitions.get(key)
         if partition is not None:
             self._forget(partition)
         self.gone_by_topic.pop(key[0], None)
         self._high_watermarks.pop(key, None)
-        self.offline.pop(key, None)
         if partition is not None:
             partition.resign()
+        is_unseen = self._logs.dirs.offline and self._logs.get(*key) is None
+        if key in self.offline and is_unseen:
+            return
         try:
             self._logs.delete(*key, self._clock.now_ms())
         except KafkaError as error:
-            self.offline[key] = str(error)
+            self.offline[key] = error.message
+        else:
+            self.offline.pop(key, None)
 
     def reconfigure(self, topic: str, config: LogConfig) -> None:
         """Have the partitions of a topic obey other settings, from their next append on."""
@@ -151,4 +170,4 @@ class ReplicaManager:
         marks = dict(self._high_watermarks)
         for key, partition in self._partitions.items():
             marks[key] = partition.high_watermark
-        self._logs.write_high_watermarks(marks)
+        self._logs.write_offsets(checkpoints.HIGH_WATERMARK, marks)

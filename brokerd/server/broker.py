@@ -23,6 +23,7 @@ from brokerd.config import BrokerConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.compaction.cleaner import Cleaner
 from brokerd.log.log_config import LogConfig
+from brokerd.log.log_dir import LogDirError
 from brokerd.log.manager import DutyTimes, LogManager
 from brokerd.metrics import BrokerMetrics, LoopTimes
 from brokerd.replication.epochs import check_current_epoch
@@ -124,14 +125,17 @@ class Broker:
             self.logs, self._cleaner_workers, self.clock.now_ms, config.log_cleaner_backoff_ms,
             cleaner_limits(config),
         )  # fmt: skip
-        settings = _cluster_settings(config, self.logs.cluster_id)
+        dirs = self.logs.dirs
+        settings = _cluster_settings(config, dirs.cluster_id, dirs.live[0].path)
         self.cluster = ClusterClient(settings, loop, self._on_change, self._on_fatal)
         self.groups = GroupService(config, self.clock, self.replicas, self.cluster)
         self.metadata = MetadataCache(self.cluster.image)
         self.producer_ids = ProducerIdSource(self.cluster)
         await self._start_admin()
         await self.cluster.start()
-        self.logs.set_cluster_id(self.cluster.image.cluster_id)
+        self.logs.dirs.join(self.cluster.image.cluster_id)
+        self.logs.on_failing = self._plan_take_failed
+        self._plan_take_failed()
         gc.freeze()  # what was loaded stays; the collector need not walk it again and again
         self._duties = Duties(self.clock, self._duty_list(), self.metrics.loop_lag_s)
         self._duties.start()
@@ -157,7 +161,7 @@ class Broker:
 
     async def _start_admin(self) -> None:
         config = self.config
-        path = config.brokerd_admin_token_file or f"{config.log_dirs[0]}/admin.token"
+        path = config.brokerd_admin_token_file or f"{self.logs.dirs.live[0].path}/admin.token"
         self._admin = AdminServer(pages(self), admin_token.load_or_create(Path(path)))
         try:
             self.admin_port = await self._admin.start(config.brokerd_admin_port)
@@ -210,11 +214,30 @@ class Broker:
         partition = self.replicas.get(topic, index)
         if partition is None:
             if self.cluster.image.partition(topic, index) is not None:
+                reason = self.replicas.offline.get((topic, index))
+                if reason is not None:
+                    raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, reason)
                 raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{topic}-{index} is elsewhere")
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {topic}-{index}")
         partition.require_leader()
         check_current_epoch(leader_epoch, partition.leader_epoch)
         return partition
+
+    # ---- disks that fail
+
+    def _plan_take_failed(self) -> None:
+        asyncio.get_running_loop().call_soon(self._take_failed)
+
+    def _take_failed(self) -> None:
+        """Log directories whose disks have failed go offline; without any the broker ends."""
+        for failed in self.logs.take_failed():
+            self.generation += 1
+            self.replicas.take_offline(failed.partitions, failed.reason)
+        self.cluster.tell_offline(self.replicas.offline)
+        try:
+            self.logs.dirs.require_one()
+        except LogDirError as error:
+            self._on_fatal(error)
 
     # ---- what the cluster tells
 
@@ -234,6 +257,7 @@ class Broker:
                 self.replicas.reconfigure(topic, configs[topic])
         self.generation += 1
         self.groups.on_delta(delta)
+        self.cluster.tell_offline(self.replicas.offline)
 
     def _delete(self, key: tuple[str, int]) -> None:
         self.generation += 1
@@ -271,7 +295,7 @@ class Broker:
             self.events.add("leader", detail)
 
 
-def _cluster_settings(config: BrokerConfig, cluster_id: str) -> ClusterSettings:
+def _cluster_settings(config: BrokerConfig, cluster_id: str, log_dir: str) -> ClusterSettings:
     return ClusterSettings(
         broker_id=config.broker_id,
         endpoints=tuple(
@@ -281,7 +305,7 @@ def _cluster_settings(config: BrokerConfig, cluster_id: str) -> ClusterSettings:
             for each in config.advertised_listeners.values()
         ),
         zookeeper_connect=config.zookeeper_connect,
-        session_file=Path(config.log_dirs[0]) / ".zookeeper-session",
+        session_file=Path(log_dir) / ".zookeeper-session",
         session_timeout_ms=config.zookeeper_session_timeout_ms,
         connect_timeout_ms=config.zookeeper_connection_timeout_ms,
         rack=config.broker_rack or None,

@@ -31,7 +31,7 @@ class DiskWorker:
     def _run(self, job: DiskJob) -> None:
         try:
             job.run()
-        except OSError:
+        except Exception:
             logger.exception("%s failed", type(job).__name__)
         finally:
             self._loop.call_soon_threadsafe(job.finish)

@@ -70,8 +70,8 @@ class MetadataCache:
         }
 
     def _partition(self, state: PartitionState) -> dict[str, Any]:
-        brokers = self._image.brokers
-        led = state.leader in brokers
+        image = self._image
+        led = state.leader in image.brokers
         return {
             "error_code": 0 if led else int(ErrorCode.LEADER_NOT_AVAILABLE),
             "partition_index": state.partition,
@@ -79,5 +79,9 @@ class MetadataCache:
             "leader_epoch": state.leader_epoch,
             "replica_nodes": state.replicas,
             "isr_nodes": state.isr,
-            "offline_replicas": [each for each in state.replicas if each not in brokers],
+            "offline_replicas": [
+                each
+                for each in state.replicas
+                if image.is_offline(state.topic, state.partition, each)
+            ],
         }

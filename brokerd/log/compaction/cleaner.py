@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from brokerd.errors import KafkaError
-from brokerd.log import crash_points
+from brokerd.log import checkpoints, crash_points
 from brokerd.log.compaction import plan, swap
 from brokerd.log.compaction.jobs import GroupDone, Job, Limits, RoundDone
-from brokerd.log.flush import FlushJob
-from brokerd.log.manager import Key, LogManager
+from brokerd.log.log_dirs import Key
+from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
 
 logger = logging.getLogger(__name__)
@@ -88,7 +88,7 @@ class Cleaner:
     _due_ms: int = 0
 
     def __post_init__(self) -> None:
-        self._stored = self.logs.read_cleaner_offsets()
+        self._stored = self.logs.dirs.read(checkpoints.CLEANER)
 
     @property
     def uncleanable(self) -> dict[Key, str]:
@@ -171,7 +171,7 @@ class Cleaner:
             if not plan.is_cleanable(dirty, log.config):
                 return False
             if log.recovery_point < dirty.end_offset:  # what replaces records must outlast them
-                self.logs.submit(FlushJob(log, dirty.end_offset))
+                log.begin_flush(dirty.end_offset)
                 return True
             job = self._job(log, dirty, now_ms)
         except (OSError, KafkaError) as error:
@@ -242,7 +242,7 @@ class Cleaner:
         """Write down up to where each log is clean."""
         offsets = self._stored | {key: known.checkpoint for key, known in self._known.items()}
         crash_points.reached("before-cleaner-checkpoint")
-        self.logs.write_cleaner_offsets(offsets)
+        self.logs.write_offsets(checkpoints.CLEANER, offsets)
         crash_points.reached("after-cleaner-checkpoint")
 
     def failed(self, known: _Known, reason: str) -> None:

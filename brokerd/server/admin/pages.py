@@ -9,7 +9,8 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +94,8 @@ class AdminPages:
                 "connections": len(broker.network.connections),
                 "rss_bytes": _rss_bytes(),
                 "cpu_seconds": round(time.process_time(), 3),
-                "log_dirs": [_space(path) for path in broker.config.log_dirs],
+                "log_dirs": _spaces(log_dir.path for log_dir in broker.logs.dirs.live),
+                "offline_log_dirs": broker.logs.dirs.offline,
             }
         )
 
@@ -218,6 +220,14 @@ def _no_segment(base_offset: int) -> KafkaError:
 
 def _rss_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE_BYTES
+
+
+def _spaces(paths: Iterable[str]) -> list[dict[str, Any]]:
+    found = []
+    for path in paths:
+        with suppress(OSError):  # a directory that is gone, which the broker has yet to notice
+            found.append(_space(path))
+    return found
 
 
 def _space(path: str) -> dict[str, Any]:

@@ -3,7 +3,6 @@ of its own disks."""
 
 from __future__ import annotations
 
-import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +49,7 @@ def describe_log_dirs(broker: Broker, context: RequestContext, request: Any) -> 
     wanted = None
     if request.topics is not None:
         wanted = {(each.topic, index) for each in request.topics for index in each.partitions}
-    sizes: dict[str, dict[str, list[Fields]]] = {path: {} for path in broker.logs.directories}
+    sizes: dict[str, dict[str, list[Fields]]] = {path: {} for path in broker.logs.dirs.paths}
     for log in broker.logs.all():
         if wanted is not None and (log.topic, log.partition) not in wanted:
             continue
@@ -66,21 +65,26 @@ def describe_log_dirs(broker: Broker, context: RequestContext, request: Any) -> 
             )
     return {
         "error_code": 0,
-        "results": [_directory(path, topics) for path, topics in sizes.items()],
+        "results": [
+            _directory(path, topics, is_offline=path in broker.logs.dirs.offline)
+            for path, topics in sizes.items()
+        ],
     }
 
 
-def _directory(path: str, topics: dict[str, list[Fields]]) -> Fields:
+def _directory(path: str, topics: dict[str, list[Fields]], *, is_offline: bool) -> Fields:
     result: Fields = {
         "error_code": 0,
-        "log_dir": os.path.abspath(path),
+        "log_dir": path,
         "topics": [{"name": name, "partitions": rows} for name, rows in topics.items()],
         "total_bytes": -1,
         "usable_bytes": -1,
     }
     try:
-        usage = shutil.disk_usage(path)
+        usage = None if is_offline else shutil.disk_usage(path)
     except OSError:
+        usage = None
+    if usage is None:
         result["error_code"] = int(ErrorCode.KAFKA_STORAGE_ERROR)
     else:
         result.update(total_bytes=usage.total, usable_bytes=usage.free)
@@ -103,8 +107,11 @@ def alter_replica_log_dirs(broker: Broker, context: RequestContext, request: Any
 
 
 def _move(broker: Broker, topic: str, index: int, path: str) -> ErrorCode:
-    if path not in broker.logs.directories:
+    dirs = broker.logs.dirs
+    if path not in dirs.paths:
         return ErrorCode.LOG_DIR_NOT_FOUND
+    if path in dirs.offline or (topic, index) in dirs.lost:
+        return ErrorCode.KAFKA_STORAGE_ERROR
     present = broker.logs.directory_of(topic, index)
     if present is None:
         return ErrorCode.REPLICA_NOT_AVAILABLE

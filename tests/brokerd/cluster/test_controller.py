@@ -70,6 +70,34 @@ def test_a_dead_broker_takes_its_partitions_offline_and_brings_them_back() -> No
     assert [(s.partition, s.leader, s.leader_epoch, s.version) for s in back] == [(1, 2, 2, 2)]
 
 
+def test_a_replica_that_its_live_broker_cannot_serve_leads_no_more_until_it_can() -> None:
+    core = _running(1, 2)
+    lost = _wanted(core.offline_changed({2: frozenset({("t", 1), ("gone", 0)})}))
+    assert [(s.partition, s.leader, s.isr, s.leader_epoch) for s in lost] == [(1, -1, (2,), 1)]
+    core.written(lost)
+    assert _wanted(core.brokers_changed({1: 10, 2: 20})) == []
+    back = _wanted(core.offline_changed({}))
+    assert [(s.partition, s.leader, s.leader_epoch) for s in back] == [(1, 2, 2)]
+
+
+def test_another_replica_leads_where_one_of_them_cannot_be_served() -> None:
+    core = Controller(1, {1: 10, 2: 10})
+    node = TopicNode(topic_id=ID, replicas={0: (1, 2)})
+    core.written(_wanted(core.topics_changed({"t": node})))
+    (state,) = _wanted(core.offline_changed({1: frozenset({("t", 0)})}))
+    assert (state.leader, state.isr, state.replicas) == (2, (2,), (1, 2))
+
+
+def test_a_deletion_waits_for_a_replica_that_cannot_be_served() -> None:
+    core = _running(1, 2)
+    _wanted(core.offline_changed({2: frozenset({("t", 1)})}))
+    core.deletions_asked(["t"])
+    core.deletions_announced([("t", ID)], 5)
+    assert core.deletions_due({1: 5, 2: 5}) == []
+    _wanted(core.offline_changed({}))
+    assert core.deletions_due({1: 5, 2: 5}) == ["t"]
+
+
 def test_a_broker_that_bounced_between_two_looks_leads_again_with_a_higher_epoch() -> None:
     core = _running(1, 2)
     wanted = _wanted(core.brokers_changed({1: 10, 2: 99}))

@@ -56,6 +56,26 @@ async def test_partitions_of_a_broker_that_left_are_offline_until_it_returns(
     await members.until(lambda: _shown(first)[own] == (2, 2, (2,)))
 
 
+async def test_what_a_live_broker_cannot_serve_is_known_to_all_as_long_as_it_says_so(
+    members: Members,
+) -> None:
+    first, second = await members.start(1, 2)
+    await _topic(first, partitions=2)
+    own = 0 if _shown(first)[0][0] == 2 else 1
+    second.client.tell_offline([("t", own)])
+    await members.until(lambda: _shown(second)[own] == (-1, 1, (2,)))
+    await members.until(lambda: first.client.image.is_offline("t", own, 2))
+    assert not first.client.image.is_offline("t", 1 - own, 1)
+    assert members.node("/brokerd/offline/2-0") == {"version": 1, "topics": {"t": [own]}}
+    await members.until(lambda: members.kazoo.get_children("/log_dir_event_notification") == [])
+    await members.stop(first)
+    await members.until(lambda: second.client.is_controller)
+    assert _shown(second)[own] == (-1, 1, (2,)), "a successor knows it, too"
+    second.client.tell_offline([])
+    await members.until(lambda: _shown(second)[own] == (2, 2, (2,)))
+    assert members.kazoo.get_children("/brokerd/offline") == []
+
+
 async def test_another_broker_becomes_controller_and_serves(members: Members) -> None:
     started = await members.start(1, 2, 3)
     old = members.controller()

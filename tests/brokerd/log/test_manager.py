@@ -8,7 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from brokerd.errors import KafkaError
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import checkpoints
 from brokerd.log.context import DiskJob
 from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDirError
@@ -24,7 +25,7 @@ def start(*directories: Path, **settings: Any) -> LogManager:
 
 def crash(manager: LogManager) -> None:
     """What is left of a killed process: its lock is gone, nothing was written or marked."""
-    manager._unlock()
+    manager.dirs.unlock()
 
 
 def fill(manager: LogManager, topic: str = "t", count: int = 20) -> None:
@@ -86,13 +87,13 @@ def test_another_brokers_directory_is_refused(tmp_path: Path, field: str) -> Non
 
 def test_a_cluster_learnt_later_is_noted_in_every_directory(tmp_path: Path) -> None:
     manager = start(tmp_path / "a", tmp_path / "b")
-    assert manager.cluster_id == ""
-    manager.set_cluster_id("mine")
-    assert manager.cluster_id == "mine"
+    assert manager.dirs.cluster_id == ""
+    manager.dirs.join("mine")
+    assert manager.dirs.cluster_id == "mine"
     for name in ("a", "b"):
         assert "cluster.id=mine\n" in (tmp_path / name / "meta.properties").read_text()
     with pytest.raises(LogDirError, match="another cluster"):
-        manager.set_cluster_id("other")
+        manager.dirs.join("other")
     manager.shutdown()
 
 
@@ -122,7 +123,7 @@ def test_a_damaged_checkpoint_is_named_and_everything_is_there(
     manager.shutdown()
     (tmp_path / name).write_bytes(junk)
     manager = start(tmp_path)
-    manager.read_high_watermarks()
+    manager.dirs.read(checkpoints.HIGH_WATERMARK)
     log = manager.get("t", 0)
     assert log is not None
     assert [record.offset for record in records(log)] == list(range(20))
@@ -196,7 +197,7 @@ def test_creating_a_log_twice_is_the_same_log(tmp_path: Path) -> None:
     manager.shutdown()
 
 
-def test_a_log_of_another_topic_id_is_set_aside(tmp_path: Path) -> None:
+def test_the_log_of_an_older_topic_is_set_aside_for_a_new_partition(tmp_path: Path) -> None:
     manager = start(tmp_path)
     fill(manager)
     log = manager.create("t", 0, UUID(int=5), CONFIG, NOW_MS)
@@ -206,6 +207,30 @@ def test_a_log_of_another_topic_id_is_set_aside(tmp_path: Path) -> None:
     manager.shutdown()
     manager = start(tmp_path)
     assert len(manager.all()) == 1
+    manager.shutdown()
+
+
+def test_a_log_of_another_topic_id_is_not_served_and_left_as_it_is(tmp_path: Path) -> None:
+    manager = start(tmp_path)
+    fill(manager)
+    with pytest.raises(KafkaError, match="older topic of that name") as caught:
+        manager.create("t", 0, UUID(int=5), CONFIG, NOW_MS, is_new=False)
+    assert caught.value.code is ErrorCode.INCONSISTENT_TOPIC_ID
+    log = manager.create("t", 0, TOPIC_ID, CONFIG, NOW_MS)
+    assert [record.offset for record in records(log)] == list(range(20))
+    manager.shutdown()
+
+
+def test_an_empty_topic_id_file_is_as_good_as_none(tmp_path: Path) -> None:
+    manager = start(tmp_path)
+    fill(manager)
+    manager.shutdown()
+    (tmp_path / "t-0" / "partition.metadata").write_bytes(b"")
+    manager = start(tmp_path)
+    assert manager.create("t", 0, TOPIC_ID, CONFIG, NOW_MS).log_end_offset == 20
+    manager.shutdown()
+    manager = start(tmp_path)
+    assert [log.topic_id for log in manager.all()] == [TOPIC_ID]
     manager.shutdown()
 
 
@@ -277,8 +302,8 @@ def test_high_watermarks_are_kept_per_directory(tmp_path: Path) -> None:
     for partition in range(4):
         manager.create("t", partition, TOPIC_ID, CONFIG, NOW_MS)
     marks = {("t", partition): partition * 10 for partition in range(4)}
-    manager.write_high_watermarks(marks)
-    assert manager.read_high_watermarks() == marks
+    manager.write_offsets(checkpoints.HIGH_WATERMARK, marks)
+    assert manager.dirs.read(checkpoints.HIGH_WATERMARK) == marks
     entries = (tmp_path / "a" / "replication-offset-checkpoint").read_text().splitlines()
     assert len(entries) == 4
     manager.shutdown()

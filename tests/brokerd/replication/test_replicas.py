@@ -4,6 +4,7 @@ from pathlib import Path
 from uuid import UUID
 
 from brokerd.clock import ManualClock
+from brokerd.log import checkpoints
 from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from brokerd.replication.replicas import HIGH_WATERMARK_INTERVAL_MS, ReplicaManager
@@ -62,7 +63,7 @@ def test_records_and_high_watermark_survive_a_restart(tmp_path: Path) -> None:
 def test_high_watermarks_of_partitions_not_assigned_yet_are_kept(tmp_path: Path) -> None:
     logs, replicas = start_again_with_records(tmp_path)
     replicas.tick(NOW_MS + HIGH_WATERMARK_INTERVAL_MS)
-    assert logs.read_high_watermarks() == {("t", 0): 5}
+    assert logs.dirs.read(checkpoints.HIGH_WATERMARK) == {("t", 0): 5}
     logs.shutdown()
 
 
@@ -85,10 +86,37 @@ def test_a_deleted_topic_is_gone_and_may_come_back_empty(tmp_path: Path) -> None
 
 def test_a_topic_made_anew_while_this_broker_was_away_starts_empty(tmp_path: Path) -> None:
     logs, replicas = start_again_with_records(tmp_path)
-    replicas.apply_states([state(0, leader=1, topic_id=UUID(int=3), **ALONE)])
+    made = state(0, leader=1, topic_id=UUID(int=3), is_new=True, **ALONE)
+    replicas.apply_states([made])
     partition = replicas.get("t", 0)
     assert partition is not None
     assert (partition.log_end_offset, partition.high_watermark) == (0, 0)
+    logs.shutdown()
+
+
+def test_a_partition_whose_log_is_of_another_topic_id_is_offline(tmp_path: Path) -> None:
+    logs, replicas = start_again_with_records(tmp_path)
+    assert replicas.apply_states([state(5, leader=1, topic_id=UUID(int=3), **ALONE)]) == []
+    assert "older topic of that name" in replicas.offline["t", 0]
+    logs.shutdown()
+
+
+def test_a_failed_log_directory_ends_its_partitions_and_a_deletion_leaves_them_offline(
+    tmp_path: Path,
+) -> None:
+    logs, replicas = start(tmp_path)
+    replicas.apply_states([state(1, leader=1, **ALONE)])
+    (partition,) = replicas.all()
+    heard = []
+    partition.listeners.append(lambda partition: heard.append(partition.is_leader))
+    logs._disk_failed(str(tmp_path), OSError(5, "Input/output error"))
+    (failed,) = logs.take_failed()
+    replicas.take_offline(failed.partitions, failed.reason)
+    assert (heard, replicas.all()) == ([False], [])
+    assert replicas.apply_states([state(2, leader=1, **ALONE)]) == []
+    assert "is offline" in replicas.offline["t", 0]
+    replicas.apply_states([], [("t", 0), ("t", 1)])
+    assert list(replicas.offline) == [("t", 0)]
     logs.shutdown()
 
 
@@ -113,5 +141,5 @@ def test_a_partition_that_cannot_be_made_does_not_hold_up_the_others(tmp_path: P
     )
     assert [partition.index for partition in changed] == [1]
     assert replicas.get("t", 0) is None
-    assert "cannot create" in replicas.offline["t", 0]
+    assert "is in the way" in replicas.offline["t", 0]
     logs.shutdown()

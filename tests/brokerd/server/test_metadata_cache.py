@@ -35,6 +35,16 @@ def test_a_partition_says_leader_isr_and_who_is_offline() -> None:
     assert (found.isr_nodes, found.offline_replicas) == ((1,), (2,))  # type: ignore[attr-defined]
 
 
+def test_a_replica_that_its_live_broker_cannot_serve_is_offline() -> None:
+    known = image()
+    known.brokers[2] = BrokerInfo(id=2, endpoints={})
+    cache = MetadataCache(known)
+    for offline, expected in (({2: frozenset({("t", 0)})}, (2,)), ({2: frozenset()}, ())):
+        cache.changed(known.replace_offline(offline))
+        found = partition(cache.topic(9, False, known.topics["t"]))
+        assert found.offline_replicas == expected  # type: ignore[attr-defined]
+
+
 def test_a_topic_is_encoded_once_until_a_state_of_it_changes() -> None:
     known = image()
     cache = MetadataCache(known)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from brokerd.log import checkpoints
 from brokerd.log.compaction.cleaner import Cleaner, Listener
 from brokerd.log.compaction.cleaning import clean
 from brokerd.log.compaction.jobs import Job
@@ -204,7 +205,7 @@ def test_a_log_over_which_workers_die_is_set_aside_until_it_is_cut(tmp_path: Pat
 
 def test_a_checkpoint_past_the_end_of_a_log_that_recovery_cut_is_void(tmp_path: Path) -> None:
     log, workers, _ = dirty(tmp_path)
-    log.manager.write_cleaner_offsets({("t", 0): 101})
+    log.manager.write_offsets(checkpoints.CLEANER, {("t", 0): 101})
     cleaner = Cleaner(log.manager, workers, lambda: log.now_ms, 1000, SMALL)
     cleaner.tick(NOW_MS)
     assert workers.waiting[0][0].dirty_start == 0

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brokerd.log import checkpoints
 from brokerd.log.compaction.jobs import Limits
 from brokerd.protocol.records import read_header, write_crc
 from tests.brokerd.log.compaction.support import (
@@ -65,7 +66,7 @@ def test_a_compacted_log_says_the_same_of_every_key(
         assert None not in kept
         assert len(set(kept)) == len(kept)
         log.now_ms += 10**9
-        log.manager.write_cleaner_offsets({})
+        log.manager.write_offsets(checkpoints.CLEANER, {})
         second = CompactedLogAgain(log)
         assert last_values(second.content()) == last_values(before)
         assert all(value is not None for _, _, value in second.content())

@@ -1,0 +1,83 @@
+"""Replicas that their brokers cannot serve, most often because a log directory has failed.
+
+    /brokerd/offline/<broker>-<n>   ephemeral   {"version": 1, "topics": {"<topic>": [0, 3], …}}
+
+A broker keeps there what it cannot serve, in as many nodes as it takes, then makes a
+`/log_dir_event_notification` as Kafka's does; the controller reads what all brokers keep, decides,
+and removes the notification. Kafka's controller asks the broker instead (LeaderAndIsr), which
+brokerd does not speak. The nodes go with the broker's session: whoever comes back says anew.
+"""
+
+import json
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+
+from brokerd.cluster import paths
+from brokerd.cluster.codecs import dump
+from brokerd.cluster.zookeeper import Watch, ZooKeeper
+
+logger = logging.getLogger(__name__)
+
+NODE_BYTES_MAX = 512 * 1024
+_TOPIC_BYTES = 8
+_INDEX_BYTES = 11
+
+Replica = tuple[str, int]
+Offline = Mapping[int, frozenset[Replica]]
+"""By broker id; a broker that serves everything is not in it."""
+
+
+def encode(replicas: Collection[Replica]) -> list[bytes]:
+    """The data of as many nodes as it takes."""
+    topics: dict[str, list[int]] = {}
+    nodes, size_bytes = [], 0
+    for topic, index in sorted(replicas):
+        upper_bytes = _INDEX_BYTES + (0 if topic in topics else len(topic) + _TOPIC_BYTES)
+        if size_bytes + upper_bytes > NODE_BYTES_MAX:
+            nodes.append(dump({"version": 1, "topics": topics}))
+            topics, size_bytes = {}, 0
+        topics.setdefault(topic, []).append(index)
+        size_bytes += upper_bytes
+    if topics:
+        nodes.append(dump({"version": 1, "topics": topics}))
+    return nodes
+
+
+def decode(data: bytes) -> list[Replica]:
+    """Raises ValueError, KeyError, TypeError, AttributeError."""
+    return [
+        (topic, int(index))
+        for topic, indices in json.loads(data)["topics"].items()
+        for index in indices
+    ]
+
+
+async def tell(zookeeper: ZooKeeper, broker_id: int, replicas: Collection[Replica]) -> None:
+    """Replaces what the broker says it cannot serve, and has the controller look."""
+    for name in await zookeeper.children(paths.OFFLINE):
+        if name.startswith(f"{broker_id}-"):
+            await zookeeper.delete(f"{paths.OFFLINE}/{name}")
+    for number, data in enumerate(encode(replicas)):
+        await zookeeper.create(paths.offline(broker_id, number), data, ephemeral=True)
+    event = dump({"version": 1, "broker": broker_id, "event": 1})
+    await zookeeper.create(paths.LOG_DIR_EVENT_PREFIX, event, sequence=True)
+
+
+async def read(zookeeper: ZooKeeper, watch: Watch | None = None) -> dict[int, frozenset[Replica]]:
+    """What every broker says; `watch` is called when one says something else."""
+    names = [
+        name
+        for name in await zookeeper.children(paths.OFFLINE, watch)
+        if name.partition("-")[0].isdigit()
+    ]
+    nodes = await zookeeper.get_many([f"{paths.OFFLINE}/{name}" for name in names])
+    found: dict[int, set[Replica]] = defaultdict(set)
+    for name, node in zip(names, nodes, strict=True):
+        if node is None:
+            continue
+        try:
+            found[int(name.partition("-")[0])].update(decode(node[0]))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            logger.error("%s/%s is passed over: %r", paths.OFFLINE, name, error)
+    return {broker_id: frozenset(replicas) for broker_id, replicas in found.items()}

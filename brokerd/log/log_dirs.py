@@ -1,0 +1,173 @@
+"""The log directories of a broker together: which of them serve, and where a new log goes.
+
+One that cannot be read or written, at the start or later, is *offline* until the broker starts
+again: what lies in it is not served, and its checkpoints are left alone. The others go on. Without
+any there is no broker. A partition that is not in one of the others may lie there, so while one is
+offline only partitions that never had a record get a new log (Kafka: LogManager.getOrCreateLog).
+"""
+
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.checkpoint_job import CheckpointJob, Done
+from brokerd.log.context import no_failure
+from brokerd.log.log_dir import LogDir, LogDirError, LogDirFailedError
+
+logger = logging.getLogger(__name__)
+
+ALL_FAILED: Final = "none of the directories of log.dirs can be used: mend one of them"
+
+Key = tuple[str, int]
+
+
+class FailedDir(NamedTuple):
+    """A log directory taken offline, why, and the partitions that were served from it."""
+
+    path: str
+    reason: str
+    partitions: list[Key]
+
+
+class LogDirs:
+    """See the module. `paths` are all of them, `live` those that serve, `offline` why others do
+    not, `lost` the partitions known to lie in these. `of` has the directory of each log."""
+
+    def __init__(self, paths: Sequence[str], broker_id: int, cluster_id: str | None) -> None:
+        """Lock them. Raises LogDirError."""
+        self.paths = [os.path.abspath(path) for path in paths]
+        self.live: list[LogDir] = []
+        self.offline: dict[str, str] = {}
+        self.lost: dict[Key, str] = {}
+        self.of: dict[Key, LogDir] = {}
+        self._refuse_twice()
+        try:
+            for path in paths:
+                self._open(path, broker_id, cluster_id)
+            self.require_one()
+        except LogDirError:
+            self.unlock()
+            raise
+
+    def _refuse_twice(self) -> None:
+        """One directory by two names would be locked, and loaded, twice."""
+        real: dict[str, str] = {}
+        for path in self.paths:
+            other = real.setdefault(os.path.realpath(path), path)
+            if self.paths.count(path) > 1 or other != path:
+                raise LogDirError(f"log.dirs names one directory twice, as {other} and {path}")
+
+    def _open(self, path: str, broker_id: int, cluster_id: str | None) -> None:
+        try:
+            self.live.append(LogDir(path, broker_id, cluster_id))
+        except LogDirFailedError as error:
+            self._offline(os.path.abspath(path), str(error), 0)
+
+    def require_one(self) -> None:
+        """Raises LogDirError where none serves."""
+        if not self.live:
+            reasons = "; ".join(self.offline.values())
+            raise LogDirError(f"{ALL_FAILED} ({reasons})" if len(self.paths) > 1 else reasons)
+
+    def _offline(self, path: str, reason: str, partitions: int) -> None:
+        self.offline[path] = reason
+        concerned = f"{partitions} partitions are" if partitions else "what lies in it is"
+        logger.error(
+            "the log directory %s is offline until the broker starts again and %s not served: %s",
+            path, concerned, reason,
+        )  # fmt: skip
+
+    def fail(self, path: str, reason: str) -> list[Key]:
+        """Take one offline; returns the partitions that were served from it."""
+        log_dir = self.at(path)
+        if log_dir is None:
+            return []
+        self.live.remove(log_dir)
+        log_dir.unlock()
+        keys = [key for key, there in self.of.items() if there is log_dir]
+        for key in keys:
+            del self.of[key]
+            self.lost[key] = path
+        self._offline(path, reason, len(keys))
+        return keys
+
+    def at(self, path: str) -> LogDir | None:
+        """The one that serves at `path`, or that `path` lies in."""
+        for log_dir in self.live:
+            if path == log_dir.path or path.startswith(f"{log_dir.path}/"):
+                return log_dir
+        return None
+
+    def by_load(self) -> list[LogDir]:
+        """Those that serve, the ones with the fewest logs first."""
+        return sorted(self.live, key=lambda log_dir: log_dir.partitions)
+
+    def put(self, key: Key, log_dir: LogDir) -> None:
+        """A log lies there now."""
+        self.of[key] = log_dir
+        log_dir.partitions += 1
+
+    def remove(self, key: Key) -> None:
+        """A log is no more."""
+        self.of.pop(key).partitions -= 1
+
+    def require_seen(self, key: Key, *, is_new: bool) -> None:
+        """Raises KafkaError(KAFKA_STORAGE_ERROR) for a partition whose log lies where it cannot be
+        seen now, or may lie there if it is not new."""
+        if key in self.lost:
+            reason = f"its log directory {self.lost[key]} is offline"
+        elif self.offline and not is_new:
+            paths = ", ".join(self.offline)
+            reason = f"its log may lie in a log directory that is offline: {paths}"
+        else:
+            return
+        raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, reason)
+
+    # -- what they say together --------------------------------------------------------------------
+
+    @property
+    def cluster_id(self) -> str:
+        """The cluster that they were used in; empty while they were in none."""
+        return next((d.cluster_id for d in self.live if d.cluster_id), "")
+
+    def join(self, cluster_id: str) -> None:
+        """Note the cluster in each. Raises LogDirError for one of another cluster."""
+        for log_dir in list(self.live):
+            try:
+                log_dir.join(cluster_id)
+            except OSError as error:
+                self.fail(log_dir.path, f"meta.properties cannot be written: {error.strerror}")
+        self.require_one()
+
+    def read(self, name: str) -> dict[Key, int]:
+        """What the checkpoints of that name say."""
+        found: dict[Key, int] = {}
+        for log_dir in self.live:
+            found.update(log_dir.read_checkpoint(name))
+        return found
+
+    def checkpoint(
+        self,
+        name: str,
+        offsets: Mapping[Key, int],
+        failed: Callable[[OSError], None] = no_failure,
+    ) -> list[CheckpointJob]:
+        """One job for each directory, with the offsets of the logs in it."""
+        there: dict[str, dict[Key, int]] = {log_dir.path: {} for log_dir in self.live}
+        for key, offset in offsets.items():
+            if key in self.of:
+                there[self.of[key].path][key] = offset
+        return [
+            CheckpointJob(f"{path}/{name}", found, _only_errors(failed))
+            for path, found in there.items()
+        ]
+
+    def unlock(self) -> None:
+        for log_dir in self.live:
+            log_dir.unlock()
+
+
+def _only_errors(failed: Callable[[OSError], None]) -> Done:
+    return lambda error: failed(error) if error is not None else None

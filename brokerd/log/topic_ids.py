@@ -1,0 +1,111 @@
+"""Which topic the records of a partition's directory are of: `partition.metadata`.
+
+    version: 0
+    topic_id: <22 characters of base64url>
+
+A log whose file says another topic's id, or nothing that can be read, is not served and not
+touched: its records may be an older topic's of the same name, or the file may be damaged, and only
+a person can tell. Without a file (Kafka before 2.8), or with an empty one (a power cut right after
+the log was made), the log is that of the topic that has the name now.
+"""
+
+import logging
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import checkpoints, names
+
+if TYPE_CHECKING:
+    from brokerd.log.partition_log import PartitionLog
+
+logger = logging.getLogger(__name__)
+
+NIL: Final = UUID(int=0)
+
+Key = tuple[str, int]
+
+
+class TopicIds:
+    """The topic ids of logs, and what keeps some of them from being known."""
+
+    def __init__(self) -> None:
+        self._damaged: dict[Key, str] = {}
+
+    def of(self, key: Key, directory: str) -> UUID:
+        """The topic id of a log; NIL where it does not say, or says nothing that can be read.
+
+        Raises OSError.
+        """
+        try:
+            return read(directory) or NIL
+        except ValueError as error:
+            logger.error("%s-%d is not served: %s", *key, error)
+            self._damaged[key] = str(error)
+            return NIL
+
+    def forget(self, key: Key) -> None:
+        self._damaged.pop(key, None)
+
+    def adopt(self, log: "PartitionLog", topic_id: UUID) -> None:
+        """Have a log be that of a topic, if it is or does not say.
+
+        Raises KafkaError: KAFKA_STORAGE_ERROR where the file is damaged, INCONSISTENT_TOPIC_ID for
+        another topic's log; OSError.
+        """
+        key = (log.topic, log.partition)
+        if key in self._damaged:
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, self._damaged[key])
+        if log.topic_id == topic_id:
+            return
+        if log.topic_id != NIL:
+            raise KafkaError(ErrorCode.INCONSISTENT_TOPIC_ID, _inconsistent(log, topic_id))
+        write(log.directory, topic_id)
+        log.topic_id = topic_id
+
+
+def _inconsistent(log: "PartitionLog", topic_id: UUID) -> str:
+    return (
+        f"{log.directory}/{names.PARTITION_METADATA} says topic id {_text(log.topic_id)}, but "
+        f"the topic {log.topic} has {_text(topic_id)}: these may be records of an older topic of "
+        "that name. Stop the broker and move the directory away, or correct the file if it is "
+        "damaged"
+    )
+
+
+def write(directory: str, topic_id: UUID) -> None:
+    """Write the file. Raises OSError."""
+    text = f"version: 0\ntopic_id: {_text(topic_id)}"
+    checkpoints.replace_file(f"{directory}/{names.PARTITION_METADATA}", text, sync=False)
+
+
+def read(directory: str) -> UUID | None:
+    """What the file says; None where there is none, or an empty one.
+
+    Raises ValueError, with what to do, where it says nothing that can be read; OSError.
+    """
+    path = f"{directory}/{names.PARTITION_METADATA}"
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+    except FileNotFoundError:
+        return None
+    if not lines:
+        return None
+    for line in lines:
+        name, _, value = line.partition(":")
+        if name == "topic_id":
+            try:
+                return UUID(bytes=urlsafe_b64decode(value.strip() + "=="))
+            except ValueError:
+                break
+    raise ValueError(
+        f"{path} does not say a topic id (line 2 should be 'topic_id: …'), so it is not known "
+        "whose records these are; remove the file to have them taken for those of the topic that "
+        "has this name now"
+    )
+
+
+def _text(topic_id: UUID) -> str:
+    return urlsafe_b64encode(topic_id.bytes).decode().rstrip("=")
