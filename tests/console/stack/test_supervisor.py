@@ -74,6 +74,14 @@ class SmallStack:
         return self.process.wait(DEADLINE_S)
 
 
+@pytest.fixture(autouse=True)
+def hears_hangups() -> Iterator[None]:
+    """Whatever started this suite (nohup, a job of cron) may have left it deaf to them."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 def wait_until(
     is_so: Callable[[], bool], what: str, detail: Callable[[], str] = lambda: ""
 ) -> None:
