@@ -35,7 +35,9 @@ Wanted = Callable[[Mapping[str, str]], dict[str, str]]
 
 
 def sanitized(name: str) -> str:
-    """A user, client id or address as a part of a path."""
+    """A user, client id or address as a part of a path, in which no part is `.` or `..`."""
+    if name in (".", ".."):
+        return name.replace(".", "%2E")
     return quote(name, safe="").replace("~", "%7E")
 
 

@@ -38,10 +38,12 @@ def brokerd_port(
 
 
 def prepare(port: int) -> None:
-    """Topics `plain` and `compacted` of one partition; `plain` has three records."""
+    """Topics `plain` and `compacted` of one partition; `plain` has three records, which are old
+    and kept all the same."""
     with Wire(port) as wire:
         topics = [
-            {"name": "plain", "num_partitions": 1, "replication_factor": 1},
+            {"name": "plain", "num_partitions": 1, "replication_factor": 1,
+             "configs": [{"name": "retention.ms", "value": "-1"}]},
             {"name": "compacted", "num_partitions": 1, "replication_factor": 1,
              "configs": [{"name": "cleanup.policy", "value": "compact"}]},
         ]  # fmt: skip

@@ -1,9 +1,22 @@
-"""DescribeClientQuotas, AlterClientQuotas: there are no quotas, and none can be set."""
+"""DescribeClientQuotas, AlterClientQuotas: quotas are kept and told as Kafka does; nothing is held
+to them yet."""
 
 from __future__ import annotations
 
+import asyncio
+import ipaddress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from brokerd.cluster.quotas import (
+    IP,
+    Component,
+    QuotaChange,
+    changed_quotas,
+    check_filter,
+    entity_path,
+    found_quotas,
+)
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
@@ -11,57 +24,83 @@ from brokerd.server.context import ColdHandler, Fields, RequestContext
 if TYPE_CHECKING:
     from brokerd.server.broker import Broker
 
-ENTITY_TYPES = ("user", "client-id", "ip")
-MATCH_TYPES = (0, 1, 2)
+KINDS = ("users", "clients", "ips")
 
 
-def describe_client_quotas(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """No entries; a filter that makes no sense is refused as Kafka refuses it."""
+async def describe_client_quotas(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """What the filter wants of all quotas in ZooKeeper."""
+    components = [
+        Component(each.entity_type, each.match_type, each.match) for each in request.components
+    ]
     try:
-        _check_filter(request.components)
+        check_filter(components)
+        configs: dict[str, dict[str, str]] = {}
+        for kind in KINDS:
+            configs |= await broker.cluster.configs.read_all(kind)
     except KafkaError as error:
         return {
             "error_code": int(error.code),
             "error_message": error.message,
             "entries": None,
         }
-    return {"error_code": 0, "error_message": None, "entries": ()}
+    entries = [
+        {
+            "entity": [
+                {"entity_type": kind, "entity_name": name} for kind, name in entity.items()
+            ],
+            "values": [{"key": key, "value": value} for key, value in quotas.items()],
+        }
+        for entity, quotas in found_quotas(configs, components, strict=request.strict)
+    ]
+    return {"error_code": 0, "error_message": "", "entries": entries}
 
 
-def _check_filter(components: tuple[Any, ...]) -> None:
-    seen: set[str] = set()
-    for each in components:
-        kind = each.entity_type
-        if kind in seen:
-            message = f"Duplicate filter component entity type: {kind}"
-            raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-        if kind not in ENTITY_TYPES:
-            message = f"Custom entity type '{kind}' not supported"
-            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, message)
-        if each.match_type not in MATCH_TYPES:
-            message = f"Unexpected match type: {each.match_type}"
-            raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-        seen.add(kind)
-    if "ip" in seen and len(seen) > 1:
-        message = "Invalid entity filter component combination: ip with user or client-id"
-        raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-
-
-def alter_client_quotas(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """Each entry is refused."""
-    return {
-        "entries": [
-            {
-                "error_code": int(ErrorCode.UNSUPPORTED_VERSION),
-                "error_message": "Client quotas are not served by this broker yet.",
-                "entity": [
-                    {"entity_type": part.entity_type, "entity_name": part.entity_name}
-                    for part in entry.entity
-                ],
-            }
-            for entry in request.entries
-        ]
+async def alter_client_quotas(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """Each entity's changes, all of them or none; of two for one entity the last counts."""
+    by_entity = {
+        tuple({part.entity_type: part.entity_name for part in entry.entity}.items()): entry.ops
+        for entry in request.entries
     }
+    entries = []
+    for parts, ops in by_entity.items():
+        error = None
+        try:
+            await _alter(broker, dict(parts), ops, validate_only=request.validate_only)
+        except KafkaError as refused:
+            error = refused
+        entries.append(
+            {
+                "error_code": int(error.code) if error else 0,
+                "error_message": error.message if error else None,
+                "entity": [{"entity_type": kind, "entity_name": name} for kind, name in parts],
+            }
+        )
+    return {"entries": entries}
+
+
+async def _alter(
+    broker: Broker, entity: dict[str, str | None], ops: Any, *, validate_only: bool
+) -> None:
+    path = entity_path(entity)
+    if IP in entity:
+        await _check_address(entity[IP])
+    changes = [QuotaChange(op.key, None if op.remove else op.value) for op in ops]
+    wanted = partial(changed_quotas, path=path, changes=changes)
+    await broker.cluster.configs.alter(path, wanted, validate_only=validate_only)
+
+
+async def _check_address(name: str | None) -> None:
+    """An address, or a name that the system knows; None is the default of all."""
+    if name is None:
+        return
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        try:
+            await asyncio.get_running_loop().getaddrinfo(name, None)
+        except (OSError, UnicodeError):
+            message = f"{name} is not a valid IP or resolvable host."
+            raise KafkaError(ErrorCode.INVALID_REQUEST, message) from None
 
 
 HANDLERS: dict[ApiKey, ColdHandler] = {

@@ -255,7 +255,13 @@ async def test_an_empty_config_of_a_user_goes_once_it_has_no_clients(members: Me
 
 @pytest.mark.parametrize(
     ("name", "part"),
-    [("ada", "ada"), ("x y", "x%20y"), ("a/b*~", "a%2Fb%2A%7E"), ("ä+", "%C3%A4%2B")],
+    [
+        ("a.b", "a.b"),
+        ("..", "%2E%2E"),
+        ("x y", "x%20y"),
+        ("a/b*~", "a%2Fb%2A%7E"),
+        ("ä+", "%C3%A4%2B"),
+    ],
 )
 def test_names_are_written_into_paths_as_kafka_writes_them(name: str, part: str) -> None:
     assert sanitized(name) == part
