@@ -8,8 +8,9 @@ from struct import Struct
 from struct import error as struct_error
 from typing import NamedTuple
 
-from brokerd.protocol.framing import malformed, read_uvarint, skip_tags
+from brokerd.protocol.framing import malformed, skip_tags
 from brokerd.protocol.schema_check import ITEMS_MAX
+from brokerd.protocol.varint import read_uvarint
 
 TOPIC_IDS_FROM = 13
 REPLICA_STATE_FROM = 15

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.messages import request_type
 from brokerd.protocol.schema_check import ITEMS_MAX
+from brokerd.protocol.varint import read_uvarint
 
 FRAME_SIZE = Struct(">i")
 REQUEST_HEAD = Struct(">hhih")
@@ -52,21 +53,7 @@ def parse_header(frame: memoryview) -> RequestHeader:
     return RequestHeader(api_key, api_version, correlation_id, client_id, position)
 
 
-def read_uvarint(view: memoryview, position: int) -> tuple[int, int]:
-    """An unsigned LEB128 integer of at most 32 bits, and the position behind it."""
-    value = shift = 0
-    while True:
-        if position >= len(view) or shift > 28:
-            raise malformed("a length is cut off or too long")
-        byte = view[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, position
-        shift += 7
-
-
-def skip_tags(view: memoryview, position: int) -> int:
+def skip_tags(view: bytes | memoryview, position: int) -> int:
     """The position behind a run of tagged fields."""
     if position < len(view) and view[position] == 0:
         return position + 1

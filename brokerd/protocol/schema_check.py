@@ -18,6 +18,7 @@ from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.schema_writer import FieldShape, shapes
+from brokerd.protocol.varint import read_uvarint
 
 
 class Progress:
@@ -45,7 +46,6 @@ _SIZES = {
 }  # fmt: skip
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
-_COMPACT_BITS_MAX = 28
 
 
 def checked_request(entity_type: type, view: memoryview) -> memoryview:
@@ -58,7 +58,7 @@ def checked_request(entity_type: type, view: memoryview) -> memoryview:
         if _has_tagged_arrays(entity_type):
             raise ValueError("its tagged fields are not known here")
         walker(entity_type).walk(view, 0, progress)
-    except (IndexError, ValueError) as error:
+    except (IndexError, ValueError, KafkaError) as error:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"{entity_type.__name__} does not parse: {error}"
         ) from None
@@ -156,7 +156,7 @@ def _sized(legacy: Struct) -> Walk:
 
 
 def _walk_compact(view: memoryview, position: int, _left: Progress) -> int:
-    size, position = _uvarint(view, position)
+    size, position = read_uvarint(view, position)
     return position if size == 0 else _within(view, position + size - 1)
 
 
@@ -165,7 +165,7 @@ def _array(item: Walker, flexible: bool, nullable: bool) -> Walker:
 
     def walk(view: memoryview, position: int, left: Progress) -> int:
         if flexible:
-            count, position = _uvarint(view, position)
+            count, position = read_uvarint(view, position)
             count -= 1
         else:
             count, position = _legacy(_INT32, view, position)
@@ -199,15 +199,15 @@ def _tags(fields: tuple[FieldShape, ...]) -> Walker:
         if view[position] == 0:
             return position + 1
         start = position
-        count, position = _uvarint(view, position)
+        count, position = read_uvarint(view, position)
         left.items_left -= count
         if left.items_left < 0:
             raise ValueError(f"it has more than {ITEMS_MAX} tagged fields and items")
         kept = []
         for _ in range(count):
             at = position
-            tag, position = _uvarint(view, position)
-            size, position = _uvarint(view, position)
+            tag, position = read_uvarint(view, position)
+            size, position = read_uvarint(view, position)
             position = _within(view, position + size)
             if tag in known:
                 kept.append(bytes(view[at:position]))
@@ -224,21 +224,6 @@ def _legacy(layout: Struct, view: memoryview, position: int) -> tuple[int, int]:
     if number < -1:
         raise ValueError(f"a length of {number}")
     return number, end
-
-
-def _uvarint(view: memoryview, position: int) -> tuple[int, int]:
-    byte = view[position]
-    if byte < 0x80:
-        return byte, position + 1
-    value = shift = 0
-    while shift <= _COMPACT_BITS_MAX:
-        byte = view[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, position
-        shift += 7
-    raise ValueError("a length of more than 32 bits")
 
 
 @cache

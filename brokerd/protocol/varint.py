@@ -1,4 +1,5 @@
-"""Zig-zag varints, as records use them: 7 bits a byte, least significant first, sign in bit 0.
+"""Varints: 7 bits a byte, least significant first. Records have signed ones (zig-zag: the sign in
+bit 0), flexible messages unsigned ones for lengths, counts and tags.
 
 Kafka has 32-bit varints for lengths and 64-bit ones for timestamps; the bytes are the same, so one
 reader serves both and callers check ranges. More than ten bytes are refused.
@@ -7,6 +8,29 @@ reader serves both and callers check ranges. More than ten bytes are refused.
 from brokerd.errors import ErrorCode, KafkaError
 
 _BITS_MAX = 63
+_UNSIGNED_SHIFT_MAX = 28
+
+
+def read_uvarint(data: bytes | bytearray | memoryview, position: int) -> tuple[int, int]:
+    """The unsigned integer of at most 32 bits at `position`, and the position after it.
+
+    Raises KafkaError(INVALID_REQUEST) when the data ends inside it or it is longer.
+    """
+    try:
+        byte = data[position]
+        if byte < 0x80:
+            return byte, position + 1
+        value = shift = 0
+        while shift <= _UNSIGNED_SHIFT_MAX:
+            value |= (byte & 0x7F) << shift
+            position += 1
+            if byte < 0x80:
+                return value, position
+            shift += 7
+            byte = data[position]
+    except IndexError:
+        pass
+    raise KafkaError(ErrorCode.INVALID_REQUEST, "a length is cut off or too long")
 
 
 def write_varint(out: bytearray, value: int) -> None:

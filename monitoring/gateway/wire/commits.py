@@ -15,6 +15,8 @@ from struct import Struct
 import numpy as np
 
 from brokerd.protocol import messages
+from brokerd.protocol.framing import skip_tags
+from brokerd.protocol.varint import read_uvarint
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.metadata import Ints, Longs
 
@@ -53,25 +55,25 @@ def request(groups: Sequence[str], correlation_id: int) -> bytes:
 
 
 def decode(answer: bytes) -> list[GroupCommits]:
-    """The answer, from its correlation id on. Raises IndexError, struct.error or ValueError."""
-    count, at = _uvarint(answer, 5 + 4)
+    """The answer, from its correlation id on; KafkaError, struct.error, ValueError if torn."""
+    count, at = read_uvarint(answer, 5 + 4)
     groups = []
     for _ in range(count - 1):
         group, at = _text(answer, at)
-        topic_count, at = _uvarint(answer, at)
+        topic_count, at = read_uvarint(answer, at)
         topics = []
         for _ in range(topic_count - 1):
             topic, at = _topic(answer, at)
             topics.append(topic)
         (error,) = _ERROR.unpack_from(answer, at)
-        at = _skip_tags(answer, at + 2)
+        at = skip_tags(answer, at + 2)
         groups.append(GroupCommits(group, error, tuple(topics)))
     return groups
 
 
 def _topic(answer: bytes, at: int) -> tuple[TopicCommits, int]:
     name, at = _text(answer, at)
-    count, at = _uvarint(answer, at)
+    count, at = read_uvarint(answer, at)
     count = max(count - 1, 0)
     end = at + count * _TOLD.itemsize
     if end <= len(answer):
@@ -81,7 +83,7 @@ def _topic(answer: bytes, at: int) -> tuple[TopicCommits, int]:
             commits = TopicCommits(
                 name, good["index"].astype(np.int32), good["offset"].astype(np.int64)
             )
-            return commits, _skip_tags(answer, end)
+            return commits, skip_tags(answer, end)
     return _topic_one_by_one(name, answer, at, count)
 
 
@@ -91,39 +93,17 @@ def _topic_one_by_one(name: str, answer: bytes, at: int, count: int) -> tuple[To
         index, offset, _epoch = _HEAD.unpack_from(answer, at)
         _metadata, at = _text(answer, at + _HEAD.size)
         (error,) = _ERROR.unpack_from(answer, at)
-        at = _skip_tags(answer, at + 2)
+        at = skip_tags(answer, at + 2)
         if error == 0:
             partitions.append(index)
             offsets.append(offset)
     commits = TopicCommits(
         name, np.array(partitions, dtype=np.int32), np.array(offsets, dtype=np.int64)
     )
-    return commits, _skip_tags(answer, at)
-
-
-def _uvarint(data: bytes, at: int) -> tuple[int, int]:
-    value, shift = 0, 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
-        if shift > 28:
-            raise ValueError("a length in the answer is too long")
+    return commits, skip_tags(answer, at)
 
 
 def _text(data: bytes, at: int) -> tuple[str, int]:
-    size, at = _uvarint(data, at)
+    size, at = read_uvarint(data, at)
     end = at + max(size - 1, 0)
     return data[at:end].decode(), end
-
-
-def _skip_tags(data: bytes, at: int) -> int:
-    count, at = _uvarint(data, at)
-    for _ in range(count):
-        _tag, at = _uvarint(data, at)
-        size, at = _uvarint(data, at)
-        at += size
-    return at

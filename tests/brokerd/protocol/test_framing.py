@@ -1,11 +1,9 @@
 """Request headers, and the lengths inside bodies."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from brokerd.errors import KafkaError
-from brokerd.protocol.framing import parse_header, read_uvarint, skip_tags
+from brokerd.protocol.framing import parse_header, skip_tags
 from brokerd.protocol.messages import encode_request
 from brokerd.protocol.schema_check import ITEMS_MAX
 from brokerd.protocol.schema_writer import write_uvarint
@@ -34,19 +32,6 @@ def test_a_header_that_is_cut_off_is_refused(size: int) -> None:
 def test_a_client_id_longer_than_the_frame_is_refused() -> None:
     with pytest.raises(KafkaError):
         parse_header(memoryview(b"\x00\x03\x00\x01\x00\x00\x00\x2a\x00\x09abc"))
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_unsigned_varints_come_back(value: int) -> None:
-    out = bytearray()
-    write_uvarint(out, value)
-    assert read_uvarint(memoryview(out), 0) == (value, len(out))
-
-
-@pytest.mark.parametrize("data", [b"", b"\x80", b"\xff\xff\xff\xff\xff\xff"])
-def test_a_varint_that_does_not_end_is_refused(data: bytes) -> None:
-    with pytest.raises(KafkaError):
-        read_uvarint(memoryview(data), 0)
 
 
 def test_tagged_fields_that_are_cut_off_are_refused() -> None:

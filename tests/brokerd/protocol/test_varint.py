@@ -1,11 +1,12 @@
-"""Zig-zag varints."""
+"""Signed and unsigned varints."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.varint import read_varint, write_varint
+from brokerd.protocol.schema_writer import write_uvarint
+from brokerd.protocol.varint import read_uvarint, read_varint, write_varint
 
 
 @given(st.integers(-(2**63), 2**63 - 1), st.binary(max_size=3))
@@ -30,3 +31,17 @@ def test_a_number_without_an_end_is_refused(data: bytes) -> None:
     with pytest.raises(KafkaError) as caught:
         read_varint(data, 0)
     assert caught.value.code is ErrorCode.INVALID_RECORD
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_an_unsigned_number_comes_back(value: int) -> None:
+    out = bytearray()
+    write_uvarint(out, value)
+    assert read_uvarint(memoryview(out), 0) == (value, len(out))
+
+
+@pytest.mark.parametrize("data", [b"", b"\x80", b"\xff\xff\xff\xff\xff\xff"])
+def test_an_unsigned_number_without_an_end_is_refused(data: bytes) -> None:
+    with pytest.raises(KafkaError) as caught:
+        read_uvarint(memoryview(data), 0)
+    assert caught.value.code is ErrorCode.INVALID_REQUEST
