@@ -7,10 +7,11 @@ setting with underscores.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, NamedTuple
 
 from brokerd.config_values import ascii_digits
+from brokerd.protocol.compression import Codec
 
 INT32_MAX: Final = 2**31 - 1
 INT64_MAX: Final = 2**63 - 1
@@ -35,6 +36,8 @@ class TopicKey(NamedTuple):
     least: float = 0
     most: float = INT64_MAX
     choices: tuple[str, ...] = ()
+    besides: tuple[int, ...] = ()
+    """Numbers that are allowed though they lie outside `least` to `most`."""
 
     def parse(self, text: str) -> Any:
         """The value that `text` means. Raises ValueError saying what would be right."""
@@ -59,9 +62,10 @@ class TopicKey(NamedTuple):
             value = int(digits) if self.kind == "int" else float(digits)
         except ValueError:
             raise ValueError(f"{self.name}: {text!r} is not a number") from None
-        if not self.least <= value <= self.most:
+        if not self.least <= value <= self.most and value not in self.besides:
+            others = "".join(f" or {other}" for other in self.besides)
             raise ValueError(
-                f"{self.name}: {text} is not between {self.least:g} and {int(self.most)}"
+                f"{self.name}: {text} is not between {self.least:g} and {int(self.most)}{others}"
             )
         return value
 
@@ -71,15 +75,28 @@ def _broker(*names: str) -> tuple[BrokerKey, ...]:
 
 
 _HOUR_MS = 3_600_000
-_CODECS = ("producer", "uncompressed", "gzip", "snappy", "lz4", "zstd")
+_CODECS: Final[dict[str, Codec | None]] = {
+    "producer": None,
+    "uncompressed": Codec.NONE,
+    "gzip": Codec.GZIP,
+    "snappy": Codec.SNAPPY,
+    "lz4": Codec.LZ4,
+    "zstd": Codec.ZSTD,
+}
 
 TOPIC_KEYS: Final[dict[str, TopicKey]] = {
     key.name: key
     for key in (
         TopicKey("cleanup.policy", "list", "delete", _broker("log.cleanup.policy"),
                  choices=("delete", "compact")),
+        TopicKey("compression.gzip.level", "int", "-1", _broker("compression.gzip.level"),
+                 least=1, most=9, besides=(-1,)),
+        TopicKey("compression.lz4.level", "int", "9", _broker("compression.lz4.level"),
+                 least=1, most=17),
         TopicKey("compression.type", "string", "producer", _broker("compression.type"),
-                 choices=_CODECS),
+                 choices=tuple(_CODECS)),
+        TopicKey("compression.zstd.level", "int", "3", _broker("compression.zstd.level"),
+                 least=-131_072, most=22),
         TopicKey("delete.retention.ms", "int", "86400000",
                  _broker("log.cleaner.delete.retention.ms")),
         TopicKey("file.delete.delay.ms", "int", "60000", _broker("log.segment.delete.delay.ms")),
@@ -128,7 +145,10 @@ class LogConfig:
     """What one log obeys. Times in ms, sizes in bytes; -1 in a retention means without limit."""
 
     cleanup_policy: tuple[str, ...] = ("delete",)
+    compression_gzip_level: int = -1
+    compression_lz4_level: int = 9
     compression_type: str = "producer"
+    compression_zstd_level: int = 3
     delete_retention_ms: int = 86_400_000
     file_delete_delay_ms: int = 60_000
     flush_messages: int = INT64_MAX
@@ -150,15 +170,30 @@ class LogConfig:
     segment_ms: int = 604_800_000
     unclean_leader_election_enable: bool = False
 
-    @property
-    def limits_timestamps(self) -> bool:
-        """Whether a producer's timestamp may be too far from the broker's clock."""
-        nearest = min(self.message_timestamp_after_max_ms, self.message_timestamp_before_max_ms)
-        return nearest < INT64_MAX and self.message_timestamp_type == "CreateTime"
+    is_compacted: bool = field(init=False, repr=False, compare=False)
+    is_append_time: bool = field(init=False, repr=False, compare=False)
+    limits_timestamps: bool = field(init=False, repr=False, compare=False)
+    """Whether a producer's timestamp may be too far from the broker's clock."""
+    codec: Codec | None = field(init=False, repr=False, compare=False)
+    """What batches are stored with; None: with what they came with."""
 
-    @property
-    def is_compacted(self) -> bool:
-        return "compact" in self.cleanup_policy
+    def __post_init__(self) -> None:
+        """What is asked of every batch is found out once."""
+        is_append_time = self.message_timestamp_type == "LogAppendTime"
+        nearest = min(self.message_timestamp_after_max_ms, self.message_timestamp_before_max_ms)
+        set_once = object.__setattr__
+        set_once(self, "is_compacted", "compact" in self.cleanup_policy)
+        set_once(self, "is_append_time", is_append_time)
+        set_once(self, "limits_timestamps", nearest < INT64_MAX and not is_append_time)
+        set_once(self, "codec", _CODECS[self.compression_type])
+
+    def level_of(self, codec: int) -> int | None:
+        """The level at which batches are compressed with a codec; None: it has none."""
+        return {
+            Codec.GZIP: self.compression_gzip_level,
+            Codec.LZ4: self.compression_lz4_level,
+            Codec.ZSTD: self.compression_zstd_level,
+        }.get(Codec(codec))
 
     @property
     def longest_segment_ms(self) -> int:
@@ -179,7 +214,7 @@ class LogConfig:
             name.replace(".", "_"): TOPIC_KEYS[name].parse(text)
             for name, text in effective_values(broker or {}, topic or {}).items()
         }
-        return cls(**{field.name: values[field.name] for field in fields(cls)})
+        return cls(**{each.name: values[each.name] for each in fields(cls) if each.init})
 
 
 def effective_values(broker: Mapping[str, str], topic: Mapping[str, str]) -> dict[str, str]:

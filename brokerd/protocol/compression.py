@@ -8,7 +8,7 @@ Codec numbers are bits 0-2 of a batch's attributes. Framing, as Kafka's Java cli
 - zstd: a zstd frame.
 
 A decompressed size is not known beforehand for three of the four, so the output starts at a
-multiple of the input and doubles up to the caller's limit; beyond that the batch is refused.
+multiple of the input and grows up to the limit; beyond that the batch is refused.
 """
 
 import struct
@@ -18,6 +18,10 @@ from enum import IntEnum
 import cramjam
 
 from brokerd.errors import ErrorCode, KafkaError
+
+
+class TooManyBytes(KafkaError):
+    """Records that would take more memory than they may."""
 
 
 class Codec(IntEnum):
@@ -36,46 +40,72 @@ def codec_name(codec: int) -> str:
 
 
 DECOMPRESSED_BYTES_MAX = 64 << 20
+DECOMPRESSED_FACTOR_MAX = 50
+GZIP_DEFAULT, LZ4_DEFAULT, ZSTD_DEFAULT = 6, 9, 3
+_LZ4_FAST = 1
 
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_HEADER = _XERIAL_MAGIC + struct.pack(">ii", 1, 1)
 _XERIAL_CHUNK_BYTES = 32 << 10
 _INT32 = struct.Struct(">i")
+_UINT32 = struct.Struct("<I")
+_GZIP_FACTOR_MAX = 1032
 _OUTPUT_BYTES_MIN = 16 << 10
 _OUTPUT_FULL = "failed to write whole buffer"
 
 
-def compress(codec: int, data: bytes | bytearray | memoryview) -> bytes:
-    """`data` as `codec` frames it. Codec.NONE gives a copy."""
+def compress(codec: int, data: bytes | bytearray | memoryview, level: int | None = None) -> bytes:
+    """`data` as `codec` frames it, with Kafka's `level` or its default. Codec.NONE gives a copy."""
     if codec == Codec.NONE:
         return bytes(data)
     if codec == Codec.GZIP:
-        return bytes(cramjam.gzip.compress(data))
+        return bytes(cramjam.gzip.compress(data, GZIP_DEFAULT if level in (None, -1) else level))
     if codec == Codec.SNAPPY:
         return _compress_xerial(memoryview(data))
     if codec == Codec.LZ4:
-        compressor = cramjam.lz4.Compressor(level=4, content_checksum=False, block_linked=False)
+        compressor = cramjam.lz4.Compressor(
+            level=_lz4_level(level), content_checksum=False, block_linked=False
+        )
         compressor.compress(bytes(data))
         return bytes(compressor.finish())
     if codec == Codec.ZSTD:
-        return bytes(cramjam.zstd.compress(data))
+        return bytes(cramjam.zstd.compress(data, ZSTD_DEFAULT if level is None else level))
     raise _unknown(codec)
 
 
-def decompress(codec: int, data: memoryview, max_bytes: int = DECOMPRESSED_BYTES_MAX) -> memoryview:
-    """The records behind `data`, at most `max_bytes` of them.
+def _lz4_level(level: int | None) -> int:
+    """As Kafka's Lz4BlockOutputStream takes it: the default is the fast compressor, any other level
+    the high compressor, which knows 3 to 12."""
+    if level is None or level == LZ4_DEFAULT:
+        return _LZ4_FAST
+    return min(max(level, 3), 12)
 
-    Raises KafkaError: INVALID_RECORD when the data is damaged or would grow over `max_bytes`,
-    UNSUPPORTED_COMPRESSION_TYPE for a number that is no codec.
+
+def decompress(codec: int, data: memoryview, max_bytes: int | None = None) -> memoryview:
+    """The records behind `data`, at most `max_bytes` of them (None: `decompressed_max`).
+
+    Raises KafkaError: INVALID_RECORD when the data is damaged, TooManyBytes when it would grow over
+    the limit, UNSUPPORTED_COMPRESSION_TYPE for a number that is no codec.
     """
     if codec == Codec.NONE:
         return data
     if codec not in _DECOMPRESSORS:
         raise _unknown(codec)
+    if max_bytes is None:
+        max_bytes = decompressed_max(len(data))
     try:
         return _DECOMPRESSORS[codec](data, max_bytes)
     except cramjam.DecompressionError as error:
         raise _damaged(codec, str(error)) from None
+
+
+def decompressed_max(size_bytes: int) -> int:
+    """How many bytes the records of a compressed batch of this size may have.
+
+    Small batches compress a hundred times and more when all their records are alike; batches of
+    megabytes are real data, which does not. What exceeds both bounds was made to fill memories.
+    """
+    return max(DECOMPRESSED_BYTES_MAX, DECOMPRESSED_FACTOR_MAX * size_bytes)
 
 
 def _compress_xerial(data: memoryview) -> bytes:
@@ -120,7 +150,7 @@ def _growing(
     codec: Codec, into: Callable[[memoryview, bytearray], int]
 ) -> Callable[[memoryview, int], memoryview]:
     def run(data: memoryview, max_bytes: int) -> memoryview:
-        size = min(max(4 * len(data), _OUTPUT_BYTES_MIN), max_bytes)
+        size = min(max(4 * len(data), _told_size(codec, data), _OUTPUT_BYTES_MIN), max_bytes)
         while True:
             out = bytearray(size)
             try:
@@ -133,6 +163,14 @@ def _growing(
             size = min(4 * size, max_bytes)
 
     return run
+
+
+def _told_size(codec: Codec, data: memoryview) -> int:
+    """What a gzip member says of its size at its end, as far as it can be true; else 0."""
+    if codec != Codec.GZIP or len(data) < _UINT32.size:
+        return 0
+    (size,) = _UINT32.unpack_from(data, len(data) - _UINT32.size)
+    return int(size) if size <= _GZIP_FACTOR_MAX * len(data) else 0
 
 
 _DECOMPRESSORS: dict[int, Callable[[memoryview, int], memoryview]] = {
@@ -156,7 +194,7 @@ def _damaged(codec: int, what: str) -> KafkaError:
 
 
 def _too_large(codec: Codec, max_bytes: int) -> KafkaError:
-    return KafkaError(
+    return TooManyBytes(
         ErrorCode.INVALID_RECORD,
         f"the {codec.name.lower()} data holds more than the {max_bytes} bytes allowed",
     )

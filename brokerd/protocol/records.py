@@ -33,7 +33,7 @@ from typing import Final, NamedTuple
 from crc32c import crc32c
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.compression import DECOMPRESSED_BYTES_MAX, Codec, compress, decompress
+from brokerd.protocol.compression import Codec, compress, decompress
 from brokerd.protocol.varint import read_varint, write_varint
 
 HEADER: Final = struct.Struct(">qiibIhiqqqhii")
@@ -47,10 +47,13 @@ LOG_APPEND_TIME: Final = 0x08
 TRANSACTIONAL: Final = 0x10
 CONTROL: Final = 0x20
 DELETE_HORIZON: Final = 0x40
+FLAGS: Final = LOG_APPEND_TIME | TRANSACTIONAL | CONTROL | DELETE_HORIZON
 NO_TIMESTAMP: Final = -1
 
 _unpack_header = HEADER.unpack_from
-_MAGIC_POSITION = 16
+_LENGTH_POSITION: Final = 8
+_LENGTH_AND_MAGIC: Final = struct.Struct(">i4xb")
+_LENGTH_MIN: Final = 14
 
 
 class BatchHeader(NamedTuple):
@@ -111,35 +114,56 @@ def read_header(data: bytes | bytearray | memoryview, position: int = 0) -> Batc
     return BatchHeader._make(_unpack_header(data, position))
 
 
-def check_batch(view: memoryview, max_message_bytes: int) -> BatchHeader:
-    """Check a producer's records of one partition: exactly one whole, intact, plain batch.
+def is_plain(view: memoryview, max_message_bytes: int, codec_max: int = Codec.ZSTD) -> bool:
+    """Whether a producer's records are one whole, intact batch with nothing unusual in its header.
 
-    Only the header and the CRC are looked at. Raises KafkaError: CORRUPT_MESSAGE (torn, wrong
-    CRC), UNSUPPORTED_FOR_MESSAGE_FORMAT (an older format), MESSAGE_TOO_LARGE,
-    UNSUPPORTED_COMPRESSION_TYPE, INVALID_TIMESTAMP, INVALID_RECORD (anything else that lies). Some
-    clients give the time of the first record only; then the largest is -1.
+    What `check_batch` would let pass, and more: no flag is set and the timestamps are as those of
+    sound records (some clients give the time of the first record only, or none).
     """
     size = len(view)
     if size < HEADER_BYTES:
-        raise _too_short(view)
-    fields = _unpack_header(view)
-    attributes = fields[5]
-    if (
-        fields[1] + LENGTH_OVERHEAD_BYTES != size
-        or fields[3] != MAGIC
-        or size > max_message_bytes
-        or fields[12] != fields[6] + 1
-        or fields[12] < 1
-        or attributes & (CONTROL | LOG_APPEND_TIME | DELETE_HORIZON)
-        or attributes & CODEC_MASK > Codec.ZSTD
-        or fields[7] < NO_TIMESTAMP
-        or NO_TIMESTAMP != fields[8] < fields[7]
-        or (fields[9] >= 0 and (fields[11] < 0 or fields[10] < 0))
-    ):
-        raise _refusal(BatchHeader._make(fields), size, max_message_bytes)
-    if crc32c(view[CRC_START:]) != fields[4]:
-        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "the batch does not match its CRC")
-    return BatchHeader._make(fields)
+        return False
+    (
+        base_offset, length, _, magic, crc, attributes, delta, first_ms, last_ms,
+        producer_id, epoch, sequence, count,
+    ) = _unpack_header(view)  # fmt: skip
+    return (
+        length + LENGTH_OVERHEAD_BYTES == size
+        and magic == MAGIC
+        and size <= max_message_bytes
+        and count == delta + 1
+        and count >= 1
+        and base_offset == 0
+        and attributes & FLAGS == 0
+        and attributes & CODEC_MASK <= codec_max
+        and last_ms >= first_ms >= NO_TIMESTAMP
+        and (producer_id < 0 or epoch | sequence >= 0)
+        and crc32c(view[CRC_START:]) == crc
+    )
+
+
+def check_batch(view: memoryview, max_message_bytes: int) -> BatchHeader:
+    """Check a producer's records of one partition: exactly one whole, intact batch.
+
+    Only the header and the CRC are looked at. Raises KafkaError with the code that Kafka's
+    LogValidator and ProduceRequest have: CORRUPT_MESSAGE (wrong CRC, no batch at all),
+    MESSAGE_TOO_LARGE, UNSUPPORTED_COMPRESSION_TYPE, INVALID_RECORD (anything else that lies).
+    """
+    if len(view) < HEADER_BYTES or _torn(view):
+        raise _not_one_batch(view)
+    header = read_header(view)
+    refused = _refusal(header, view, max_message_bytes)
+    if refused is not None:
+        raise refused
+    return header
+
+
+def is_odd(header: BatchHeader) -> bool:
+    """Whether the header of a batch that passed `check_batch` has what only the records set right:
+    timestamps that cannot be, or flags that are the broker's to set."""
+    return bool(header.attributes & (LOG_APPEND_TIME | DELETE_HORIZON)) or not (
+        header.max_timestamp >= header.base_timestamp >= NO_TIMESTAMP
+    )
 
 
 def crc_matches(header: BatchHeader, view: memoryview) -> bool:
@@ -147,59 +171,56 @@ def crc_matches(header: BatchHeader, view: memoryview) -> bool:
     return crc32c(view[CRC_START : header.size_bytes]) == header.crc
 
 
-def _too_short(view: memoryview) -> KafkaError:
-    if len(view) > _MAGIC_POSITION and view[_MAGIC_POSITION] != MAGIC:
-        return _old_format(view[_MAGIC_POSITION])
-    return KafkaError(
-        ErrorCode.CORRUPT_MESSAGE, f"{len(view)} bytes are too few for a batch of records"
-    )
+def _torn(view: memoryview) -> bool:
+    length, magic = _LENGTH_AND_MAGIC.unpack_from(view, _LENGTH_POSITION)
+    return magic != MAGIC or length + LENGTH_OVERHEAD_BYTES != len(view)
 
 
-def _old_format(magic: int) -> KafkaError:
-    return KafkaError(
-        ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT,
-        f"message format {magic} is not served; use a client of Kafka 0.11 or later",
-    )
+def _not_one_batch(view: memoryview) -> KafkaError:
+    """What to tell of bytes that are no whole batch, or more than one."""
+    size = len(view)
+    if size < _LENGTH_POSITION + _LENGTH_AND_MAGIC.size:
+        message = f"{size} bytes are too few for a batch of records"
+        return KafkaError(ErrorCode.INVALID_RECORD, message)
+    length, magic = _LENGTH_AND_MAGIC.unpack_from(view, _LENGTH_POSITION)
+    claimed = length + LENGTH_OVERHEAD_BYTES
+    if length < _LENGTH_MIN or not 0 <= magic <= MAGIC:
+        return KafkaError(
+            ErrorCode.CORRUPT_MESSAGE, f"a batch of {claimed} bytes and message format {magic}"
+        )
+    if claimed > size:
+        message = f"the batch says it has {claimed} bytes, {size} were sent"
+    elif magic != MAGIC:
+        message = f"message format {magic} is not served; use a client of Kafka 0.11 or later"
+    elif claimed < HEADER_BYTES:
+        return KafkaError(ErrorCode.CORRUPT_MESSAGE, f"a batch of {claimed} bytes")
+    else:
+        message = "more than one batch was sent for one partition"
+    return KafkaError(ErrorCode.INVALID_RECORD, message)
 
 
-def _refusal(header: BatchHeader, size: int, max_message_bytes: int) -> KafkaError:
-    """What to tell the producer of a batch that failed a check: the first reason that holds."""
-    invalid = ErrorCode.INVALID_RECORD
-    if header.magic != MAGIC:
-        return _old_format(header.magic)
-    if header.size_bytes > size or header.size_bytes < HEADER_BYTES:
-        return KafkaError(
-            ErrorCode.CORRUPT_MESSAGE,
-            f"the batch says it has {header.size_bytes} bytes, {size} were sent",
-        )
-    if header.size_bytes < size:
-        return KafkaError(invalid, "more than one batch was sent for one partition")
-    if size > max_message_bytes:
-        return KafkaError(
-            ErrorCode.MESSAGE_TOO_LARGE,
-            f"the batch has {size} bytes, max.message.bytes is {max_message_bytes}",
-        )
-    if header.codec > Codec.ZSTD:
-        return KafkaError(
-            ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"{header.codec} is not the number of a codec"
-        )
-    if header.is_control or header.attributes & DELETE_HORIZON:
-        message = "control batches and delete horizons are written by brokers only"
-        return KafkaError(invalid, message)
-    if header.is_log_append_time:
-        return KafkaError(ErrorCode.INVALID_TIMESTAMP, "a producer may not set the log append time")
-    first_ms, last_ms = header.base_timestamp, header.max_timestamp
-    if first_ms < NO_TIMESTAMP or NO_TIMESTAMP != last_ms < first_ms:
-        return KafkaError(
-            ErrorCode.INVALID_TIMESTAMP,
-            f"the first record is of {first_ms} ms and the latest of {last_ms} ms",
-        )
-    if header.count != header.last_offset_delta + 1 or header.count < 1:
-        return KafkaError(
-            invalid,
-            f"the batch says {header.count} records and last offset {header.last_offset_delta}",
-        )
-    return KafkaError(invalid, "an idempotent batch needs a producer epoch and a sequence number")
+def _refusal(header: BatchHeader, view: memoryview, max_message_bytes: int) -> KafkaError | None:
+    """What to tell the producer of a batch that may not be appended: the first reason there is."""
+    code, message = ErrorCode.INVALID_RECORD, ""
+    size = len(view)
+    if header.base_offset != 0:
+        message = f"the base offset of a producer's batch must be 0, not {header.base_offset}"
+    elif size > max_message_bytes:
+        code = ErrorCode.MESSAGE_TOO_LARGE
+        message = f"the batch has {size} bytes, max.message.bytes is {max_message_bytes}"
+    elif not crc_matches(header, view):
+        code, message = ErrorCode.CORRUPT_MESSAGE, "the batch does not match its CRC"
+    elif header.codec > Codec.ZSTD:
+        code = ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+        message = f"{header.codec} is not the number of a codec"
+    elif header.count != header.last_offset_delta + 1 or header.count < 1:
+        last = header.last_offset_delta
+        message = f"the batch says {header.count} records and last offset {last}"
+    elif header.is_control:
+        message = "control batches are written by brokers only"
+    elif header.producer_id >= 0 and min(header.base_sequence, header.producer_epoch) < 0:
+        message = "an idempotent batch needs a producer epoch and a sequence number"
+    return KafkaError(code, message) if message else None
 
 
 def iter_batches(view: memoryview) -> Iterator[tuple[BatchHeader, memoryview]]:
@@ -222,9 +243,10 @@ def iter_batches(view: memoryview) -> Iterator[tuple[BatchHeader, memoryview]]:
 
 
 def iter_records(
-    header: BatchHeader, view: memoryview, max_bytes: int = DECOMPRESSED_BYTES_MAX
+    header: BatchHeader, view: memoryview, max_bytes: int | None = None
 ) -> Iterator[Record]:
-    """The records of the whole batch `view`, decompressed to at most `max_bytes`.
+    """The records of the whole batch `view`, decompressed to at most `max_bytes`, or to what
+    `decompress` allows.
 
     Raises KafkaError(INVALID_RECORD) at the first record that does not hold together.
     """

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.compaction.offset_map import Bytes, Ints
-from brokerd.protocol.compression import DECOMPRESSED_BYTES_MAX, decompress
+from brokerd.protocol.compression import decompress
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader, crc_matches
 from brokerd.protocol.varint import read_varint
 
@@ -105,9 +105,7 @@ def _payload(batch: StoredBatch) -> memoryview:
     header, view = batch
     if not crc_matches(header, view):
         raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "it does not match its CRC")
-    return decompress(
-        header.codec, view[HEADER_BYTES : header.size_bytes], DECOMPRESSED_BYTES_MAX
-    )
+    return decompress(header.codec, view[HEADER_BYTES : header.size_bytes])
 
 
 def _walk(data: bytearray, position: int, end: int, count: int, starts: list[int]) -> bool:
