@@ -75,6 +75,9 @@ class BrokerConfig:
     compression_type: str = _setting(
         v.one_of("producer", "uncompressed", "gzip", "snappy", "lz4", "zstd"), "producer"
     )
+    compression_gzip_level: int = _setting(v.integer_or(-1, 1, 9), -1)
+    compression_lz4_level: int = _setting(v.integer(1, 17), 9)
+    compression_zstd_level: int = _setting(v.integer(-131_072, 22), 3)
     log_segment_bytes: int = _setting(v.integer(14, v.INT_MAX), 1_073_741_824)
     log_roll_ms: int = _setting(_positive, 168 * MS_PER_HOUR)
     log_roll_jitter_ms: int = _setting(_not_negative, 0)
@@ -107,6 +110,7 @@ class BrokerConfig:
     log_message_timestamp_before_max_ms: int = _setting(_not_negative, v.LONG_MAX)
     log_message_timestamp_after_max_ms: int = _setting(_not_negative, v.LONG_MAX)
     producer_id_expiration_ms: int = _setting(_positive, 86_400_000)
+    producer_id_expiration_check_interval_ms: int = _setting(_positive, 600_000)
 
     offsets_topic_num_partitions: int = _setting(_count, 50)
     offsets_topic_replication_factor: int = _setting(v.integer(1, 32767), 1)

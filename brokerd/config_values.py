@@ -40,6 +40,16 @@ def limit(text: str) -> int:
     return max(-1, int(integer(-LONG_MAX - 1)(text)))
 
 
+def integer_or(also: int, low: int, high: int) -> Parser:
+    """A whole number between `low` and `high`, or the one besides."""
+    within = integer(low, high)
+
+    def parse(text: str) -> int:
+        return also if text.strip() == str(also) else int(within(text))
+
+    return parse
+
+
 def ratio(text: str) -> float:
     """A number between 0 and 1."""
     try:

@@ -18,6 +18,10 @@ WITHOUT_EFFECT = frozenset({"message.format.version", "message.downconversion.en
 DOCUMENTATION: Mapping[str, str] = {
     "cleanup.policy": "What is done with old segments: delete removes them by age and size, "
     "compact keeps the last record of each key, both together do both.",
+    "compression.gzip.level": "How hard gzip tries where compression.type is gzip: 1 to 9, or -1 "
+    "for its default.",
+    "compression.lz4.level": "How hard lz4 tries where compression.type is lz4: 1 to 17.",
+    "compression.zstd.level": "How hard zstd tries where compression.type is zstd: -131072 to 22.",
     "compression.type": "The codec that batches are stored with. producer keeps the codec they "
     "came with.",
     "delete.retention.ms": "How long a compacted topic keeps a delete marker, so that slow readers "

@@ -33,7 +33,7 @@ class AppendResult(NamedTuple):
     """What became of one batch. A refused one has an `error` and the offsets -1.
 
     `log_append_time_ms` is -1 where the topic keeps the producer's timestamps. A duplicate was
-    written before, at these offsets.
+    written before, at these offsets; of it Kafka tells the largest timestamp then, whosever it is.
     """
 
     base_offset: int
@@ -109,7 +109,9 @@ def _stage_producer(
     if verdict is None:
         return False
     if isinstance(verdict, ProducerBatch):
-        result = AppendResult(verdict.base_offset, verdict.last_offset, -1, None, True)
+        result = AppendResult(
+            verdict.base_offset, verdict.last_offset, verdict.timestamp_ms, None, True
+        )
     else:
         result = AppendResult(-1, -1, -1, verdict, False)
     staged.results.append(result)

@@ -89,7 +89,7 @@ class StoredLog:
     def reconfigure(self, config: LogConfig) -> None:
         """Obey other settings from the next append on."""
         self.config = config
-        self._append_time = config.message_timestamp_type == "LogAppendTime"
+        self._append_time = config.is_append_time
         for segment in self._segments:
             segment.index_interval_bytes = config.index_interval_bytes
         self._draw_jitter()

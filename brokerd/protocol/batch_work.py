@@ -68,9 +68,8 @@ def perform(batch: Batch, work: Work, max_bytes: int | None = None) -> Batch:
 
 
 def _refused_time(header: BatchHeader) -> RefusedRecords:
-    told = (
-        "Invalid timestamp type in message. Producer should not set timestamp type to LogAppendTime."
-    )
+    told = "Invalid timestamp type in message. Producer should not set timestamp type to "
+    told += "LogAppendTime."
     return RefusedRecords(
         ErrorCode.INVALID_TIMESTAMP,
         "One or more records have been rejected due to invalid timestamp",

@@ -7,6 +7,7 @@ v9.
 Records are slices of the receive buffer, valid until the next receive.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from struct import Struct
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from brokerd.protocol.versions import is_flexible
 _ACKS_TIMEOUT = Struct(">hi")
 _INDEX = Struct(">i")
 _INT16 = Struct(">h")
+_TEXT_BYTES_MAX = 32767
 
 
 class PartitionRecords(NamedTuple):
@@ -51,6 +53,8 @@ class PartitionReply(NamedTuple):
     log_append_time_ms: int = -1
     log_start_offset: int = -1
     message: str | None = None
+    record_errors: Sequence[tuple[int, str]] = ()
+    """(index in the batch, why) of single records that were refused."""
 
 
 def decode_produce(view: memoryview, position: int, version: int) -> ProduceRequest:
@@ -124,15 +128,24 @@ def _partition(out: bytearray, reply: PartitionReply, version: int, flexible: bo
     if version >= 5:
         out += _LONG.pack(reply.log_start_offset)
     if version >= 8:
-        message = None if reply.message is None else reply.message.encode()
-        _count(out, 0, flexible)  # record errors
-        if flexible:
-            write_uvarint(out, 0 if message is None else len(message) + 1)
-        else:
-            out += _INT16.pack(-1 if message is None else len(message))
-        out += message or b""
+        _count(out, len(reply.record_errors), flexible)
+        for index, why in reply.record_errors:
+            out += _INDEX.pack(index)
+            _text(out, why, flexible)
+            if flexible:
+                out.append(0)
+        _text(out, reply.message, flexible)
     if flexible:
         out.append(0)
+
+
+def _text(out: bytearray, text: str | None, flexible: bool) -> None:
+    data = None if text is None else text.encode()[:_TEXT_BYTES_MAX]
+    if flexible:
+        write_uvarint(out, 0 if data is None else len(data) + 1)
+    else:
+        out += _INT16.pack(-1 if data is None else len(data))
+    out += data or b""
 
 
 class ResponseTemplate:

@@ -60,7 +60,7 @@ def _walk(
     base_ms = header.base_timestamp
     largest_ms = NO_TIMESTAMP
     needs_key = rules.needs_key
-    earliest_ms, latest_ms = rules.limits_ms or (None, None)
+    limits = rules.limits_ms
     data_end = len(data)
     end = 0
     for index in range(header.count):
@@ -114,9 +114,13 @@ def _walk(
             _pass_headers(data, at, end)
         if time_ms > largest_ms:
             largest_ms = time_ms
-        if earliest_ms is not None and not earliest_ms <= time_ms <= latest_ms:
-            if time_ms != NO_TIMESTAMP and not (needs_key and keyless[-1:] == [index]):
-                late.append((index, time_ms))
+        if (
+            limits
+            and not limits[0] <= time_ms <= limits[1]
+            and time_ms != NO_TIMESTAMP
+            and keyless[-1:] != [index]
+        ):
+            late.append((index, time_ms))
     if end != data_end:
         raise _invalid(f"{data_end - end} bytes follow the last record")
     return largest_ms
@@ -149,7 +153,7 @@ def _invalid(message: str) -> KafkaError:
 def _refused(rules: Rules, keyless: list[int], late: list[tuple[int, int]]) -> RefusedRecords:
     """In Kafka's words, which some users' programs look for."""
     message = "Compacted topic cannot accept message without key in topic partition "
-    told = [(index, message + f"{rules.topic_partition}.") for index in keyless[:TOLD_MAX]]
+    told = [(index, message + rules.topic_partition) for index in keyless[:TOLD_MAX]]
     if late:
         earliest_ms, latest_ms = rules.limits_ms or (0, 0)
         told += [

@@ -127,7 +127,7 @@ def is_plain(view: memoryview, max_message_bytes: int, codec_max: int = Codec.ZS
         base_offset, length, _, magic, crc, attributes, delta, first_ms, last_ms,
         producer_id, epoch, sequence, count,
     ) = _unpack_header(view)  # fmt: skip
-    return (
+    plain: bool = (
         length + LENGTH_OVERHEAD_BYTES == size
         and magic == MAGIC
         and size <= max_message_bytes
@@ -140,6 +140,7 @@ def is_plain(view: memoryview, max_message_bytes: int, codec_max: int = Codec.ZS
         and (producer_id < 0 or epoch | sequence >= 0)
         and crc32c(view[CRC_START:]) == crc
     )
+    return plain
 
 
 def check_batch(view: memoryview, max_message_bytes: int) -> BatchHeader:
@@ -172,6 +173,8 @@ def crc_matches(header: BatchHeader, view: memoryview) -> bool:
 
 
 def _torn(view: memoryview) -> bool:
+    length: int
+    magic: int
     length, magic = _LENGTH_AND_MAGIC.unpack_from(view, _LENGTH_POSITION)
     return magic != MAGIC or length + LENGTH_OVERHEAD_BYTES != len(view)
 

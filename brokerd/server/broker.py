@@ -33,6 +33,7 @@ from brokerd.replication.state import PartitionState
 from brokerd.security import admin_token
 from brokerd.server.admin.http import AdminServer
 from brokerd.server.admin.pages import pages
+from brokerd.server.append_queues import AppendQueues
 from brokerd.server.cleaner_workers import CleanerWorkers
 from brokerd.server.cold_reads import ColdReads
 from brokerd.server.context import ColdHandler
@@ -93,6 +94,7 @@ class Broker:
             lambda: 1 + secrets.randbelow(INT32_MAX),
         )
         self.network = Network(config)
+        self.appends = AppendQueues(self.clock, self.network)
         self.generation = 0
         self.started_at_ms = self.clock.now_ms()
         self.is_ready = False
@@ -191,8 +193,10 @@ class Broker:
         if hasattr(self, "cluster"):
             await self.cluster.stop()
         await self._router.finish_tasks(FINISH_TIMEOUT_S)
+        await self.appends.drain(FINISH_TIMEOUT_S)
         await self.cold_reads.stop()
         self.network.close()
+        await self.appends.close()
         if self._admin is not None:
             self._admin.close()
         await self._cleaner_workers.stop()

@@ -40,10 +40,10 @@ class Connection:
     """A non-blocking socket of our own on the event loop."""
 
     __slots__ = (
-        "_buffers", "_fd", "_filled", "_flush_wanted", "_frame", "_frame_size", "_head", "_loop",
-        "_network", "_reading", "_receive_bytes", "_receiving", "_router", "_socket", "_writing",
-        "active_at", "blocked_at", "closed", "last_header", "listener", "output", "parked",
-        "peer_host", "produce_memo",
+        "_buffers", "_fd", "_filled", "_flush_wanted", "_frame", "_frame_size", "_head", "_holds",
+        "_loop", "_network", "_reading", "_receive_bytes", "_receiving", "_router", "_socket",
+        "_writing", "active_at", "blocked_at", "closed", "last_header", "listener", "output",
+        "parked", "peer_host", "produce_memo",
     )  # fmt: skip
 
     def __init__(
@@ -67,6 +67,7 @@ class Connection:
         self._filled = 0
         self._receive_bytes = SHARED_BYTES
         self._reading = self._writing = self._receiving = False
+        self._holds = 0
         self.output = output
         self.peer_host = peer_host
         self.listener = listener
@@ -86,9 +87,25 @@ class Connection:
 
     def resume(self) -> None:
         """Reads again, if nothing else holds it up."""
-        if not self._reading and not self._writing and not self.closed:
+        if not self._reading and not self._writing and not self._holds and not self.closed:
             self._reading = True
             self._loop.add_reader(self._fd, self._on_readable)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether somebody has asked it to read no more for the time being."""
+        return self._holds > 0
+
+    def hold(self) -> None:
+        """Reads no more, from the next receive on, until `let_go` is called as often."""
+        self._holds += 1
+        self._pause()
+
+    def let_go(self) -> None:
+        """Ends one `hold`."""
+        self._holds -= 1
+        if self.output.unanswered <= UNANSWERED_MAX:
+            self.resume()
 
     def _pause(self) -> None:
         if self._reading:

@@ -174,6 +174,15 @@ class Network:
         if self._stalled_timer is None:
             self._stalled_timer = self._loop.call_later(STALLED_S / 2, self._end_stalled)
 
+    def lend(self, size_bytes: int) -> None:
+        """Counts memory that requests hold elsewhere; `repay` it."""
+        self.buffers.loaned_bytes += size_bytes
+
+    def repay(self, size_bytes: int) -> None:
+        """Ends a loan of memory and lets those go on that waited for it."""
+        self.buffers.loaned_bytes -= size_bytes
+        self._go_on()
+
     def _end_stalled(self) -> None:
         """Closes connections whose half-sent frames hold memory and do not move: a few clients that
         send a head and nothing more would keep all others waiting."""
@@ -182,7 +191,7 @@ class Network:
             return
         oldest = monotonic() - STALLED_S
         for connection in list(self.connections):
-            if connection.holds_frame and connection.active_at < oldest:
+            if connection.holds_frame and connection.active_at < oldest and not connection.is_held:
                 connection.close("its half-sent frame stood still while others waited for memory")
         if self._waiting:
             self._stalled_timer = self._loop.call_later(STALLED_S / 2, self._end_stalled)
@@ -190,6 +199,9 @@ class Network:
     def give_back(self, frame: bytearray) -> None:
         """Ends a frame's loan and lets those go on that waited for memory."""
         self.buffers.give_back(frame)
+        self._go_on()
+
+    def _go_on(self) -> None:
         while self._waiting and not self.buffers.exhausted:
             self._waiting.popleft().resume()
 

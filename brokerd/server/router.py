@@ -24,7 +24,8 @@ from brokerd.server.context import ColdHandler, RequestContext
 from brokerd.server.dispatch import as_kafka_error, error_frame, reply_frame
 from brokerd.server.handlers.fetch import serve_fetch
 from brokerd.server.handlers.metadata import refused_api_versions
-from brokerd.server.handlers.produce import ProduceRound, refuse_old_produce
+from brokerd.server.handlers.produce import ProduceRound
+from brokerd.server.handlers.produce_answers import refuse_old_produce
 
 if TYPE_CHECKING:
     from brokerd.server.broker import Broker
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FRAME_HEAD = Struct(">ihhi")
+FRAME_HEAD = Struct(">ihh")
 TLS_HELLO = 0x160301
 """How the first record of a TLS client begins, taken for a frame's size."""
 SMALLEST_FRAME_BYTES = 4 + SMALLEST_REQUEST_BYTES
@@ -68,19 +69,20 @@ class Router:
         position = others_bytes = 0
         served = others = 0
         while end - position >= SMALLEST_FRAME_BYTES:
-            size, api_key, version, correlation_id = unpack(buffer, position)
+            size, api_key, version = unpack(buffer, position)
             frame_end = position + 4 + size
             if frame_end > end or size < SMALLEST_REQUEST_BYTES:
                 break  # a bad size is seen by the connection, which has to keep the rest
-            served += 1
             if api_key == 0 and PRODUCE_VERSION_MIN <= version <= PRODUCE_VERSION_MAX:
-                produces.add(connection, buffer, view, position, frame_end, version, correlation_id)
+                position, count = produces.add_run(connection, buffer, view, position, end)
+                served += count
             else:
                 produces.commit(connection)
                 others += 1
                 others_bytes += size
                 self._serve(connection, view[position + 4 : frame_end])
-            position = frame_end
+                position = frame_end
+                served += 1
             if connection.closed:
                 break
         produces.commit(connection)

@@ -2,7 +2,6 @@
 
 import struct
 import time
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -10,31 +9,10 @@ import pytest
 
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
-from tests.support.brokerd import BrokerdCluster
-from tests.support.kafka import apache_kafka
 from tests.support.protocol_page import rows
 from tests.support.wire import Wire
-from tests.support.zookeeper import ZooKeeper
 
 pytestmark = pytest.mark.kafka
-
-
-@pytest.fixture(scope="module")
-def kafka_port(
-    zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[int]:
-    directory = tmp_path_factory.mktemp("answers-of-kafka")
-    with apache_kafka(directory, zookeeper.connect("/answers-of-kafka")) as address:
-        yield int(address.split(":")[1])
-
-
-@pytest.fixture(scope="module")
-def brokerd_port(
-    zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[int]:
-    directory = tmp_path_factory.mktemp("answers-of-brokerd")
-    with BrokerdCluster.started(directory, zookeeper.connect("/answers-of-brokerd")) as cluster:
-        yield cluster.brokers[0].port
 
 
 def prepare(port: int) -> None:

@@ -94,9 +94,9 @@ def test_bad_batches_are_refused_and_the_connection_goes_on(broker: Brokerd, top
     old_format[16] = 1
     cases = {
         bytes(wrong_crc): ErrorCode.CORRUPT_MESSAGE,
-        bytes(batch()[:-5]): ErrorCode.CORRUPT_MESSAGE,
-        b"short": ErrorCode.CORRUPT_MESSAGE,
-        bytes(old_format): ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT,
+        bytes(batch()[:-5]): ErrorCode.INVALID_RECORD,
+        b"short": ErrorCode.INVALID_RECORD,
+        bytes(old_format): ErrorCode.INVALID_RECORD,
         bytes(batch() + batch()): ErrorCode.INVALID_RECORD,
     }
     with Wire(broker.port) as wire:

@@ -102,7 +102,7 @@ def _topic_entry(
 
 def _type(key: TopicKey) -> ConfigType:
     if key.kind == "int":
-        return ConfigType.INT if key.most == INT32_MAX else ConfigType.LONG
+        return ConfigType.INT if key.most <= INT32_MAX else ConfigType.LONG
     return _KINDS[key.kind]
 
 

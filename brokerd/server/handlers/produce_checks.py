@@ -1,8 +1,10 @@
-"""What is asked of a producer's batch before it may be appended.
+"""What is asked of a producer's batch before it may be appended, and what has to be done to it.
 
-Always the header and the CRC. The records inside are looked at only where something depends on
-them: on a compacted topic, where a record without a key could never be replaced, and everywhere
-with `brokerd.validate.records=all`.
+Always the header and the CRC. The records inside are looked at where something depends on them: on
+a compacted topic, where a record without a key could never be replaced; where the topic limits
+timestamps or stores with another codec; where the header says what only the records set right; and
+everywhere with `brokerd.validate.records=all`. A small batch is looked at on the spot; all else is
+work for a thread (`server/append_queues.py`).
 """
 
 from __future__ import annotations
@@ -10,52 +12,89 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.records import BatchHeader, check_batch, iter_records
+from brokerd.protocol.batch_work import Work, perform
+from brokerd.protocol.compression import Codec, TooManyBytes
+from brokerd.protocol.record_walk import Rules
+from brokerd.protocol.records import BatchHeader, check_batch, is_odd
 
 if TYPE_CHECKING:
-    from brokerd.clock import Clock
     from brokerd.config import BrokerConfig
     from brokerd.log.log_config import LogConfig
 
 VALIDATE_ALL = "all"
+ZSTD_FROM = 7
+AT_ONCE_RECORDS = 256
+AT_ONCE_BYTES = 16 << 10
+AT_ONCE_DECOMPRESSED_BYTES = 256 << 10
+"""What is looked at within the receive: half a millisecond at most."""
 
 
 def opens_batches(broker: BrokerConfig, log: LogConfig) -> bool:
-    """Whether batches for a log with these settings are opened."""
-    return log.is_compacted or broker.brokerd_validate_records == VALIDATE_ALL
+    """Whether every batch for a log with these settings is opened, or may be."""
+    return (
+        log.is_compacted
+        or log.limits_timestamps
+        or log.codec is not None
+        or broker.brokerd_validate_records == VALIDATE_ALL
+    )
 
 
-def check(records: memoryview, broker: BrokerConfig, log: LogConfig, clock: Clock) -> None:
-    """KafkaError unless `records` is one batch that may be appended as it is."""
+def codec_max(version: int) -> Codec:
+    """The last codec that a Produce of this version may carry."""
+    return Codec.ZSTD if version >= ZSTD_FROM else Codec.LZ4
+
+
+def check(
+    records: memoryview,
+    version: int,
+    broker: BrokerConfig,
+    log: LogConfig,
+    topic_partition: str,
+    now_ms: int,
+) -> Work | None:
+    """KafkaError unless `records` is one batch that may be appended; what must be done before."""
     header = check_batch(records, log.max_message_bytes)
+    if header.codec > codec_max(version):
+        raise KafkaError(
+            ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+            f"Produce {version} may not carry zstd, Produce {ZSTD_FROM} may",
+        )
     if header.is_transactional:
-        raise KafkaError(ErrorCode.INVALID_TXN_STATE, "transactions are not served yet")
+        raise KafkaError(
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions are not served yet"
+        )
+    if not _is_opened(header, broker, log):
+        return None
+    work = _work(header, log, topic_partition, now_ms)
+    if work.codec != header.codec or header.count > AT_ONCE_RECORDS:
+        return work
+    if header.codec and len(records) > AT_ONCE_BYTES:
+        return work
+    try:
+        perform(records, work, AT_ONCE_DECOMPRESSED_BYTES)
+    except TooManyBytes:
+        return work
+    return None
+
+
+def _is_opened(header: BatchHeader, broker: BrokerConfig, log: LogConfig) -> bool:
+    return (
+        log.is_compacted
+        or log.limits_timestamps
+        or log.codec not in (None, header.codec)
+        or broker.brokerd_validate_records == VALIDATE_ALL
+        or is_odd(header)
+    )
+
+
+def _work(header: BatchHeader, log: LogConfig, topic_partition: str, now_ms: int) -> Work:
+    codec = header.codec if log.codec is None else log.codec
+    limits_ms = None
     if log.limits_timestamps:
-        _check_timestamps(header, log, clock.now_ms())
-    if not opens_batches(broker, log):
-        return
-    for offset, record in enumerate(iter_records(header, records), header.base_offset):
-        if record.offset != offset:
-            raise KafkaError(
-                ErrorCode.INVALID_RECORD,
-                f"record {offset - header.base_offset} of the batch says it is record "
-                f"{record.offset - header.base_offset}",
-            )
-        if record.key is None and log.is_compacted:
-            raise KafkaError(
-                ErrorCode.INVALID_RECORD,
-                "a record without a key cannot be kept on a compacted topic",
-            )
-
-
-def _check_timestamps(header: BatchHeader, log: LogConfig, now_ms: int) -> None:
-    """By the header's two: that of the first record and the largest. -1 is "none" and passes."""
-    earliest = now_ms - log.message_timestamp_before_max_ms
-    latest = now_ms + log.message_timestamp_after_max_ms
-    for timestamp_ms in (header.base_timestamp, header.max_timestamp):
-        if timestamp_ms >= 0 and not earliest <= timestamp_ms <= latest:
-            raise KafkaError(
-                ErrorCode.INVALID_TIMESTAMP,
-                f"timestamp {timestamp_ms} is outside {earliest} to {latest} "
-                "(message.timestamp.before.max.ms, message.timestamp.after.max.ms)",
-            )
+        limits_ms = (
+            now_ms - log.message_timestamp_before_max_ms,
+            now_ms + log.message_timestamp_after_max_ms,
+        )
+    rules = Rules(log.is_compacted, limits_ms, topic_partition)
+    level = log.level_of(codec)
+    return Work(codec, level, rules, log.is_append_time, log.max_message_bytes)

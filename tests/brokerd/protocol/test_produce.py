@@ -71,6 +71,7 @@ def test_requests_decode_as_kio_wrote_them(
             log_append_time_ms=st.just(-1),
             log_start_offset=st.integers(-1, 2**62),
             message=st.none() | names,
+            record_errors=st.lists(st.tuples(st.integers(0, 9), names), max_size=3),
         ),
         max_size=6,
     ),
@@ -89,6 +90,8 @@ def test_responses_read_by_kio_say_what_was_written(
             assert each.log_start_offset == reply.log_start_offset
         if version >= 8:
             assert each.error_message == reply.message
+            told = [(one.batch_index, one.batch_index_error_message) for one in each.record_errors]
+            assert told == reply.record_errors
 
 
 @pytest.mark.parametrize("version", VERSIONS)

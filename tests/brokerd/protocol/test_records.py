@@ -20,6 +20,8 @@ from brokerd.protocol.records import (
     check_batch,
     crc_matches,
     encode_batch,
+    is_odd,
+    is_plain,
     iter_batches,
     iter_records,
     read_header,
@@ -63,7 +65,7 @@ def test_records_come_back_as_they_were_written(
     records: list[Record], codec: Codec, base_offset: int
 ) -> None:
     batch = encode_batch(records, codec=codec, base_offset=base_offset)
-    header = check_batch(memoryview(batch), LIMIT)
+    header = read_header(batch)
     expected = [r._replace(offset=base_offset + i) for i, r in enumerate(records)]
     assert list(iter_records(header, memoryview(batch))) == expected
     assert header.max_timestamp == max(r.timestamp_ms for r in records)
@@ -109,10 +111,10 @@ def test_damage_inside_is_told_as_such(
         list(iter_records(header, memoryview(batch)))
 
 
-def test_a_torn_batch_is_corrupt() -> None:
+@pytest.mark.parametrize("size", [0, 10, 16, 30, 60, 61, 165])
+def test_a_torn_batch_is_no_batch(size: int) -> None:
     batch = encode_batch([Record(0, 1, b"k", b"v" * 100)])
-    assert refusal(batch[:-1]) is ErrorCode.CORRUPT_MESSAGE
-    assert refusal(batch[:30]) is ErrorCode.CORRUPT_MESSAGE
+    assert refusal(batch[:size]) is ErrorCode.INVALID_RECORD
 
 
 def test_two_batches_for_one_partition_are_refused() -> None:
@@ -129,37 +131,70 @@ def test_a_batch_over_the_limit_is_too_large() -> None:
 @pytest.mark.parametrize(
     ("position", "format_", "value", "code"),
     [
-        (16, ">b", 1, ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT),
+        (0, ">q", 5, ErrorCode.INVALID_RECORD),
+        (16, ">b", 1, ErrorCode.INVALID_RECORD),
+        (16, ">b", 3, ErrorCode.CORRUPT_MESSAGE),
         (21, ">h", 5, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE),
         (21, ">h", CONTROL, ErrorCode.INVALID_RECORD),
-        (21, ">h", LOG_APPEND_TIME, ErrorCode.INVALID_TIMESTAMP),
-        (21, ">h", DELETE_HORIZON, ErrorCode.INVALID_RECORD),
-        (27, ">q", -2, ErrorCode.INVALID_TIMESTAMP),
-        (27, ">q", 3, ErrorCode.INVALID_TIMESTAMP),
-        (35, ">q", 0, ErrorCode.INVALID_TIMESTAMP),
-        (35, ">q", -2, ErrorCode.INVALID_TIMESTAMP),
         (23, ">i", 7, ErrorCode.INVALID_RECORD),
         (57, ">i", 3, ErrorCode.INVALID_RECORD),
         (57, ">i", -1, ErrorCode.INVALID_RECORD),
         (43, ">q", 9, ErrorCode.INVALID_RECORD),
         (8, ">i", -20, ErrorCode.CORRUPT_MESSAGE),
+        (8, ">i", 20, ErrorCode.CORRUPT_MESSAGE),
     ],
 )
 def test_a_header_that_lies_is_refused(
     position: int, format_: str, value: int, code: ErrorCode
 ) -> None:
-    assert refusal(with_field(position, format_, value)) is code
+    batch = with_field(position, format_, value)
+    assert refusal(batch) is code
+    assert not is_plain(memoryview(batch), LIMIT)
 
 
-def test_a_largest_timestamp_that_was_not_given_is_taken() -> None:
-    assert check_batch(memoryview(with_field(35, ">q", -1)), LIMIT).max_timestamp == -1
+@pytest.mark.parametrize(
+    ("position", "format_", "value"),
+    [
+        (21, ">h", LOG_APPEND_TIME),
+        (21, ">h", DELETE_HORIZON),
+        (27, ">q", -2),
+        (27, ">q", 3),
+        (35, ">q", 0),
+        (35, ">q", -1),
+        (35, ">q", -2),
+    ],
+)
+def test_a_header_that_the_records_can_set_right_is_odd(
+    position: int, format_: str, value: int
+) -> None:
+    batch = memoryview(with_field(position, format_, value))
+    assert is_odd(check_batch(batch, LIMIT))
+    assert not is_plain(batch, LIMIT)
+
+
+@given(some_records, codecs)
+def test_a_sound_batch_is_plain_and_so_is_one_without_times(
+    records: list[Record], codec: Codec
+) -> None:
+    for each in (records, [record._replace(timestamp_ms=-1) for record in records]):
+        batch = memoryview(encode_batch(each, codec=codec))
+        assert is_plain(batch, LIMIT)
+        assert not is_odd(check_batch(batch, LIMIT))
+        assert not is_plain(batch, LIMIT, codec - 1)
+        assert not is_plain(batch, len(batch) - 1)
+
+
+def test_a_plain_batch_with_a_wrong_crc_is_none() -> None:
+    batch = encode_batch([Record(0, 1, b"k", b"v")])
+    batch[-1] ^= 1
+    assert not is_plain(memoryview(batch), LIMIT)
 
 
 def test_offset_and_epoch_lie_outside_the_crc() -> None:
     batch = encode_batch([Record(0, 1, b"k", b"v")])
     struct.pack_into(">q", batch, 0, 12345)
     struct.pack_into(">i", batch, 12, 6)
-    header = check_batch(memoryview(batch), LIMIT)
+    header = read_header(batch)
     assert (header.base_offset, header.leader_epoch) == (12345, 6)
     assert crc_matches(header, memoryview(batch))
 

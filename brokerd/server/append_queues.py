@@ -1,0 +1,226 @@
+"""Batches that need work before they are appended, off the event loop, in the order they came.
+
+A partition has a queue while batches of it are at work: then every later batch waits behind them,
+whether it needs work itself or not. What is at work comes back together and is appended together;
+only then are sequence numbers checked and offsets given, so that the log sees the order in which
+the batches were received.
+
+A queue is bounded in bytes and in batches: the connection that fills it reads no more until half
+of it is done. What all queues hold counts against `queued.max.request.bytes`, as the frames do
+that are being received. A batch whose connection has gone is appended all the same, as it would
+be had it come a moment earlier; one whose partition is led by another broker by then, or is
+deleted, is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.batch_work import Batch, Work, perform
+
+if TYPE_CHECKING:
+    from brokerd.clock import Clock
+    from brokerd.log.append import AppendResult
+    from brokerd.replication.partition import Partition
+    from brokerd.server.connection import Connection
+    from brokerd.server.network import Network
+
+logger = logging.getLogger(__name__)
+
+THREADS_MAX = 4
+QUEUED_BYTES_MAX = 16 << 20
+QUEUED_MAX = 1000
+JOB_BYTES_MAX = 1 << 20
+JOB_MAX = 128
+"""Batches that go out together: one way there and back for many small ones."""
+
+
+class Outcome:
+    """What became of a queued batch: `result` once it is known; then `told` is called."""
+
+    __slots__ = ("result", "told")
+
+    def __init__(self) -> None:
+        self.result: AppendResult | KafkaError | None = None
+        self.told: Callable[[], None] | None = None
+
+    def tell(self, result: AppendResult | KafkaError) -> None:
+        self.result = result
+        if self.told is None:
+            return
+        try:
+            self.told()
+        except Exception:  # one request's trouble; the others must hear of theirs
+            logger.exception("a queued request could not be answered")
+
+
+class _Entry:
+    __slots__ = ("batch", "outcome", "size_bytes", "work")
+
+    def __init__(self, batch: bytearray, work: Work | None) -> None:
+        self.batch = batch
+        self.size_bytes = len(batch)
+        self.work = work
+        self.outcome = Outcome()
+
+
+class _Queue:
+    """Of one partition: what waits, what is at work, and whose connections are held."""
+
+    __slots__ = ("at_work", "held", "partition", "size_bytes", "waiting")
+
+    def __init__(self, partition: Partition) -> None:
+        self.partition = partition
+        self.waiting: deque[_Entry] = deque()
+        self.at_work: list[_Entry] = []
+        self.size_bytes = 0
+        self.held: set[Connection] = set()
+
+    def is_filled_to(self, share: float) -> bool:
+        count = len(self.waiting) + len(self.at_work)
+        return self.size_bytes > share * QUEUED_BYTES_MAX or count > share * QUEUED_MAX
+
+    def take(self) -> list[_Entry]:
+        """The next entries that go out together."""
+        taken: list[_Entry] = []
+        size_bytes = 0
+        while self.waiting and len(taken) < JOB_MAX and size_bytes < JOB_BYTES_MAX:
+            entry = self.waiting.popleft()
+            taken.append(entry)
+            size_bytes += entry.size_bytes
+        return taken
+
+
+class AppendQueues:
+    """The queues of all partitions of a broker."""
+
+    def __init__(self, clock: Clock, network: Network) -> None:
+        self._clock = clock
+        self._network = network
+        self._loop = asyncio.get_running_loop()
+        self._queues: dict[Partition, _Queue] = {}
+        self._threads: ThreadPoolExecutor | None = None
+        self._empty = asyncio.Event()
+        self._empty.set()
+        self._closed = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether any partition has a queue."""
+        return bool(self._queues)
+
+    def __contains__(self, partition: Partition) -> bool:
+        """Whether what comes now for a partition has to wait."""
+        return partition in self._queues
+
+    def add(
+        self,
+        connection: Connection,
+        partition: Partition,
+        batches: Sequence[memoryview],
+        work: Mapping[int, Work],
+    ) -> tuple[Outcome, ...]:
+        """Take copies of batches; those without `work` only wait for the ones before them."""
+        queue = self._queues.get(partition)
+        if queue is None:
+            queue = self._queues[partition] = _Queue(partition)
+            self._empty.clear()
+        entries = [_Entry(bytearray(batch), work.get(i)) for i, batch in enumerate(batches)]
+        size_bytes = sum(entry.size_bytes for entry in entries)
+        queue.waiting += entries
+        queue.size_bytes += size_bytes
+        self._network.lend(size_bytes)
+        if connection not in queue.held and queue.is_filled_to(1):
+            queue.held.add(connection)
+            connection.hold()
+        if not queue.at_work:
+            self._send_out(queue)
+        return tuple(entry.outcome for entry in entries)
+
+    def _send_out(self, queue: _Queue) -> None:
+        if self._closed:
+            return
+        queue.at_work = queue.take()
+        if self._threads is None:
+            count = min(os.cpu_count() or 1, THREADS_MAX)
+            self._threads = ThreadPoolExecutor(count, thread_name_prefix="batches")
+        jobs = [(entry.batch, entry.work) for entry in queue.at_work]
+        self._threads.submit(self._work, queue, jobs)
+
+    def _work(self, queue: _Queue, jobs: list[tuple[bytearray, Work | None]]) -> None:
+        """In a thread: knows nothing but bytes."""
+        done = [_done(batch, work) for batch, work in jobs]
+        self._loop.call_soon_threadsafe(self._returned, queue, done)
+
+    def _returned(self, queue: _Queue, done: list[Batch | KafkaError]) -> None:
+        if self._closed:
+            return
+        entries, queue.at_work = queue.at_work, []
+        results = self._append(queue.partition, done)
+        size_bytes = sum(entry.size_bytes for entry in entries)
+        queue.size_bytes -= size_bytes
+        if queue.waiting:
+            self._send_out(queue)
+        else:
+            del self._queues[queue.partition]
+            if not self._queues:
+                self._empty.set()
+        for entry, result in zip(entries, results, strict=True):
+            entry.outcome.tell(result)
+        self._network.repay(size_bytes)
+        if queue.held and not queue.is_filled_to(0.5):
+            held, queue.held = queue.held, set()
+            for connection in held:
+                connection.let_go()
+
+    def _append(
+        self, partition: Partition, done: list[Batch | KafkaError]
+    ) -> list[AppendResult | KafkaError]:
+        batches = [each for each in done if not isinstance(each, KafkaError)]
+        failed: KafkaError | None = None
+        results: list[Any] = []
+        try:
+            if batches:
+                results = partition.append(batches, self._clock.now_ms())
+        except KafkaError as error:
+            failed = error
+        except Exception:
+            logger.exception("append to %s-%d failed", partition.topic, partition.index)
+            failed = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
+        given = iter(results)
+        return [each if isinstance(each, KafkaError) else failed or next(given) for each in done]
+
+    async def drain(self, timeout_s: float) -> None:
+        """Returns when nothing is queued, or the time is up."""
+        try:
+            await asyncio.wait_for(self._empty.wait(), timeout_s)
+        except TimeoutError:
+            left = sum(len(each.waiting) + len(each.at_work) for each in self._queues.values())
+            logger.warning("%d batches were not appended before the broker stopped", left)
+
+    async def close(self) -> None:
+        """Forget what is queued; nothing is appended any more."""
+        self._closed = True
+        self._queues.clear()
+        if self._threads is not None:
+            threads, self._threads = self._threads, None
+            await asyncio.to_thread(threads.shutdown, wait=True, cancel_futures=True)
+
+
+def _done(batch: bytearray, work: Work | None) -> Batch | KafkaError:
+    if work is None:
+        return batch
+    try:
+        return perform(batch, work)
+    except KafkaError as error:
+        return error
+    except BaseException as error:  # a codec that panics raises no Exception
+        logger.error("a batch could not be looked at", exc_info=error)
+        return KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "unexpected error in the broker")

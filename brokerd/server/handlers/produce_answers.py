@@ -1,0 +1,252 @@
+"""Answers of Produces that are not simply repeats: several partitions, refusals, records that are
+still in a queue, an acks=all that waits for the in-sync replicas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.framing import RequestHeader
+from brokerd.protocol.messages import response_frame
+from brokerd.protocol.produce import (
+    PartitionRecords,
+    PartitionReply,
+    ProduceRequest,
+    decode_produce,
+    encode_produce_response,
+)
+from brokerd.protocol.record_walk import RefusedRecords
+from brokerd.server.append_queues import Outcome
+from brokerd.server.refusals import count_refusal
+
+if TYPE_CHECKING:
+    from brokerd.log.append import AppendResult
+    from brokerd.replication.partition import Partition
+    from brokerd.server.broker import Broker
+    from brokerd.server.connection import Connection
+    from brokerd.server.output import Slot
+    from brokerd.server.request_times import Waiting
+
+ACKS_ALL = -1
+_TOLD_LOG_START = frozenset(
+    {
+        ErrorCode.INVALID_RECORD,
+        ErrorCode.INVALID_TIMESTAMP,
+        ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+        ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        ErrorCode.UNKNOWN_SERVER_ERROR,
+    }
+)
+"""Errors with which Kafka tells where the log starts, as with success."""
+
+
+class Placed(NamedTuple):
+    """What became of one partition's records: an AppendResult, a refusal, or it is not known yet.
+
+    `partition` is None where there is none that this broker leads.
+    """
+
+    partition: Partition | None
+    outcome: AppendResult | KafkaError | Outcome
+
+
+class Pending:
+    """A request under way, with what became of each of its partitions."""
+
+    __slots__ = ("correlation_id", "request", "version")
+
+    def __init__(self, version: int, correlation_id: int, request: ProduceRequest) -> None:
+        self.version = version
+        self.correlation_id = correlation_id
+        self.request = request
+
+    def answer(self, broker: Broker, connection: Connection, placed: list[Placed]) -> None:
+        """Replies, or waits for what has to be waited for."""
+        if any(isinstance(each.outcome, Outcome) for each in placed):
+            AwaitAppends(broker, connection, self, placed)
+        else:
+            self.answer_appended(broker, connection, placed)
+
+    def answer_appended(
+        self,
+        broker: Broker,
+        connection: Connection,
+        placed: list[Placed],
+        slot: Slot | None = None,
+        waiting: Waiting | None = None,
+    ) -> None:
+        """Replies, or parks an acks=all until the high watermark has passed its records.
+
+        `slot` is where the reply goes if the next place is not its own, and `waiting` since when
+        the request waits if it has waited already.
+        """
+        request = self.request
+        replies: list[PartitionReply] = []
+        behind: dict[int, tuple[Partition, int]] = {}
+        for wanted, each in zip(request.partitions, placed, strict=True):
+            reply, last_offset = _reply(wanted, each)
+            if reply.error:
+                count_refusal(
+                    broker, ApiKey.PRODUCE, wanted.topic, wanted.partition, reply.error,
+                    len(wanted.records or b""),
+                )  # fmt: skip
+            if each.partition is not None and last_offset >= each.partition.high_watermark:
+                behind[len(replies)] = (each.partition, last_offset)
+            replies.append(reply)
+        if request.acks == 0:
+            wrong = next((reply for reply in replies if reply.error), None)
+            if wrong is not None:  # nothing can be answered; Kafka tells by closing, too
+                connection.close(
+                    f"a Produce with acks=0 failed: {ErrorCode(wrong.error).name} {wrong.message}"
+                )
+        elif request.acks == ACKS_ALL and behind:
+            AwaitHighWatermark(broker, connection, self, replies, behind, slot).park(waiting)
+            return
+        elif slot is None:
+            connection.output.add(self.frame(replies))
+        else:
+            connection.deliver(slot, [self.frame(replies)])
+        if waiting is not None:
+            broker.times.answered(connection, waiting)
+
+    def frame(self, replies: list[PartitionReply]) -> bytes:
+        body = encode_produce_response(self.version, replies)
+        return response_frame(ApiKey.PRODUCE, self.version, self.correlation_id, body)
+
+
+class AwaitAppends:
+    """A request some of whose batches are still in their partitions' queues."""
+
+    __slots__ = ("_broker", "_connection", "_left", "_pending", "_placed", "_slot", "_waiting")
+
+    def __init__(
+        self, broker: Broker, connection: Connection, pending: Pending, placed: list[Placed]
+    ) -> None:
+        self._broker = broker
+        self._connection = connection
+        self._pending = pending
+        self._placed = placed
+        self._slot = connection.output.reserve() if pending.request.acks else None
+        self._waiting = broker.times.leaves(connection, ApiKey.PRODUCE)
+        self._left = 0
+        for each in placed:
+            if isinstance(each.outcome, Outcome):
+                self._left += 1
+                each.outcome.told = self._told
+
+    def _told(self) -> None:
+        self._left -= 1
+        if self._left or self._connection.closed:
+            return
+        known = [Placed(partition, _known(outcome)) for partition, outcome in self._placed]
+        self._pending.answer_appended(
+            self._broker, self._connection, known, self._slot, self._waiting
+        )
+
+
+def _known(outcome: AppendResult | KafkaError | Outcome) -> AppendResult | KafkaError:
+    if not isinstance(outcome, Outcome):
+        return outcome
+    assert outcome.result is not None
+    return outcome.result
+
+
+class AwaitHighWatermark:
+    """An acks=all whose records are appended but not yet on all in-sync replicas."""
+
+    __slots__ = ("_behind", "_broker", "_connection", "_pending", "_replies", "_slot")
+
+    def __init__(
+        self,
+        broker: Broker,
+        connection: Connection,
+        pending: Pending,
+        replies: list[PartitionReply],
+        behind: dict[int, tuple[Partition, int]],
+        slot: Slot | None,
+    ) -> None:
+        self._broker = broker
+        self._connection = connection
+        self._pending = pending
+        self._replies = replies
+        self._behind = behind
+        self._slot = slot or connection.output.reserve()
+
+    def park(self, waiting: Waiting | None) -> None:
+        self._broker.parked.park(
+            self._connection,
+            {partition for partition, _ in self._behind.values()},
+            self._pending.request.timeout_ms / 1000,
+            self._check,
+            lambda: self._finish(ErrorCode.REQUEST_TIMED_OUT),
+            ApiKey.PRODUCE,
+            waiting,
+        )
+
+    def _check(self) -> bool:
+        for place, (partition, last_offset) in list(self._behind.items()):
+            if not partition.is_leader:
+                self._fail(place, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            elif partition.high_watermark > last_offset:
+                del self._behind[place]
+        if self._behind:
+            return False
+        self._finish(ErrorCode.NONE)
+        return True
+
+    def _fail(self, place: int, error: ErrorCode) -> None:
+        reply = self._replies[place]
+        count_refusal(self._broker, ApiKey.PRODUCE, reply.topic, reply.partition, error)
+        self._replies[place] = reply._replace(error=int(error), base_offset=-1)
+        del self._behind[place]
+
+    def _finish(self, error: ErrorCode) -> None:
+        for place in list(self._behind):
+            self._fail(place, error)
+        self._connection.deliver(self._slot, [self._pending.frame(self._replies)])
+
+
+def _reply(wanted: PartitionRecords, placed: Placed) -> tuple[PartitionReply, int]:
+    """One partition's reply, and the last offset that it stands for (-1 for none)."""
+    partition, outcome = placed
+    assert not isinstance(outcome, Outcome)
+    if isinstance(outcome, KafkaError):
+        error, message = outcome.code, str(outcome)
+    elif outcome.error is not None:
+        error, message = outcome.error, outcome.error.name
+    else:
+        assert partition is not None
+        reply = PartitionReply(
+            wanted.topic, wanted.partition, 0, outcome.base_offset, outcome.log_append_time_ms,
+            partition.log_start_offset,
+        )  # fmt: skip
+        return reply, outcome.last_offset
+    log_start = partition.log_start_offset if partition and error in _TOLD_LOG_START else -1
+    records = outcome.records if isinstance(outcome, RefusedRecords) else ()
+    return (
+        PartitionReply(
+            wanted.topic, wanted.partition, int(error), log_start_offset=log_start,
+            message=message, record_errors=records,
+        ),
+        -1,
+    )  # fmt: skip
+
+
+def refuse_old_produce(connection: Connection, header: RequestHeader, frame: memoryview) -> None:
+    """Produce 0-2 carries message formats before 0.11: every partition is told so."""
+    try:
+        request = decode_produce(frame, header.body_position, header.api_version)
+    except KafkaError as error:
+        connection.close(str(error))
+        return
+    if request.acks == 0:
+        connection.close("a Produce of a version before 3 with acks=0")
+        return
+    replies = [
+        PartitionReply(wanted.topic, wanted.partition, int(ErrorCode.UNSUPPORTED_VERSION))
+        for wanted in request.partitions
+    ]
+    pending = Pending(header.api_version, header.correlation_id, request)
+    connection.output.add(pending.frame(replies))
