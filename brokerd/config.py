@@ -177,6 +177,10 @@ _UNITS = {
 """Coarser names of a time; the finer name wins, as in Kafka."""
 
 
+INTERNAL = frozenset({"producer.id.expiration.check.interval.ms"})
+"""Settings that Kafka reads but tells nobody of (ConfigDef.defineInternal)."""
+
+
 def known_keys() -> dict[str, Any]:
     """Every plain key with its default (None where it must be set), for documentation and tools."""
     return {

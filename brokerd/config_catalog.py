@@ -126,6 +126,7 @@ _READ_ONLY = {
         alter.log.dirs.replication.quota.window.num
         alter.log.dirs.replication.quota.window.size.seconds broker.heartbeat.interval.ms
         broker.id broker.session.timeout.ms connection.failed.authentication.delay.ms
+        producer.id.expiration.check.interval.ms
         controlled.shutdown.max.retries controller.quorum.append.linger.ms
         controller.quorum.election.backoff.max.ms controller.quorum.election.timeout.ms
         controller.quorum.fetch.timeout.ms controller.quorum.request.timeout.ms

@@ -62,6 +62,8 @@ BROKER_DOCUMENTATION: Final[Mapping[str, str]] = {
     "offsets.topic.num.partitions": "How many partitions __consumer_offsets is made with.",
     "offsets.topic.replication.factor": "How many replicas __consumer_offsets is made with.",
     "offsets.topic.segment.bytes": "The size of a segment of __consumer_offsets.",
+    "producer.id.expiration.check.interval.ms": "How often idempotent producers that write nothing "
+    "any more are forgotten.",
     "producer.id.expiration.ms": "How long an idempotent producer that writes nothing is "
     "remembered.",
     "queued.max.request.bytes": "The memory for requests that have arrived in part.",

@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import Any
 
 from brokerd.cluster.topic_configs import DOCUMENTATION, WITHOUT_EFFECT
-from brokerd.config import DEFAULT_PROTOCOL_MAP, known_keys
+from brokerd.config import DEFAULT_PROTOCOL_MAP, INTERNAL, known_keys
 from brokerd.config_catalog import ConfigType, known_setting
 from brokerd.config_docs import BROKER_DOCUMENTATION
 from brokerd.config_dynamic import DYNAMIC_ONLY, BrokerSettings, is_read_only
@@ -109,7 +109,7 @@ def _type(key: TopicKey) -> ConfigType:
 def broker_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> list[Entry]:
     """Every setting that a broker acts on, and what else somebody gave it dynamically."""
     dynamic = (settings.defaults.keys() | settings.own.keys()) - DYNAMIC_ONLY
-    names = known_keys().keys() | _DEFAULTS.keys() | settings.static.raw.keys() | dynamic
+    names = known_keys().keys() - INTERNAL | _DEFAULTS.keys() | settings.static.raw.keys() | dynamic
     return [
         _broker_entry(name, _broker_synonyms(name, settings))
         for name in sorted(names)
