@@ -13,7 +13,7 @@ All requests of one receive are answered together, so they share these times.
 """
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 
 API_COUNT = 80
@@ -47,6 +47,7 @@ TIME_BOUNDS_S = (
     FIRST_BOUND_S, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0,
     5.0, 10.0, 30.0,
 )  # fmt: skip
+IDLE_WINDOW = 30
 PARTS = ("queue", "local", "remote", "send", "total")
 
 
@@ -106,15 +107,29 @@ def _add_slow(counts: list[int], value_s: float, times: int) -> None:
 class LoopTimes:
     """What the selector of an event loop notes (see server/selector.py), in seconds.
 
-    `woke_s` is when it last returned, on the monotonic clock; `idle_s` what was spent waiting
-    since `since_s`. Where no selector notes anything, requests have waited in no queue.
+    `woke_s` is when it last returned, on the monotonic clock, -1 where no selector notes anything;
+    `idle_s` what was spent waiting since then. `note` is called about once a second.
     """
 
-    __slots__ = ("idle_s", "since_s", "woke_s")
+    __slots__ = ("_noted", "idle_s", "woke_s")
 
     def __init__(self) -> None:
         self.idle_s = 0.0
-        self.since_s = self.woke_s = -1.0
+        self.woke_s = -1.0
+        self._noted: deque[tuple[float, float]] = deque(maxlen=IDLE_WINDOW)
+
+    def note(self, now_s: float) -> None:
+        """Remember how things stand now, to tell of the last IDLE_WINDOW notes."""
+        self._noted.append((now_s, self.idle_s))
+
+    def idle_share(self) -> float:
+        """The share of the time that the loop waited lately, 0 to 1; 1 before it is known."""
+        if len(self._noted) < 2 or self.woke_s < 0:
+            return 1.0
+        (first_s, first_idle_s), (last_s, last_idle_s) = self._noted[0], self._noted[-1]
+        if last_s <= first_s:
+            return 1.0
+        return min(max((last_idle_s - first_idle_s) / (last_s - first_s), 0.0), 1.0)
 
 
 class BrokerMetrics:

@@ -73,6 +73,8 @@ class ClusterClient:
         self._disconnected_since_ms: int | None = None
         self._offline: frozenset[Replica] = frozenset()
         self._offline_told: frozenset[Replica] = frozenset()
+        self.connects = self.disconnects = self.expires = 0
+        """Of the ZooKeeper session, since the start."""
         self._mandate: Mandate | None = None
         self._service: ControllerService | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -174,6 +176,7 @@ class ClusterClient:
             away_s = (_now_ms() - self._disconnected_since_ms) / 1000
             logger.warning("ZooKeeper answers again after %.1f s", away_s)
         self._disconnected_since_ms = None
+        self.connects += 1
         self._connected.set()
         self._due |= EVERYTHING
         self._wake.set()
@@ -183,11 +186,13 @@ class ClusterClient:
     def _on_suspended(self) -> None:
         self._connected.clear()
         if self._disconnected_since_ms is None:
+            self.disconnects += 1
             self._disconnected_since_ms = _now_ms()
             logger.warning("ZooKeeper does not answer; this broker goes on with what it leads")
 
     def _on_lost(self) -> None:
         self._on_suspended()
+        self.expires += 1
         logger.warning("the ZooKeeper session has ended: this broker must register again")
         self._resign()
 

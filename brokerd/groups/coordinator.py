@@ -13,6 +13,7 @@ replacement of a static member, a group that became empty, commits, removals and
 replayed, and so becomes visible, when `write_done` says that the high watermark has passed it.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 
 from brokerd.errors import ErrorCode
@@ -230,6 +231,11 @@ class GroupCoordinator:
     def listings(self) -> Iterator[GroupListing]:
         for group in self._shard.groups.values():
             yield GroupListing(group.group_id, group.protocol_type or "", group.state.value)
+
+    def counts(self) -> tuple[Counter[str], int]:
+        """How many groups are in which state (Kafka's words), and how many offsets are kept."""
+        states = Counter(group.state.value for group in self._shard.groups.values())
+        return states, sum(map(len, self._shard.store.offsets.values()))
 
     def describe(self, group_id: str) -> GroupDescription:
         """Protocol, subscriptions and assignments are told of a stable group only."""

@@ -101,6 +101,10 @@ class StoredLog:
         self._jitter_ms = seed % (spread + 1)
 
     @property
+    def segment_count(self) -> int:
+        return len(self._segments)
+
+    @property
     def size_bytes(self) -> int:
         return sum(segment.size_bytes for segment in self._segments)
 

@@ -14,6 +14,7 @@ import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 
 from brokerd.clock import Clock, SystemClock
 from brokerd.cluster.client import ClusterClient
@@ -101,7 +102,7 @@ class Broker:
         self.admin_port = 0
         self._on_fatal = on_fatal
         self.cold_reads = ColdReads()
-        self._disk = DiskWorker()
+        self._disk = DiskWorker(self.metrics.flushes_s)
         self._cleaner_workers = CleanerWorkers(config.log_cleaner_threads)
         self._router = Router(self, handlers)
         self._admin: AdminServer | None = None
@@ -179,6 +180,7 @@ class Broker:
             self.logs.tick_checkpoints,
             self.logs.tick_delete,
             self.logs.flush_due,
+            lambda _: self.metrics.loop.note(monotonic()),
             self.replicas.tick,
         ]
 

@@ -9,10 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
 from typing import TYPE_CHECKING
+
+from brokerd.log.flush import FlushJob
 
 if TYPE_CHECKING:
     from brokerd.log.context import DiskJob
+    from brokerd.metrics import Histogram
 
 logger = logging.getLogger(__name__)
 
@@ -20,7 +24,8 @@ logger = logging.getLogger(__name__)
 class DiskWorker:
     """Takes jobs from the thread of the event loop, and from the one that loads the logs."""
 
-    def __init__(self) -> None:
+    def __init__(self, flushes_s: Histogram) -> None:
+        self._flushes_s = flushes_s
         self._loop = asyncio.get_running_loop()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="disk")
 
@@ -29,12 +34,18 @@ class DiskWorker:
         self._thread.submit(self._run, job)
 
     def _run(self, job: DiskJob) -> None:
+        start_s = monotonic()
         try:
             job.run()
         except Exception:
             logger.exception("%s failed", type(job).__name__)
         finally:
-            self._loop.call_soon_threadsafe(job.finish)
+            self._loop.call_soon_threadsafe(self._finish, job, monotonic() - start_s)
+
+    def _finish(self, job: DiskJob, took_s: float) -> None:
+        if isinstance(job, FlushJob):
+            self._flushes_s.add(took_s)
+        job.finish()
 
     async def drain(self) -> None:
         """Returns when every job so far has run and finished."""

@@ -53,7 +53,16 @@ class Network:
         self._loop = asyncio.get_running_loop()
         self._sweep_timer: asyncio.TimerHandle | None = None
         self._stalled_timer: asyncio.TimerHandle | None = None
-        self._refused = 0
+        self.refused = 0
+        self.opened: Counter[str] = Counter()
+        self.ended: Counter[str] = Counter()
+        """Connections since the start, by listener."""
+        self._sent_bytes = 0
+
+    @property
+    def sent_bytes(self) -> int:
+        """What all connections were sent since the start."""
+        return self._sent_bytes + sum(each.output.sent_bytes for each in self.connections)
 
     def bind(self) -> dict[str, int]:
         """Binds every listener, without accepting yet. Returns the ports by name."""
@@ -113,6 +122,7 @@ class Network:
             client.setblocking(False)
             self._set_options(client)
             self._per_host[host] += 1
+            self.opened[name] += 1
             self.connections.add(self._connection(client, host, name, router))
 
     def _connection(
@@ -152,17 +162,19 @@ class Network:
             and self._per_host[host] < config.max_connections_per_ip
         ):
             return True
-        self._refused += 1
-        if self._refused & (self._refused - 1) == 0:  # say it at 1, 2, 4, 8 … refusals
+        self.refused += 1
+        if self.refused & (self.refused - 1) == 0:  # say it at 1, 2, 4, 8 … refusals
             logger.warning(
                 "refused %d connections so far: max.connections or max.connections.per.ip reached",
-                self._refused,
+                self.refused,
             )
         return False
 
     def forget(self, connection: Connection) -> None:
         """A connection has closed itself."""
         self.connections.discard(connection)
+        self.ended[connection.listener] += 1
+        self._sent_bytes += connection.output.sent_bytes
         host = connection.peer_host
         self._per_host[host] -= 1
         if self._per_host[host] <= 0:

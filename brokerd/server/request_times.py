@@ -43,8 +43,8 @@ class RequestTimes:
     """The requests of the receive under way, and the figures they go into."""
 
     __slots__ = (
-        "_loop", "_metrics", "_slow_s", "_tell_after_s", "_untold", "other_bytes", "others",
-        "produce", "produces",
+        "_left", "_loop", "_metrics", "_slow_s", "_tell_after_s", "_untold", "other_bytes",
+        "others", "produce", "produces",
     )  # fmt: skip
 
     def __init__(self, metrics: BrokerMetrics, slow_s: float) -> None:
@@ -56,11 +56,13 @@ class RequestTimes:
         self.produce = metrics.api(PRODUCE)
         self.produces = self.other_bytes = 0
         self.others: list[int] = []
+        self._left: list[int] = []
 
     def discard(self) -> None:
         """Forgets the receive under way: it came to nothing."""
         self.produces = self.other_bytes = 0
         self.others.clear()
+        self._left.clear()
 
     def receive_ends(self, connection: Connection, start_s: float) -> None:
         """A receive that began at `start_s` is served and its replies are handed to the socket.
@@ -69,6 +71,8 @@ class RequestTimes:
         """
         count = self.produces
         others = self.others
+        if self._left:
+            self._share_bytes()
         if others:
             key, count = others[0], len(others)
             if self.produces or (count > 1 and others.count(key) != count):
@@ -100,6 +104,14 @@ class RequestTimes:
                 if local_s > self._slow_s:
                     self._tell(connection, local_s, 0.0)
 
+    def _share_bytes(self) -> None:
+        """Requests of the receive wait: what they were in bytes is theirs (as a mean)."""
+        mean = self.other_bytes // (len(self.others) + len(self._left))
+        for key in self._left:
+            self._metrics.api(key).request_bytes += mean
+            self.other_bytes -= mean
+        self._left.clear()
+
     def _mixed_receive_ends(self, connection: Connection, start_s: float) -> None:
         local_s = monotonic() - start_s
         queue_s = max(start_s - self._woke_s(start_s), 0.0)
@@ -124,6 +136,7 @@ class RequestTimes:
             self.produces -= 1
         else:
             self.others.remove(key)
+            self._left.append(key)
         start_s = connection.active_at
         return Waiting(key, self._woke_s(start_s), start_s, monotonic())
 

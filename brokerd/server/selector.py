@@ -27,8 +27,7 @@ class TimedSelector(selectors.BaseSelector):
         self._keys: dict[int, selectors.SelectorKey] = {}
         self._map = MappingProxyType(self._keys)
         self._times = times
-        times.since_s = times.woke_s = monotonic()
-        times.idle_s = 0.0
+        times.woke_s = monotonic()
 
     def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
         key = selectors.SelectorKey(fileobj, _fd(fileobj), events, data)

@@ -113,8 +113,8 @@ def test_half_sent_frames_are_held_to_the_memory_limit(frugal: Brokerd) -> None:
         for client in clients:
             client.settimeout(10)
             client.sendall(frame[: 100 * 1024])
-        wait_until(lambda: metric(frugal, "brokerd_request_memory_bytes") > 0)
-        assert metric(frugal, "brokerd_request_memory_bytes") <= 4 * MIB + 3 * MIB
+        wait_until(lambda: metric(frugal, "kafka_network_socketserver_memorypoolused") > 0)
+        assert metric(frugal, "kafka_network_socketserver_memorypoolused") <= 4 * MIB + 3 * MIB
         for client in clients:
             client.sendall(frame[100 * 1024 :])
         for client in clients:
@@ -125,7 +125,7 @@ def test_half_sent_frames_are_held_to_the_memory_limit(frugal: Brokerd) -> None:
     finally:
         for client in clients:
             client.close()
-    wait_until(lambda: metric(frugal, "brokerd_request_memory_bytes") == 0)
+    wait_until(lambda: metric(frugal, "kafka_network_socketserver_memorypoolused") == 0)
 
 
 def test_clients_that_send_a_head_and_nothing_more_do_not_keep_others_out(
@@ -135,7 +135,7 @@ def test_clients_that_send_a_head_and_nothing_more_do_not_keep_others_out(
         for number in range(4):
             head = stack.enter_context(socket.create_connection(("127.0.0.1", frugal.port), 10))
             head.sendall(struct.pack(">ihhi", 3 * MIB - 4, 0, 9, number) + bytes(100))
-        wait_until(lambda: metric(frugal, "brokerd_request_memory_bytes") >= 4 * MIB)
+        wait_until(lambda: metric(frugal, "kafka_network_socketserver_memorypoolused") >= 4 * MIB)
         with Wire(frugal.port) as wire:
             assert wire.ask(ApiKey.API_VERSIONS, 0, {}).error_code == 0
         assert "stood still" in frugal.said()

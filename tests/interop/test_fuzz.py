@@ -46,7 +46,7 @@ def test_changed_frames_leave_nothing_behind(target: Brokerd) -> None:
     assert min(fuzzer.fates["answered"], fuzzer.fates["closed"]) > FRAMES // 10
     wait_until(lambda: metric(target, "brokerd_connections") == 0)
     wait_until(lambda: metric(target, "brokerd_parked_requests") == 0)
-    assert metric(target, "brokerd_request_memory_bytes") == 0
+    assert metric(target, "kafka_network_socketserver_memorypoolused") == 0
     assert descriptors(target)["socket"] <= sockets + 1
     assert resident_bytes(target) - memory < 20 * MIB
     said = target.said()

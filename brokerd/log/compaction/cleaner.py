@@ -59,16 +59,25 @@ class _Known:
     is_busy: bool = False
     deaths: int = 0
     aside: str = ""
+    held_at: int = -1
 
 
 @dataclass(slots=True)
 class CleanerMetrics:
-    """What was done since the start."""
+    """What was done since the start; of the last look, when it began and how dirty the dirtiest
+    log was; of the last round, how long it took, how full its map was, how late it came."""
 
     rounds: int = 0
     read_bytes: int = 0
     written_bytes: int = 0
     damaged_batches: int = 0
+    worker_deaths: int = 0
+    looked_ms: int = 0
+    dirtiest: float = 0.0
+    round_ms: int = 0
+    round_kept: float = 0.0
+    round_map_used: float = 0.0
+    round_late_ms: int = 0
 
 
 @dataclass(slots=True)
@@ -85,6 +94,7 @@ class Cleaner:
     _stored: dict[Key, int] = field(init=False)
     _look: Iterator[PartitionLog] | None = None
     _found: list[tuple[float, _Known, plan.Dirty]] = field(default_factory=list)
+    _dirtiest: float = 0.0
     _due_ms: int = 0
 
     def __post_init__(self) -> None:
@@ -94,6 +104,23 @@ class Cleaner:
     def uncleanable(self) -> dict[Key, str]:
         """The logs set aside, with the reason."""
         return {key: known.aside for key, known in self._known.items() if known.aside}
+
+    @property
+    def held(self) -> dict[Key, int]:
+        """The logs that would be cleaned further if it were not for an open transaction, with the
+        offset at which the first one begins."""
+        return {key: known.held_at for key, known in self._known.items() if known.held_at >= 0}
+
+    @property
+    def uncleanable_bytes(self) -> int:
+        """What is dirty of the logs set aside."""
+        now_ms = self.now_ms()
+        return sum(
+            _dirty_part(log, known.checkpoint, log.high_watermark, now_ms).dirty_bytes
+            for known in self._known.values()
+            if known.aside and self.is_unchanged(known)
+            for log in (known.log,)
+        )
 
     @property
     def busy(self) -> int:
@@ -108,12 +135,15 @@ class Cleaner:
             if now_ms < self._due_ms or not self.workers.free:
                 return
             self._forget_lost()
+            self.metrics.looked_ms = now_ms
+            self._dirtiest = 0.0
             self._look = iter(self.logs.compacted())
             self._found = []
         for _ in range(LOOK_SLICE):
             log = next(self._look, None)
             if log is None:
                 self._look = None
+                self.metrics.dirtiest = self._dirtiest
                 self._choose(now_ms)
                 return
             if self.logs.get(log.topic, log.partition) is log:
@@ -124,8 +154,11 @@ class Cleaner:
         if known.is_busy or known.aside or not self.is_unchanged(known):
             return
         dirty = _dirty_part(log, known.checkpoint, log.high_watermark, now_ms)
+        self._dirtiest = max(self._dirtiest, dirty.ratio)
         if plan.is_cleanable(dirty, log.config):
             self._found.append((dirty.ratio, known, dirty))
+        else:
+            known.held_at = -1
 
     def _forget_lost(self) -> None:
         """Forget logs that are gone or were cut, and what the checkpoint says of them."""
@@ -152,27 +185,31 @@ class Cleaner:
     def _choose(self, now_ms: int) -> None:
         self._found.sort(key=lambda found: found[0], reverse=True)
         started = False
-        for _, known, _ in self._found:
+        for _, known, dirty in self._found:
             if not self.workers.free:
                 break
-            started |= self._start(known, now_ms)
+            started |= self._start(known, dirty, now_ms)
         self._found = []
         if not started:
             self._due_ms = now_ms + self.backoff_ms
             if not self.busy:
                 self.workers.rest()
 
-    def _start(self, known: _Known, now_ms: int) -> bool:
-        """Have a log cleaned, or made durable first; whether there was anything to do."""
+    def _start(self, known: _Known, whole: plan.Dirty, now_ms: int) -> bool:
+        """Have a log cleaned, or made durable first; whether there was anything to do. `whole` is
+        what would be cleaned if no transaction were open."""
         log = known.log
         try:
             stable_offset = log.last_stable_offset(log.high_watermark)
             dirty = _dirty_part(log, known.checkpoint, stable_offset, now_ms)
+            is_held = stable_offset < log.high_watermark and dirty.end_offset < whole.end_offset
+            known.held_at = stable_offset if is_held else -1
             if not plan.is_cleanable(dirty, log.config):
                 return False
             if log.recovery_point < dirty.end_offset:  # what replaces records must outlast them
                 log.begin_flush(dirty.end_offset)
                 return True
+            self.metrics.round_late_ms = dirty.late_ms
             job = self._job(log, dirty, now_ms)
         except (OSError, KafkaError) as error:
             self._set_aside(known, str(error))
@@ -214,9 +251,12 @@ class Cleaner:
             self.logs.get(log.topic, log.partition) is log and log.truncations == known.truncations
         )
 
-    def finished(self, known: _Known, done: RoundDone) -> None:
+    def finished(self, known: _Known, done: RoundDone, began_ms: int) -> None:
         """Note what a round came to."""
         log = known.log
+        self.metrics.round_ms = self.now_ms() - began_ms
+        self.metrics.round_kept = done.written_bytes / done.read_bytes if done.read_bytes else 0.0
+        self.metrics.round_map_used = done.map_used
         self.metrics.read_bytes += done.read_bytes
         self.metrics.written_bytes += done.written_bytes
         self.metrics.damaged_batches += done.damaged_batches
@@ -308,7 +348,7 @@ class _Round:
 
     def round_done(self, done: RoundDone) -> None:
         self._known.is_busy = False
-        self._cleaner.finished(self._known, done)
+        self._cleaner.finished(self._known, done, self._job.now_ms)
         if done.failed and not self._has_lost_segments():
             self._cleaner.failed(self._known, done.failed)
 
@@ -321,6 +361,7 @@ class _Round:
         known = self._known
         known.is_busy = False
         known.deaths += 1
+        self._cleaner.metrics.worker_deaths += 1
         for base, _, _ in self._job.segments:
             swap.discard(self._job.directory, base)
         if known.deaths >= DEATHS_MAX:

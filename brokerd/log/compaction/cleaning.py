@@ -58,6 +58,7 @@ def clean(
         written_bytes=cleaning.written_bytes,
         records_before=cleaning.records_before,
         records_after=cleaning.records_after,
+        map_used=cleaning.map_used,
         damaged_batches=len(cleaning.damaged),
         damaged=list(cleaning.damaged.items())[:DAMAGED_NAMED_MAX],
     )
@@ -91,6 +92,11 @@ class _Cleaning:
         ):
             self._clean_group(group, rules, transactions)
         return latest + 1
+
+    @property
+    def map_used(self) -> float:
+        """How full the offset map is, 0 to 1."""
+        return self._map.used
 
     @property
     def _start(self) -> int:

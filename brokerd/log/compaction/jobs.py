@@ -62,6 +62,7 @@ class RoundDone:
     """The round is over: cleaned up to `end_offset`, or `failed` says why not.
 
     `damaged` names batches that do not hold together, by offset; there may be more of them.
+    `map_used` is the share of the map's memory that the keys took.
     """
 
     end_offset: int = -1
@@ -70,6 +71,7 @@ class RoundDone:
     written_bytes: int = 0
     records_before: int = 0
     records_after: int = 0
+    map_used: float = 0.0
     damaged_batches: int = 0
     damaged: list[tuple[int, str]] = field(default_factory=list)
 

@@ -100,6 +100,11 @@ class OffsetMap:
         return self._size
 
     @property
+    def used(self) -> float:
+        """The share of the slots that hold a key."""
+        return self._size / self._slots
+
+    @property
     def room(self) -> int:
         """How many keys more are sure to fit."""
         return self.capacity - self._size

@@ -25,13 +25,14 @@ class ClosedSegment(NamedTuple):
 
 
 class Dirty(NamedTuple):
-    """The dirty part [start, end), the sizes of clean and dirty part, and whether it is late."""
+    """The dirty part [start, end), the sizes of clean and dirty part, and by how many milliseconds
+    its oldest records are later than max.compaction.lag.ms (0: they are not)."""
 
     start_offset: int
     end_offset: int
     clean_bytes: int
     dirty_bytes: int
-    is_late: bool
+    late_ms: int
 
     @property
     def ratio(self) -> float:
@@ -58,7 +59,7 @@ def dirty_part(
     is void, and the log dirty from its start on. Nothing at or above `stable_offset` is cleaned.
     """
     if not closed:
-        return Dirty(checkpoint, checkpoint, 0, 0, False)
+        return Dirty(checkpoint, checkpoint, 0, 0, 0)
     start = checkpoint
     if not closed[0].base_offset <= start <= closed[-1].next_offset:
         start = closed[0].base_offset
@@ -76,8 +77,8 @@ def dirty_part(
         if segment.first_timestamp_ms > 0:
             oldest_ms = min(oldest_ms, segment.first_timestamp_ms)
     lag_ms = max(config.max_compaction_lag_ms, config.min_compaction_lag_ms)
-    is_late = dirty_bytes > 0 and oldest_ms < INT64_MAX and now_ms - oldest_ms > lag_ms
-    return Dirty(start, end, clean_bytes, dirty_bytes, is_late)
+    late_ms = max(now_ms - oldest_ms - lag_ms, 0) if dirty_bytes and oldest_ms < INT64_MAX else 0
+    return Dirty(start, end, clean_bytes, dirty_bytes, late_ms)
 
 
 def _is_young(segment: ClosedSegment, config: LogConfig, now_ms: int) -> bool:
@@ -89,7 +90,7 @@ def is_cleanable(dirty: Dirty, config: LogConfig) -> bool:
     """Whether it is dirty enough, or too long."""
     if dirty.end_offset <= dirty.start_offset or dirty.dirty_bytes == 0:
         return False
-    return dirty.is_late or dirty.ratio > config.min_cleanable_dirty_ratio
+    return dirty.late_ms > 0 or dirty.ratio > config.min_cleanable_dirty_ratio
 
 
 class SegmentFiles(NamedTuple):

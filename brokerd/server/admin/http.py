@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
@@ -30,10 +30,10 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response: its body is text already."""
+    """A response: its body is text, or pieces of text that are made while they are sent."""
 
     status: int
-    body: str
+    body: str | AsyncIterator[str]
     content_type: str = "application/json"
 
 
@@ -103,8 +103,11 @@ class AdminServer:
                 async with asyncio.timeout(IDLE_TIMEOUT_S):
                     head = await reader.readuntil(b"\r\n\r\n")
                 keep, answer = await self._answer(head.decode("latin-1"))
-                async with asyncio.timeout(IDLE_TIMEOUT_S):
-                    await _send(writer, answer, keep)
+                if isinstance(answer.body, str):
+                    async with asyncio.timeout(IDLE_TIMEOUT_S):
+                        await _send(writer, answer, keep)
+                else:
+                    await _stream(writer, answer, answer.body, keep)
                 if not keep:
                     return
         except asyncio.LimitOverrunError:
@@ -152,14 +155,41 @@ class AdminServer:
             return problem(500, "unexpected error in the broker, see its log")
 
 
-async def _send(writer: asyncio.StreamWriter, answer: Answer, keep: bool) -> None:
-    body = answer.body.encode()
+def _head(answer: Answer, length: str, keep: bool) -> bytes:
     head = (
         f"HTTP/1.1 {answer.status} {_REASONS.get(answer.status, 'Unknown')}\r\n"
-        f"Content-Type: {answer.content_type}\r\nContent-Length: {len(body)}\r\n"
+        f"Content-Type: {answer.content_type}\r\n{length}"
         f"Cache-Control: no-store\r\nConnection: {'keep-alive' if keep else 'close'}\r\n"
     )
     if answer.status == 401:
         head += "WWW-Authenticate: Bearer\r\n"
-    writer.write(head.encode() + b"\r\n" + body)
+    return head.encode() + b"\r\n"
+
+
+async def _send(writer: asyncio.StreamWriter, answer: Answer, keep: bool) -> None:
+    assert isinstance(answer.body, str)
+    body = answer.body.encode()
+    writer.write(_head(answer, f"Content-Length: {len(body)}\r\n", keep) + body)
+    await writer.drain()
+
+
+async def _stream(
+    writer: asyncio.StreamWriter, answer: Answer, pieces: AsyncIterator[str], keep: bool
+) -> None:
+    """Chunked while the connection stays; else its end is the end. Where the pieces fail the
+    connection ends in the middle, which a client can tell from the end."""
+    writer.write(_head(answer, "Transfer-Encoding: chunked\r\n" if keep else "", keep))
+    try:
+        async for piece in pieces:
+            data = piece.encode()
+            writer.write(b"%x\r\n%b\r\n" % (len(data), data) if keep else data)
+            async with asyncio.timeout(IDLE_TIMEOUT_S):
+                await writer.drain()
+    except (OSError, TimeoutError, asyncio.CancelledError):
+        raise
+    except Exception as error:
+        logger.exception("an admin page failed in its middle")
+        raise ConnectionAbortedError from error
+    if keep:
+        writer.write(b"0\r\n\r\n")
     await writer.drain()

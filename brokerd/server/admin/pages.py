@@ -11,11 +11,12 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.compression import codec_name
+from brokerd.server.admin.broker_metrics import resident_bytes
+from brokerd.server.admin.exposition import CONTENT_TYPE
 from brokerd.server.admin.http import Answer, Page, Query, json_answer, problem
 from brokerd.server.admin.prometheus import render
 
@@ -29,7 +30,6 @@ SLICE = 500
 INDEX_LIMIT_MAX = 10_000
 BATCH_LIMIT_MAX = 200
 EVENT_LIMIT_MAX = 1000
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 COLUMNS: dict[str, Any] = {
     "topic": lambda partition: partition.topic,
@@ -76,8 +76,9 @@ class AdminPages:
             return problem(503, "the broker is starting or stopping")
         return json_answer({"status": "ready"})
 
-    async def metrics(self, query: Query) -> Answer:
-        return Answer(200, await render(self._broker), "text/plain; version=0.0.4")
+    def metrics(self, query: Query) -> Answer:
+        by_partition = bool(query.number("partitions", 0))
+        return Answer(200, render(self._broker, by_partition=by_partition), CONTENT_TYPE)
 
     def broker(self, query: Query) -> Answer:
         broker = self._broker
@@ -92,7 +93,7 @@ class AdminPages:
                 "messages_in": sum(each.messages_in for each in led),
                 "requests": broker.metrics.requests,
                 "connections": len(broker.network.connections),
-                "rss_bytes": _rss_bytes(),
+                "rss_bytes": resident_bytes(),
                 "cpu_seconds": round(time.process_time(), 3),
                 "log_dirs": _spaces(log_dir.path for log_dir in broker.logs.dirs.live),
                 "offline_log_dirs": broker.logs.dirs.offline,
@@ -176,6 +177,7 @@ class AdminPages:
                 "written_bytes": cleaner.metrics.written_bytes,
                 "damaged_batches": cleaner.metrics.damaged_batches,
                 "cleaning": cleaner.busy,
+                "waiting": [self._held(*key, offset) for key, offset in cleaner.held.items()],
                 "uncleanable": [
                     {"topic": topic, "partition": partition, "reason": reason}
                     for (topic, partition), reason in cleaner.uncleanable.items()
@@ -183,8 +185,25 @@ class AdminPages:
             }
         )
 
+    def _held(self, topic: str, index: int, offset: int) -> dict[str, Any]:
+        """A log that an open transaction keeps from being cleaned further."""
+        producers = self._log_of(topic, index).active_producers()
+        return {
+            "topic": topic,
+            "partition": index,
+            "first_unstable_offset": offset,
+            "producer_ids": [
+                producer_id for producer_id, entry in producers.items()
+                if entry.txn_first_offset >= 0
+            ],
+            "reason": f"a transaction that begins at offset {offset} is open; segments behind it "
+            "are cleaned when it ends",
+        }  # fmt: skip
+
     def _log(self, query: Query) -> PartitionLog:
-        topic, index = query.text("topic"), query.number("partition")
+        return self._log_of(query.text("topic"), query.number("partition"))
+
+    def _log_of(self, topic: str, index: int) -> PartitionLog:
         partition = self._broker.replicas.get(topic, index)
         if partition is None:
             raise KafkaError(
@@ -216,10 +235,6 @@ def _no_segment(base_offset: int) -> KafkaError:
     return KafkaError(
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no segment that starts at {base_offset}"
     )
-
-
-def _rss_bytes() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE_BYTES
 
 
 def _spaces(paths: Iterable[str]) -> list[dict[str, Any]]:

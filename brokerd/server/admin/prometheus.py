@@ -1,94 +1,133 @@
-"""The broker's counters as Prometheus text: per topic, never per partition."""
+"""`/metrics`: the broker's figures under the names that Kafka's have behind a JMX exporter.
+
+The rule, and what each is, stands in docs/metrics.md. The text is made in pieces, none of which
+holds the loop for longer than a turn; by partition only where that is asked for.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from brokerd.protocol.api_keys import ApiKey
+from brokerd.replication.partition import TRAFFIC, Partition
+from brokerd.server.admin import broker_metrics
+from brokerd.server.admin.exposition import escape, family, head
+from brokerd.server.admin.survey import ClusterSurvey, Survey, is_under_replicated
+from brokerd.turns import TURN_S, in_turns
 
 if TYPE_CHECKING:
-    from brokerd.metrics import Histogram
     from brokerd.server.broker import Broker
 
-SLICE = 500
-_TOPIC_COUNTERS = {
-    "brokerd_topic_bytes_in_total": "Bytes of records appended, by topic.",
-    "brokerd_topic_bytes_out_total": "Bytes of records read, by topic.",
-    "brokerd_topic_messages_in_total": "Records appended, by topic.",
-    "brokerd_topic_size_bytes": "Bytes of the logs on this broker, by topic.",
-}
+PIECE_CHARS = 1 << 16
+
+_TOPIC_METRICS = "kafka_server_brokertopicmetrics_"
+_TRAFFIC = (
+    ("bytesin_total", "Bytes of records appended for producers."),
+    ("bytesout_total", "Bytes of records sent to consumers."),
+    ("messagesin_total", "Records appended for producers."),
+    ("totalproducerequests_total", "Batches to append, one for each partition of a Produce."),
+    ("totalfetchrequests_total", "Partitions that were asked for by Fetch and are led here."),
+    ("failedproducerequests_total", "Batches refused, expected refusals aside."),
+    ("failedfetchrequests_total", "Partitions of Fetch refused, expected refusals aside."),
+)
+_LOG_SIZE = "kafka_log_log_size"
+
+_BY_PARTITION: tuple[tuple[str, str, str, Callable[[Partition], int]], ...] = (
+    (_LOG_SIZE, "gauge", "Bytes of the log.", lambda p: p.log.size_bytes),
+    ("kafka_log_log_logstartoffset", "gauge", "The first offset.", lambda p: p.log_start_offset),
+    ("kafka_log_log_logendoffset", "gauge", "The next offset.", lambda p: p.log_end_offset),
+    ("kafka_log_log_numlogsegments", "gauge", "Segments.", lambda p: p.log.segment_count),
+    ("brokerd_partition_high_watermark", "gauge", "Consumers see what is below.",
+     lambda p: p.high_watermark),
+    ("brokerd_partition_bytes_in_total", "counter", "As by topic.", lambda p: p.bytes_in),
+    ("brokerd_partition_bytes_out_total", "counter", "As by topic.", lambda p: p.bytes_out),
+    ("brokerd_partition_messages_in_total", "counter", "As by topic.", lambda p: p.messages_in),
+)  # fmt: skip
+_BY_LED_PARTITION: tuple[tuple[str, str, Callable[[Partition], int]], ...] = (
+    ("replicascount", "Replicas.", lambda p: len(p.state.replicas) if p.state else 0),
+    ("insyncreplicascount", "Replicas in sync.", lambda p: len(p.state.isr) if p.state else 0),
+    ("underreplicated", "1 where a replica is not in sync.",
+     lambda p: bool(p.state and is_under_replicated(p.state))),
+    ("underminisr", "1 where fewer are in sync than min.insync.replicas.",
+     lambda p: bool(p.state and len(p.state.isr) < p.min_isr)),
+    ("atminisr", "1 where just min.insync.replicas are in sync.",
+     lambda p: bool(p.state and len(p.state.isr) == p.min_isr)),
+)  # fmt: skip
 
 
-async def render(broker: Broker) -> str:
-    """Everything as text; the partitions are summed a slice per turn of the loop."""
-    lines = list(_broker_lines(broker))
-    sums: dict[str, list[int]] = {}
-    everything = list(broker.replicas.all())
-    for start in range(0, len(everything), SLICE):
-        for each in everything[start : start + SLICE]:
-            row = sums.setdefault(each.topic, [0, 0, 0, 0])
-            row[0] += each.bytes_in
-            row[1] += each.bytes_out
-            row[2] += each.messages_in
-            row[3] += each.log.size_bytes
-        await asyncio.sleep(0)
-    for column, (name, text) in enumerate(_TOPIC_COUNTERS.items()):
-        lines += _head(name, "gauge" if name.endswith("_bytes") else "counter", text)
-        lines += (f'{name}{{topic="{topic}"}} {row[column]}' for topic, row in sums.items())
-    return "\n".join(lines) + "\n"
+async def render(broker: Broker, *, by_partition: bool) -> AsyncIterator[str]:
+    """All of it, in pieces."""
+    survey, cluster = Survey(broker.replicas), ClusterSurvey()
+    await in_turns(survey.everything, survey.take)
+    if broker.cluster.is_controller:
+        await in_turns(list(broker.cluster.image.topics.values()), cluster.take)
+    groups = broker_metrics.GroupSurvey()
+    await in_turns(list(broker.groups.shards()), groups.take)
+    files = await asyncio.to_thread(broker_metrics.open_files)
+    parts = [
+        broker_metrics.lines(broker, survey, cluster, groups, files),
+        _topics(broker, survey, with_sizes=not by_partition),
+    ]
+    if by_partition:
+        parts.append(_partitions(survey.everything))
+    for part in parts:
+        async for piece in _pieces(part):
+            yield piece
 
 
-def _broker_lines(broker: Broker) -> Iterator[str]:
+async def _pieces(lines: Iterable[str]) -> AsyncIterator[str]:
+    """The lines joined, a piece a turn of the loop."""
+    now_s = asyncio.get_running_loop().time
+    piece: list[str] = []
+    size = 0
+    ends_s = now_s() + TURN_S
+    for line in lines:
+        piece.append(line)
+        size += len(line)
+        if size >= PIECE_CHARS or now_s() > ends_s:
+            yield "".join(piece)
+            await asyncio.sleep(0)
+            piece, size = [], 0
+            ends_s = now_s() + TURN_S
+    if piece:
+        yield "".join(piece)
+
+
+def _topics(broker: Broker, survey: Survey, *, with_sizes: bool) -> Iterator[str]:
+    """Kafka counts all topics together under the same names, without a label."""
     metrics = broker.metrics
-    plain = (
-        ("brokerd_requests_total", "counter", "Requests taken in.", metrics.requests),
-        ("brokerd_request_errors_total", "counter", "Requests refused.", metrics.request_errors),
-        ("brokerd_received_bytes_total", "counter", "Bytes received.", metrics.received_bytes),
-        ("brokerd_connections", "gauge", "Open connections.", len(broker.network.connections)),
-        ("brokerd_parked_requests", "gauge", "Long polls and acks=all that wait.",
-         broker.parked.count),
-        ("brokerd_cold_fetches_total", "counter", "Fetches that had to wait for the disk.",
-         broker.cold_reads.requests),
-        ("brokerd_request_memory_bytes", "gauge", "Memory of frames not yet whole.",
-         broker.network.buffers.loaned_bytes),
-        ("brokerd_log_cleaner_rounds_total", "counter", "Cleanings of compacted logs.",
-         broker.cleaner.metrics.rounds),
-        ("brokerd_log_cleaner_read_bytes_total", "counter", "Bytes read to clean logs.",
-         broker.cleaner.metrics.read_bytes),
-        ("brokerd_log_cleaner_written_bytes_total", "counter", "Bytes that stayed of them.",
-         broker.cleaner.metrics.written_bytes),
-        ("brokerd_log_cleaner_damaged_batches_total", "counter",
-         "Batches met that do not hold together.", broker.cleaner.metrics.damaged_batches),
-        ("brokerd_log_cleaner_uncleanable_partitions", "gauge",
-         "Partitions whose log could not be cleaned.", len(broker.cleaner.uncleanable)),
-        ("brokerd_is_controller", "gauge", "1 on the elected controller.",
-         int(broker.cluster.is_controller)),
-    )  # fmt: skip
-    for name, kind, text, value in plain:
-        yield from _head(name, kind, text)
-        yield f"{name} {value}"
-    yield from _head("brokerd_api_requests_total", "counter", "Requests by API.")
-    for key in ApiKey:
-        count = metrics.api(key).requests
-        if count:
-            yield f'brokerd_api_requests_total{{api="{key.name.lower()}"}} {count}'
-    yield from _histogram(
-        "brokerd_loop_lag_seconds", "How late the event loop runs its timers.", metrics.loop_lag_s
-    )
+    total = list(survey.total)
+    total[TRAFFIC.index("failed_produces")] = metrics.failed_produces
+    total[TRAFFIC.index("failed_fetches")] = metrics.failed_fetches
+    topics = [(f'topic="{escape(topic)}"', sums) for topic, sums in survey.traffic.items()]
+    for place, (name, text) in enumerate(_TRAFFIC):
+        name = _TOPIC_METRICS + name
+        yield head(name, "counter", text)
+        yield f"{name} {total[place]}\n"
+        for label, sums in topics:
+            yield f"{name}{{{label}}} {sums[place]}\n"
+    if with_sizes and survey.sizes:
+        yield head(_LOG_SIZE, "gauge", "Bytes of the logs on this broker.")
+        for topic, size_bytes in survey.sizes.items():
+            yield f'{_LOG_SIZE}{{topic="{escape(topic)}"}} {size_bytes}\n'
+    name = _TOPIC_METRICS + "bytesrejected_total"
+    yield from family(name, "counter", "Bytes of records refused because they are too large.",
+                      [({}, metrics.rejected_bytes)])  # fmt: skip
 
 
-def _head(name: str, kind: str, text: str) -> tuple[str, str]:
-    return f"# HELP {name} {text}", f"# TYPE {name} {kind}"
-
-
-def _histogram(name: str, text: str, histogram: Histogram) -> Iterator[str]:
-    yield from _head(name, "histogram", text)
-    seen = 0
-    for bound, count in zip(histogram.bounds, histogram.counts, strict=False):
-        seen += count
-        yield f'{name}_bucket{{le="{bound:g}"}} {seen}'
-    yield f'{name}_bucket{{le="+Inf"}} {histogram.count}'
-    yield f"{name}_sum {histogram.total:.6f}"
-    yield f"{name}_count {histogram.count}"
+def _partitions(partitions: list[Partition]) -> Iterator[str]:
+    if not partitions:
+        return
+    for name, kind, text, value in _BY_PARTITION:
+        yield head(name, kind, text)
+        for each in partitions:
+            place = f'topic="{escape(each.topic)}",partition="{each.index}"'
+            yield f"{name}{{{place}}} {value(each)}\n"
+    led = [each for each in partitions if each.is_leader]
+    for name, text, value in _BY_LED_PARTITION if led else ():
+        name = f"kafka_cluster_partition_{name}"
+        yield head(name, "gauge", text)
+        for each in led:
+            place = f'topic="{escape(each.topic)}",partition="{each.index}"'
+            yield f"{name}{{{place}}} {int(value(each))}\n"

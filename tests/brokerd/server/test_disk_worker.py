@@ -2,6 +2,7 @@
 
 import threading
 
+from brokerd.metrics import TIME_BOUNDS_S, Histogram
 from brokerd.server.disk_worker import DiskWorker
 
 
@@ -27,7 +28,7 @@ class Job:
 
 
 async def test_jobs_run_in_order_off_the_loop_and_finish_on_it() -> None:
-    worker = DiskWorker()
+    worker = DiskWorker(Histogram(TIME_BOUNDS_S))
     seen: list[tuple[str, str, bool]] = []
     worker.submit(Job("a", seen))
     worker.submit(Job("b", seen, OSError("full")))

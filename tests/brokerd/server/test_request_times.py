@@ -91,6 +91,7 @@ def test_a_request_that_waits_leaves_its_receive_and_is_counted_when_answered(
 ) -> None:
     client = served.client(0.001)
     served.times.others += [FETCH, FETCH]
+    served.times.other_bytes = 90
     served.now_s = 100.002
     waiting = served.times.leaves(client, FETCH)
     served.receive(0.001, 0.003)
@@ -99,7 +100,17 @@ def test_a_request_that_waits_leaves_its_receive_and_is_counted_when_answered(
     served.times.answered(client, waiting)
     assert served.told(FETCH, "remote") == {0.0001: 1, 0.5: 1}
     assert served.told(FETCH, "total") == {0.005: 1, 0.5: 1}
-    assert served.metrics.api(FETCH).requests == 2
+    assert (served.metrics.api(FETCH).requests, served.metrics.api(FETCH).request_bytes) == (2, 90)
+
+
+def test_the_bytes_of_a_request_that_waits_alone_are_its_own(served: Served) -> None:
+    served.times.others.append(ApiKey.CREATE_TOPICS)
+    served.times.other_bytes = 70
+    waiting = served.times.leaves(served.client(), ApiKey.CREATE_TOPICS)
+    served.receive(0, 0.001)
+    served.times.answered(served.client(), waiting)
+    assert served.metrics.api(ApiKey.CREATE_TOPICS).request_bytes == 70
+    assert served.times.other_bytes == 0
 
 
 def test_a_key_that_no_api_has_takes_no_more_room_than_one(served: Served) -> None:

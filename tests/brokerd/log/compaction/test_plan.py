@@ -30,16 +30,16 @@ def part(config: LogConfig = CONFIG, checkpoint: int = 0, stable_offset: int = 1
 
 
 def test_all_closed_segments_of_a_log_never_cleaned_are_dirty() -> None:
-    assert part() == Dirty(0, 50, 0, 500, False)
+    assert part() == Dirty(0, 50, 0, 500, 0)
     assert part().ratio == 1.0
 
 
 def test_what_lies_before_the_checkpoint_is_clean() -> None:
-    assert part(checkpoint=20) == Dirty(20, 50, 200, 300, False)
+    assert part(checkpoint=20) == Dirty(20, 50, 200, 300, 0)
 
 
 def test_a_segment_cleaned_in_part_is_dirty_as_a_whole() -> None:
-    assert part(checkpoint=25) == Dirty(25, 50, 200, 300, False)
+    assert part(checkpoint=25) == Dirty(25, 50, 200, 300, 0)
 
 
 @pytest.mark.parametrize("checkpoint", [51, 10**9])
