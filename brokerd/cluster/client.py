@@ -53,6 +53,9 @@ class ClusterClient:
     cannot go on (another live broker owns our id): the process must end.
     """
 
+    connects = disconnects = expires = 0
+    """Of the ZooKeeper session, since the start."""
+
     def __init__(
         self,
         settings: ClusterSettings,
@@ -73,8 +76,6 @@ class ClusterClient:
         self._disconnected_since_ms: int | None = None
         self._offline: frozenset[Replica] = frozenset()
         self._offline_told: frozenset[Replica] = frozenset()
-        self.connects = self.disconnects = self.expires = 0
-        """Of the ZooKeeper session, since the start."""
         self._mandate: Mandate | None = None
         self._service: ControllerService | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
