@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import crash_points
 from brokerd.log.log_config import INT64_MAX
 
 RECOVERY_POINT: Final = "recovery-point-offset-checkpoint"
@@ -63,12 +64,16 @@ def write_entries(path: Path | str, entries: Iterable[str], *, sync: bool = True
 def replace_file(path: Path | str, text: str, *, sync: bool = True) -> None:
     """Replace a file by `text` in one step. Raises OSError."""
     temporary = f"{path}{TEMPORARY}"
+    name = os.path.basename(path)
+    crash_points.reached(f"before-{name}")
     with open(temporary, "w", encoding="utf-8") as file:
         file.write(text)
         if sync:
             file.flush()
             os.fsync(file.fileno())
+    crash_points.reached(f"{name}-written")
     os.replace(temporary, path)
+    crash_points.reached(f"after-{name}")
 
 
 def read_offsets(path: Path | str) -> dict[tuple[str, int], int]:

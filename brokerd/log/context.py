@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import crash_points
 from brokerd.log.open_files import OpenFiles
 
 Detail = dict[str, object]
@@ -102,6 +103,7 @@ class RemoveJob:
             self._failed(self._error)
 
 
+@crash_points.around("trash-remove")
 def _remove(path: str) -> None:
     if os.path.isdir(path):
         shutil.rmtree(path)

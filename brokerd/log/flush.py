@@ -3,11 +3,14 @@
 import os
 from typing import TYPE_CHECKING
 
-from brokerd.log import names
+from brokerd.log import crash_points, names
 
 if TYPE_CHECKING:
     from brokerd.log.open_files import FileRange
     from brokerd.log.stored_log import StoredLog
+
+
+_sync_data = crash_points.around("sync")(os.fdatasync)
 
 
 class FlushJob:
@@ -36,7 +39,7 @@ class FlushJob:
     def run(self) -> None:
         try:
             for pinned in self._pinned:
-                os.fdatasync(pinned.fd)
+                _sync_data(pinned.fd)
             for path in self._paths:
                 _sync(path)
         except OSError as error:

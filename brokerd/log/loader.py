@@ -17,7 +17,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from brokerd.log import checkpoints, names, producer_snapshot
+from brokerd.log import checkpoints, crash_points, names, producer_snapshot
 from brokerd.log.context import LogContext
 from brokerd.log.epochs import EpochCache
 from brokerd.log.log_config import INT32_MAX
@@ -27,6 +27,10 @@ from brokerd.log.scan import checked_batches
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
 from brokerd.protocol.records import BatchHeader
+
+_cut = crash_points.around("recovery-cut")(os.ftruncate)
+_remove = crash_points.around("segment-remove")(os.unlink)
+_rename = crash_points.around("swap-finish")(os.replace)
 
 _UNDER_WAY = (names.DELETED, names.CLEANED, names.SWAP, checkpoints.TEMPORARY)
 
@@ -140,7 +144,7 @@ def _recover_segment(segment: Segment, epochs: EpochCache) -> tuple[int, int, bo
 
     segment.rebuild(intact())
     if segment.size_bytes < file_bytes:
-        os.ftruncate(segment.file.fd(), segment.size_bytes)
+        _cut(segment.file.fd(), segment.size_bytes)
     segment.close_indexes()
     return log_end, file_bytes - segment.size_bytes, has_transactions
 
@@ -178,7 +182,7 @@ def remove_segments(segments: list[Segment]) -> int:
     for segment in segments:
         segment.file.cut(0)
         for path in segment.mark_deleted():
-            os.unlink(path)
+            _remove(path)
     return size_bytes
 
 
@@ -202,7 +206,7 @@ def _segments_of(
             indexes.append((base_offset, entry.path))
     for base_offset, path in indexes:
         if base_offset not in found:
-            os.unlink(path)
+            _remove(path)
     segments.sort(key=lambda segment: segment.base_offset)
     return segments
 
@@ -218,16 +222,16 @@ def tidy(directory: str) -> None:
     swaps = sorted(name for name in present if name.endswith(names.SWAP))
     for name in present:
         if name.endswith((names.DELETED, names.CLEANED, checkpoints.TEMPORARY)):
-            os.unlink(f"{directory}/{name}")
+            _remove(f"{directory}/{name}")
     if cleaned:
         for name in [name for name in swaps if _base_of(name) >= min(cleaned)]:
-            os.unlink(f"{directory}/{name}")
+            _remove(f"{directory}/{name}")
             swaps.remove(name)
     for name in swaps:
         if name.endswith(names.LOG + names.SWAP):
             _remove_covered(directory, name)
     for name in swaps:
-        os.replace(f"{directory}/{name}", f"{directory}/{name.removesuffix(names.SWAP)}")
+        _rename(f"{directory}/{name}", f"{directory}/{name.removesuffix(names.SWAP)}")
 
 
 def _base_of(name: str) -> int:
@@ -251,4 +255,4 @@ def _remove_covered(directory: str, swap_name: str) -> None:
         if parsed is None or parsed[1] == names.SNAPSHOT:
             continue
         if parsed[1] in names.SEGMENT_SUFFIXES and base_offset <= parsed[0] < next_offset:
-            os.unlink(f"{directory}/{name}")
+            _remove(f"{directory}/{name}")

@@ -24,7 +24,7 @@ from typing import Final
 from uuid import UUID
 
 from brokerd.errors import KafkaError
-from brokerd.log import checkpoints, loader, names, topic_ids
+from brokerd.log import checkpoints, crash_points, loader, names, topic_ids
 from brokerd.log.context import LogContext
 
 logger = logging.getLogger(__name__)
@@ -32,6 +32,9 @@ logger = logging.getLogger(__name__)
 LOCK: Final = ".lock"
 META_PROPERTIES: Final = "meta.properties"
 CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
+
+
+_make = crash_points.around("directory-make")(os.mkdir)
 
 
 class LogDirError(Exception):
@@ -62,7 +65,7 @@ class LogDir:
             os.listdir(self.path)
             marker = Path(self.path, CLEAN_SHUTDOWN)
             self.was_clean = _is_clean(marker)
-            marker.unlink(missing_ok=True)
+            _remove_mark(marker)
         except OSError as error:
             self.unlock()
             raise _failed(self.path, error) from error
@@ -118,7 +121,7 @@ class LogDir:
     ) -> loader.LoadedLog:
         """Make an empty log. Raises OSError; FileExistsError if something is in its place."""
         path = self.partition_path(topic, partition)
-        os.mkdir(path)
+        _make(path)
         try:
             topic_ids.write(path, topic_id)
             return loader.load(
@@ -172,6 +175,11 @@ def _lock(path: str) -> int:
             "stop that one or give this broker another log.dirs"
         ) from None
     return fd
+
+
+@crash_points.around("mark-remove")
+def _remove_mark(marker: Path) -> None:
+    marker.unlink(missing_ok=True)
 
 
 def _is_clean(marker: Path) -> bool:

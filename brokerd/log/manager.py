@@ -19,7 +19,7 @@ from typing import Final
 from uuid import UUID, uuid4
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import checkpoints, loader, names
+from brokerd.log import checkpoints, crash_points, loader, names
 from brokerd.log.checkpoint_job import CheckpointJob, Done
 from brokerd.log.context import (
     NOT_THE_DISKS,
@@ -40,6 +40,8 @@ from brokerd.log.topic_ids import NIL, TopicIds
 logger = logging.getLogger(__name__)
 
 RETENTION_SLICE: Final = 200
+
+_rename = crash_points.around("directory-rename")(os.rename)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,7 +245,7 @@ class LogManager:
         key = (log.topic, log.partition)
         try:
             log.abandon()
-            os.rename(log.directory, path)
+            _rename(log.directory, path)
         except OSError as error:
             raise self._disk_failed(log.directory, error) from error
         self.dirs.remove(key)

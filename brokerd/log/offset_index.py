@@ -16,8 +16,12 @@ from bisect import bisect_left, bisect_right
 from contextlib import suppress
 from typing import Final
 
+from brokerd.log import crash_points
+
 ENTRY_BYTES: Final = 8
 PENDING_MAX: Final = 1024
+
+truncate = crash_points.around("index-cut")(os.truncate)
 
 
 class CorruptIndexError(Exception):
@@ -109,7 +113,7 @@ class OffsetIndex:
         del self._offsets[kept:]
         del self._positions[kept:]
         self._written = min(self._written, kept)
-        os.truncate(self._path, self._written * ENTRY_BYTES)
+        truncate(self._path, self._written * ENTRY_BYTES)
 
     def clear(self) -> None:
         self.truncate_to(self._base_offset)
@@ -126,6 +130,7 @@ class OffsetIndex:
         self._written = len(self._offsets)
 
 
+@crash_points.around("index-write")
 def write_at(path: str, data: bytes, position_bytes: int) -> None:
     """Write all of `data` into a file, made if it is missing. Raises OSError."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)

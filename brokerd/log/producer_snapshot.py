@@ -15,7 +15,7 @@ from typing import Final
 
 from crc32c import crc32c
 
-from brokerd.log import names
+from brokerd.log import crash_points, names
 from brokerd.log.producer_state import SEQUENCE_MAX, ProducerBatch, ProducerEntry
 
 logger = logging.getLogger(__name__)
@@ -25,6 +25,9 @@ _HEAD: Final = struct.Struct(">hI")
 _COUNT: Final = struct.Struct(">i")
 _ENTRY: Final = struct.Struct(">qhiqiqiq")
 _NO_SEQUENCE: Final = -1
+
+
+_remove = crash_points.around("snapshot-remove")(os.unlink)
 
 
 class CorruptSnapshotError(Exception):
@@ -79,11 +82,16 @@ def save(
     known by its CRC, and an earlier one and the log replace it.
     """
     path = names.segment_file(directory, offset, names.SNAPSHOT)
-    with open(path, "wb") as file:
-        file.write(encode(entries))
+    _write(path, encode(entries))
     for found in offsets(directory):
         if found != offset and found not in bases:
-            os.unlink(names.segment_file(directory, found, names.SNAPSHOT))
+            _remove(names.segment_file(directory, found, names.SNAPSHOT))
+
+
+@crash_points.around("snapshot-write")
+def _write(path: str, data: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(data)
 
 
 def offsets(directory: str) -> list[int]:
@@ -109,7 +117,7 @@ def load_latest(
                     return offset, decode(file.read())
             except CorruptSnapshotError as error:
                 logger.warning("%s is no snapshot of producers (%s): removed", path, error)
-        os.unlink(path)
+        _remove(path)
     return log_start, {}
 
 
@@ -117,4 +125,4 @@ def remove_after(directory: str, offset: int) -> None:
     """Remove the snapshots for offsets past `offset`. Raises OSError."""
     for found in offsets(directory):
         if found > offset:
-            os.unlink(names.segment_file(directory, found, names.SNAPSHOT))
+            _remove(names.segment_file(directory, found, names.SNAPSHOT))

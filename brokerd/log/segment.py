@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import names, txn_index
+from brokerd.log import crash_points, names, txn_index
 from brokerd.log.cold import (
     READ_AHEAD_BYTES,
     ColdError,
@@ -39,6 +39,13 @@ MEMO_MAX: Final = 64
 # base offset, length, last offset delta of the header at some position
 _PREFIX: Final = struct.Struct(">qi11xi")
 _unpack_prefix = _PREFIX.unpack_from
+_cut = crash_points.around("cut")(os.ftruncate)
+_set_aside = crash_points.around("segment-rename")(os.rename)
+
+
+@crash_points.around("segment-file")
+def _make_empty(path: str) -> None:
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644))
 
 
 class Segment:
@@ -80,8 +87,7 @@ class Segment:
     ) -> "Segment":
         """A new, empty segment with its three files. Raises OSError."""
         for suffix in (names.LOG, names.INDEX, names.TIME_INDEX):
-            path = names.segment_file(directory, base_offset, suffix)
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644))
+            _make_empty(names.segment_file(directory, base_offset, suffix))
         segment = cls(files, directory, base_offset, 0, now_ms)
         segment._index = OffsetIndex(segment.path(names.INDEX), base_offset)
         segment._time_index = TimeIndex(segment.path(names.TIME_INDEX), base_offset)
@@ -92,6 +98,7 @@ class Segment:
 
     # -- writing ---------------------------------------------------------------------------------
 
+    @crash_points.around("append")
     def write(self, buffers: Sequence[memoryview | bytearray], size_bytes: int) -> None:
         """Put buffers of `size_bytes` in all at the end, or nothing at all.
 
@@ -183,7 +190,7 @@ class Segment:
         `size_bytes` becomes the end of the last of them; the file itself is not cut.
         """
         for suffix in (names.INDEX, names.TIME_INDEX):
-            open(self.path(suffix), "wb").close()
+            _make_empty(self.path(suffix))
         self._index = OffsetIndex(self.path(names.INDEX), self.base_offset)
         self._time_index = TimeIndex(self.path(names.TIME_INDEX), self.base_offset)
         self.forget_page()
@@ -323,7 +330,7 @@ class Segment:
         position = self.locate(offset)
         if position < self.size_bytes:
             self.file.cut(position)
-            os.ftruncate(self.file.fd(), position)
+            _cut(self.file.fd(), position)
             self.index.truncate_to(offset)
             self.time_index.truncate_to(offset)
             kept = [each for each in self.aborted if each.last_offset < offset]
@@ -375,7 +382,7 @@ class Segment:
         for suffix in names.SEGMENT_SUFFIXES:
             path = self.path(suffix)
             try:
-                os.rename(path, path + names.DELETED)
+                _set_aside(path, path + names.DELETED)
             except FileNotFoundError:
                 continue
             renamed.append(path + names.DELETED)

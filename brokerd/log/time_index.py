@@ -16,7 +16,7 @@ from bisect import bisect_left, bisect_right
 from contextlib import suppress
 from typing import Final
 
-from brokerd.log.offset_index import PENDING_MAX, CorruptIndexError, write_at
+from brokerd.log.offset_index import PENDING_MAX, CorruptIndexError, truncate, write_at
 
 ENTRY_BYTES: Final = 12
 NO_TIMESTAMP: Final = -1
@@ -97,7 +97,7 @@ class TimeIndex:
         del self._timestamps[kept:]
         del self._offsets[kept:]
         self._written = min(self._written, kept)
-        os.truncate(self._path, self._written * ENTRY_BYTES)
+        truncate(self._path, self._written * ENTRY_BYTES)
 
     def clear(self) -> None:
         self.truncate_to(self._base_offset)

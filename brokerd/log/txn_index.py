@@ -10,6 +10,8 @@ import os
 import struct
 from typing import Final, NamedTuple
 
+from brokerd.log import crash_points
+
 _ENTRY: Final = struct.Struct(">hqqqq")
 ENTRY_BYTES: Final = _ENTRY.size
 _VERSION: Final = 0
@@ -43,6 +45,7 @@ def read(path: str) -> list[AbortedTxn]:
     return found
 
 
+@crash_points.around("txnindex-write")
 def write(path: str, entries: list[AbortedTxn], start: int) -> None:
     """Have a file hold these entries, of which those before number `start` are in it already.
 

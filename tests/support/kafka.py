@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -47,10 +47,18 @@ def apache_kafka(directory: Path, zookeeper_connect: str, broker_id: int = 1) ->
 def dump_of_log(directory: Path, *options: str) -> str:
     """What Kafka's dump tool says of all files of a log, standard error included."""
     suffixes = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
-    files = sorted(str(path) for path in directory.iterdir() if path.suffix in suffixes)
+    return dump_of_files([p for p in directory.iterdir() if p.suffix in suffixes], *options)
+
+
+def dump_of_files(paths: Iterable[Path], *options: str) -> str:
+    """The same of any files of logs; as many as one start of the tool takes, and no more."""
+    files = sorted(map(str, paths))
+    common = os.path.commonpath(files) if len(files) > 1 else "/"
     done = subprocess.run(
-        [str(_SCRIPT), "dump-log", "--deep-iteration", *options, "--files", ",".join(files)],
+        [str(_SCRIPT), "dump-log", "--deep-iteration", *options, "--files",
+         ",".join(os.path.relpath(path, common) for path in files)],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False,
+        cwd=common,
     )  # fmt: skip
     if done.returncode == _NOT_THERE:
         pytest.skip(f"Apache Kafka is not here: {done.stdout.strip()}")

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
-from brokerd.log import names, txn_index
+from brokerd.log import crash_points, names, txn_index
 from brokerd.log.offset_index import OffsetIndex
 from brokerd.log.time_index import NO_TIMESTAMP, TimeIndex
 from brokerd.log.txn_index import AbortedTxn
@@ -58,6 +58,7 @@ class CleanedSegment:
             position += size
         self.size_bytes, self._since_index = position, since
 
+    @crash_points.around("cleaned-write")
     def _write_out(self, buffers: list[Buffer]) -> None:
         wanted = sum(map(len, buffers))
         written = os.writev(self._file.fileno(), buffers)

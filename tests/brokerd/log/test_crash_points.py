@@ -1,0 +1,163 @@
+"""kill -9 before and after every write, rename and checkpoint of a log: nothing that a client was
+told is undone by it, and the log goes on. Apache Kafka's dump tool reads what is then there."""
+
+import json
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brokerd.log.log_config import LogConfig
+from brokerd.log.manager import LogManager
+from brokerd.log.partition_log import PartitionLog
+from tests.brokerd.log.compaction.support import CompactedLog, last_values
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, records
+from tests.support.kafka import dump_of_files
+
+ROOT = Path(__file__).parents[3]
+CONFIG = LogConfig(segment_bytes=1500, index_interval_bytes=200, file_delete_delay_ms=0)
+PRODUCER = 7
+REPLACED = (
+    "meta.properties", ".kafka_cleanshutdown", "recovery-point-offset-checkpoint",
+    "log-start-offset-checkpoint", "replication-offset-checkpoint", "cleaner-offset-checkpoint",
+    "leader-epoch-checkpoint", "partition.metadata",
+)  # fmt: skip
+"""The files that are replaced whole: there are points before, after, and between write and rename.
+"""
+SWAP = (
+    "cleaned-written", "swap.index", "swap.timeindex", "swap.txnindex", "swap.log", "old-deleted",
+    "final.log", "final.txnindex", "final.timeindex", "final.index", "before-cleaner-checkpoint",
+    "after-cleaner-checkpoint",
+)  # fmt: skip
+DUMPED = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
+
+
+@dataclass(slots=True)
+class Told:
+    """What a partition's client knew when the process died: records by offset, where it was being
+    cut or deleted to, whether it was on its way out."""
+
+    written: dict[int, int] = field(default_factory=dict)
+    start: int = 0
+    start_max: int = 0
+    is_removed: bool = False
+
+    def take(self, what: str, offset: int) -> None:
+        if what == "written":
+            self.written[offset] = NOW_MS + offset
+        elif what == "cutting":
+            self.written = {at: ms for at, ms in self.written.items() if at + 1 < offset}
+        elif what == "deleting":
+            self.start_max = offset
+        elif what == "deleted":
+            self.start = offset
+        elif what == "removing":
+            self.is_removed = True
+
+
+def told_in(directory: Path) -> list[list[Any]]:
+    return [json.loads(line) for line in (directory / "told").read_text().splitlines()]
+
+
+def crashes(scenario: str, base: Path) -> tuple[dict[str, str], set[str]]:
+    """The point at which the process died in each directory, and the points of the code."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.brokerd.log.crash_scenarios", scenario, str(base)],
+        cwd=ROOT, stdout=subprocess.PIPE, check=True, timeout=120,
+    )  # fmt: skip
+    told = json.loads(done.stdout)
+    return told["died"], set(told["wrapped"])
+
+
+def assert_goes_on(log: PartitionLog, told: Told) -> None:
+    """All that was told is there, nothing is there twice, and the producer is known."""
+    assert told.start <= log.log_start_offset <= told.start_max
+    found = {record.offset: record.timestamp_ms for record in records(log, log.log_start_offset)}
+    assert list(found) == list(range(log.log_start_offset, log.log_end_offset))
+    kept = {at: ms for at, ms in told.written.items() if at >= log.log_start_offset}
+    assert {at: found.get(at) for at in kept} == kept
+    if log.partition != 1 and log.log_end_offset > log.log_start_offset:
+        end = log.log_end_offset
+        (again,) = log.append([batch(2, producer=(PRODUCER, 0, end - 2))], 8, NOW_MS)
+        assert (again.duplicate, again.base_offset) == (True, end - 2)
+        (more,) = log.append([batch(2, producer=(PRODUCER, 0, end))], 8, NOW_MS)
+        assert (more.error, more.base_offset) == (None, end)
+
+
+def assert_aborted(log: PartitionLog) -> None:
+    found = log.read(0, 1 << 20, up_to=log.log_end_offset, min_one_batch=True)
+    assert found is not None
+    assert log.aborted_transactions(0, found, log.log_end_offset) == [(9, 0)]
+    found.release()
+
+
+def check_life(directory: Path) -> None:
+    told: dict[int, Told] = defaultdict(Told)
+    lines = told_in(directory)
+    for what, partition, offset in lines:
+        told[partition].take(what, offset)
+    manager = LogManager.open([str(directory)], 1, now_ms=NOW_MS)
+    assert manager.dirs.offline == {}
+    for partition, known in told.items():
+        log = manager.get("t", partition)
+        if known.is_removed and log is None:
+            continue
+        log = manager.create("t", partition, TOPIC_ID, CONFIG, NOW_MS)
+        assert_goes_on(log, known)
+    if ["aborted", 1, 0] in lines:
+        assert_aborted(manager.create("t", 1, TOPIC_ID, CONFIG, NOW_MS))
+    manager.shutdown()
+    left = {path.suffix for path in directory.glob("t-?/*")}
+    assert left <= {".log", ".index", ".timeindex", ".txnindex", ".snapshot", ".metadata", ""}
+
+
+def check_compaction(directory: Path) -> None:
+    put = [
+        (offset, key.encode(), value and value.encode())
+        for _, offset, key, value in told_in(directory)
+    ]
+    log = CompactedLog(directory)
+    after = log.content()
+    assert log.log.log_end_offset - len(put) in (0, 1), "the last one may not have been told"
+    assert last_values(put) == last_values(each for each in after if each[0] < len(put))
+    if len(put) == 400:
+        log.clean()
+        assert last_values(log.content()) == last_values(put)
+        assert len(log.content()) < 400
+    log.manager.shutdown()
+    assert not list(directory.glob("t-0/*.swap")) + list(directory.glob("t-0/*.cleaned"))
+
+
+CHECKS = {"life": check_life, "recovery": check_life, "compaction": check_compaction}
+
+
+@pytest.mark.kafka
+def test_a_kill_at_any_point_loses_nothing_that_was_told(tmp_path: Path) -> None:
+    to_dump: list[Path] = []
+    reached: set[str] = set()
+    wanted = {*SWAP, *(f"{name}-written" for name in REPLACED)}
+    wanted |= {f"{when}-{name}" for name in REPLACED for when in ("before", "after")}
+    for scenario, check in CHECKS.items():
+        died, wrapped = crashes(scenario, tmp_path / scenario)
+        wanted |= wrapped
+        for name, point in died.items():
+            directory = tmp_path / scenario / name
+            try:
+                check(directory)
+            except Exception as error:
+                raise AssertionError(f"after a kill at {point} of {scenario}: {error}") from error
+            if point not in reached:
+                reached.add(point)
+                to_dump += (path for path in directory.glob("t-?/*") if path.suffix in DUMPED)
+    assert wanted - reached == set(), "these points of the code are in no scenario"
+    text = dump_of_files(to_dump)
+    for complaint in ("Mismatch", "mismatch", "invalid bytes", "isvalid: false", "Exception",
+                      "not found", "ERROR"):  # fmt: skip
+        assert complaint not in text, text
+    assert len(re.findall("(?m)^Dumping ", text)) == len(to_dump)
+
