@@ -137,6 +137,15 @@ def words_of(*choices: str) -> Parser:
     return parse
 
 
+def host_limits(text: str) -> str:
+    """`host:number,…`, kept as it is written."""
+    for word in words(text):
+        host, _, number = word.rpartition(":")
+        if not host or not number.isascii() or not number.isdecimal():
+            raise ValueError(f"{word!r} is not host:number")
+    return text
+
+
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _KEY = re.compile(r"((?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import resource
 import signal
 import subprocess
 import sys
@@ -61,6 +62,7 @@ def start(path: str, overrides: Sequence[str], *, daemon: bool) -> int:
     logging.getLogger("kazoo").setLevel(logging.ERROR)
     for warning in config.warnings:
         logger.warning("%s", warning)
+    _raise_open_files()
     try:
         times = LoopTimes()
         with asyncio.Runner(loop_factory=lambda: _loop(times)) as runner:
@@ -72,6 +74,13 @@ def start(path: str, overrides: Sequence[str], *, daemon: bool) -> int:
 
 def _loop(times: LoopTimes) -> asyncio.AbstractEventLoop:
     return asyncio.SelectorEventLoop(TimedSelector(times))
+
+
+def _raise_open_files() -> None:
+    """As many descriptors as the system lets us have: connections and log files take one each."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 async def _serve(config: BrokerConfig, times: LoopTimes) -> int:

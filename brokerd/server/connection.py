@@ -5,8 +5,10 @@ before anything is sent: the Produces of a receive share one append per partitio
 one send. A frame that ends outside the receive waits: a small one as bytes that lead the next
 receive, a large one in a buffer of its own, into which the rest is received directly.
 
-Reading stops while replies cannot be sent or too many are outstanding, so a client that does not
-read is held to one receive's worth of replies.
+Reading and serving stop while replies cannot be sent, or while those that wait and those behind
+them hold too much (`output.HELD_BYTES_MAX`): a client that does not read, or asks for ever more
+without waiting, costs that and one receive. What of a receive was not served is kept and served
+later.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from brokerd.protocol.framing import FRAME_SIZE
-from brokerd.server.output import OutputQueue, Parts, Slot
-from brokerd.server.receive_buffers import FIRST_BYTES_MAX, SHARED_BYTES
+from brokerd.server.output import HELD_BYTES_MAX, OutputQueue, Parts, Slot
+from brokerd.server.receive_buffers import FIRST_BYTES_MAX, SMALL_FRAME_BYTES
 from brokerd.server.router import SMALLEST_FRAME_BYTES, Router
 
 if TYPE_CHECKING:
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SMALL_FRAME_BYTES = 1 << 16
-UNANSWERED_MAX = 1000
 FRAMES_PER_RECEIVE = 512
 """More frames than this in one receive would hold the loop too long: the next one is smaller."""
 
@@ -40,10 +40,10 @@ class Connection:
     """A non-blocking socket of our own on the event loop."""
 
     __slots__ = (
-        "_buffers", "_fd", "_filled", "_flush_wanted", "_frame", "_frame_size", "_head", "_holds",
-        "_loop", "_network", "_reading", "_receive_bytes", "_receiving", "_router", "_socket",
-        "_writing", "active_at", "blocked_at", "closed", "last_header", "listener", "output",
-        "parked", "peer_host", "produce_memo",
+        "_buffers", "_fd", "_filled", "_frame", "_frame_size", "_head", "_holds", "_kept", "_loop",
+        "_network", "_reading", "_receive_bytes", "_receiving", "_router", "_socket", "_writing",
+        "active_at", "blocked_at", "closed", "last_header", "listener", "output", "parked",
+        "peer_host", "produce_memo",
     )  # fmt: skip
 
     def __init__(
@@ -62,10 +62,11 @@ class Connection:
         self._buffers = network.buffers
         self._loop = asyncio.get_running_loop()
         self._head = b""
+        self._kept = False
         self._frame: bytearray | None = None
         self._frame_size = 0
         self._filled = 0
-        self._receive_bytes = SHARED_BYTES
+        self._receive_bytes = router.receive_bytes_max
         self._reading = self._writing = self._receiving = False
         self._holds = 0
         self.output = output
@@ -83,13 +84,33 @@ class Connection:
         """Whether a large frame is under way, in a buffer on loan."""
         return self._frame is not None
 
+    def is_idle_since(self, moment: float) -> bool:
+        """Whether the client has neither sent nor read anything since, though it is its turn."""
+        return self.active_at < moment and (self._writing or not self.output.unanswered)
+
+    def is_blocked_since(self, moment: float) -> bool:
+        """Whether replies have waited since then for the client to read them."""
+        return self._writing and self.blocked_at < moment
+
     # ---- receiving
 
     def resume(self) -> None:
-        """Reads again, if nothing else holds it up."""
-        if not self._reading and not self._writing and not self._holds and not self.closed:
+        """Reads again, if nothing else holds it up; first come frames that were kept."""
+        if self._reading or self._writing or self._holds or self.closed:
+            return
+        if self._kept:
+            self._loop.call_soon(self._serve_kept)
+        else:
             self._reading = True
             self._loop.add_reader(self._fd, self._on_readable)
+
+    def _serve_kept(self) -> None:
+        output = self.output
+        if self._kept and not self._writing and not self._holds and not self.closed:
+            if output.held_bytes <= HELD_BYTES_MAX:
+                self._on_readable()
+            if output.held_bytes <= HELD_BYTES_MAX:
+                self.resume()
 
     @property
     def is_held(self) -> bool:
@@ -104,7 +125,7 @@ class Connection:
     def let_go(self) -> None:
         """Ends one `hold`."""
         self._holds -= 1
-        if self.output.unanswered <= UNANSWERED_MAX:
+        if self.output.held_bytes <= HELD_BYTES_MAX:
             self.resume()
 
     def _pause(self) -> None:
@@ -113,7 +134,7 @@ class Connection:
             self._loop.remove_reader(self._fd)
 
     def _on_readable(self) -> None:
-        if self._frame is None and self._buffers.exhausted:
+        if self._frame is None and self._buffers.exhausted and not self._kept:
             self._pause()
             self._network.wait_for_memory(self)
             return
@@ -138,8 +159,11 @@ class Connection:
         if self.output.unsent:
             self.flush()
         self._router.times.receive_ends(self, start_s)
-        if self.output.unanswered > UNANSWERED_MAX:
+        if self.output.held_bytes > HELD_BYTES_MAX:
             self._pause()
+        elif self._kept and self._reading:
+            self._pause()
+            self.resume()
 
     def _receive(self) -> None:
         buffers = self._buffers
@@ -148,6 +172,10 @@ class Connection:
         if start:
             buffers.shared[:start] = head
             self._head = b""
+            if self._kept:
+                self._kept = False
+                self._parse(buffers.shared, buffers.shared_view, start)
+                return
         try:
             count = self._socket.recv_into(buffers.shared_view[start : start + self._receive_bytes])
         except (BlockingIOError, InterruptedError):
@@ -196,11 +224,11 @@ class Connection:
         frames_before = self._router.metrics.requests
         position = self._router.frames(self, buffer, view, end)
         frames = self._router.metrics.requests - frames_before
-        if frames > FRAMES_PER_RECEIVE:
-            per_frame = end // frames
+        if frames >= FRAMES_PER_RECEIVE:
+            per_frame = position // frames
             self._receive_bytes = max(SMALL_FRAME_BYTES, FRAMES_PER_RECEIVE * per_frame)
         else:
-            self._receive_bytes = SHARED_BYTES - SMALL_FRAME_BYTES
+            self._receive_bytes = self._router.receive_bytes_max
         if position < end and not self.closed:
             self._keep_rest(buffer, position, end)
 
@@ -212,6 +240,9 @@ class Connection:
         size = FRAME_SIZE.unpack_from(buffer, position)[0] + FRAME_SIZE.size
         if not SMALLEST_FRAME_BYTES <= size <= self._router.frame_bytes_max:
             self.close(self._router.refuse_size(size - FRAME_SIZE.size))
+        elif size <= rest:  # whole: the router served others first
+            self._kept = True
+            self._head = bytes(buffer[position:end])
         elif size <= SMALL_FRAME_BYTES:
             self._head = bytes(buffer[position:end])
         else:
@@ -229,7 +260,7 @@ class Connection:
         self.output.fill(slot, parts)
         if not self._receiving:
             self.flush()
-            if self.output.unanswered <= UNANSWERED_MAX:
+            if self.output.held_bytes <= HELD_BYTES_MAX:
                 self.resume()
 
     def flush(self) -> None:
@@ -260,7 +291,7 @@ class Connection:
             self._writing = False
             self._loop.remove_writer(self._fd)
             self._router.times.sent_late(self, monotonic() - self.blocked_at)
-            if self.output.unanswered <= UNANSWERED_MAX:
+            if self.output.held_bytes <= HELD_BYTES_MAX:
                 self.resume()
 
     def close(self, reason: str | None) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import resource
 import socket
 from collections import Counter, deque
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from brokerd.log.open_files import OPEN_FILES_MAX
 from brokerd.security.tls import server_context
+from brokerd.server.admission import Admission, descriptors_for_connections, limits_by_address
 from brokerd.server.connection import Connection
 from brokerd.server.output import OutputQueue
 from brokerd.server.receive_buffers import ReceiveBuffers
@@ -28,8 +31,11 @@ CIPHERTEXT_BYTES = 1 << 18
 """What one receive of a TLS connection takes from its socket."""
 ACCEPTS_PER_CALL = 64
 ACCEPT_PAUSE_S = 0.2
-SWEEP_INTERVAL_S_MIN, SWEEP_INTERVAL_S_MAX = 0.1, 5.0
+SAID_AGAIN_S = 60.0
+SWEEP_INTERVAL_S_MIN, SWEEP_INTERVAL_S_MAX = 0.1, 2.0
 SWEEP_SLICE = 1000
+REPLIES_BYTES_MAX = 1 << 28
+"""What the replies of all connections together may hold before slow readers are dropped."""
 STALLED_S = 5.0
 """How long a half-sent frame may stand still while others wait for the memory that it holds."""
 
@@ -47,7 +53,16 @@ class Network:
         self._config = config
         self._contexts = {name: server_context(each) for name, each in config.tls.items()}
         self._ciphertext = memoryview(bytearray(CIPHERTEXT_BYTES))
-        self._per_host: Counter[str] = Counter()
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        self._admission = Admission(descriptors_for_connections(limit, OPEN_FILES_MAX))
+        self._overrides_text = ""
+        self._overrides: dict[str, int] = {}
+        self._crowded: set[str] = set()
+        """Listeners that are deaf until a connection closes."""
+        several = len(config.listeners) > 1
+        self._protected = config.inter_broker_listener_name if several else None
+        self._router: Router | None = None
+        self._said_at: dict[str, float] = {}
         self._sockets: dict[str, socket.socket] = {}
         self._waiting: deque[Connection] = deque()
         self._loop = asyncio.get_running_loop()
@@ -58,6 +73,8 @@ class Network:
         self.ended: Counter[str] = Counter()
         """Connections since the start, by listener."""
         self._sent_bytes = 0
+        self._swept_bytes = 0
+        self._limit()
 
     @property
     def sent_bytes(self) -> int:
@@ -72,20 +89,38 @@ class Network:
 
     def accept(self, router: Router) -> None:
         """Starts to take connections."""
+        self._router = router
         for name, sock in self._sockets.items():
             sock.listen(BACKLOG)
-            self._loop.add_reader(sock.fileno(), self._on_connect, sock, name, router)
+            self._listen(name)
         self._arm_sweep()
 
     def reconfigure(self, config: BrokerConfig) -> None:
         """Limits that changed hold for connections from now on."""
         self._config = config
+        self._limit()
+
+    def _limit(self) -> None:
+        config = self._config
+        if config.max_connections_per_ip_overrides != self._overrides_text:
+            self._overrides_text = config.max_connections_per_ip_overrides
+            try:
+                self._overrides = limits_by_address(self._overrides_text)
+            except ValueError as error:
+                logger.error("%s", error)
+        self._admission.limit(
+            config.max_connections, config.max_connections_per_ip, self._overrides,
+            config.max_connection_creation_rate,
+        )  # fmt: skip
+        while self._crowded:
+            self._listen(self._crowded.pop())
 
     def _arm_sweep(self) -> None:
         idle_ms = self._config.connections_max_idle_ms
+        interval_s = SWEEP_INTERVAL_S_MAX
         if idle_ms >= 0:
-            interval_s = min(SWEEP_INTERVAL_S_MAX, max(idle_ms / 4000, SWEEP_INTERVAL_S_MIN))
-            self._sweep_timer = self._loop.call_later(interval_s, self._sweep)
+            interval_s = min(interval_s, max(idle_ms / 4000, SWEEP_INTERVAL_S_MIN))
+        self._sweep_timer = self._loop.call_later(interval_s, self._sweep)
 
     def close_listeners(self) -> None:
         """Takes no more connections."""
@@ -106,24 +141,79 @@ class Network:
 
     def _on_connect(self, sock: socket.socket, name: str, router: Router) -> None:
         for _ in range(ACCEPTS_PER_CALL):
+            if not self._may_accept(name):
+                return
             try:
                 client, address = sock.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:  # out of descriptors: the queue waits in the kernel
-                logger.warning("cannot accept on %s: %s", name, error.strerror)
-                self._loop.remove_reader(sock.fileno())
-                self._loop.call_later(ACCEPT_PAUSE_S, self._accept_again, sock, name, router)
+                text = f"cannot accept on {name}: {error.strerror}; it is tried again"
+                self._say_once("accept", text)
+                self._deafen(name)
+                self._loop.call_later(ACCEPT_PAUSE_S, self._listen, name)
                 return
             host = address[0]
-            if not self._has_room(host):
-                client.close()
+            if not self._admission.admit(host):
+                self._refuse(client, host)
                 continue
             client.setblocking(False)
             self._set_options(client)
-            self._per_host[host] += 1
             self.opened[name] += 1
             self.connections.add(self._connection(client, host, name, router))
+
+    def _may_accept(self, name: str) -> bool:
+        """Whether the listener may take one now; if not, it is deaf until it may."""
+        admission = self._admission
+        if admission.is_full and not (name == self._protected and self._make_room(name)):
+            self._say_once(
+                "full",
+                f"{admission.open} connections are open, which is the most (max.connections, or the"
+                " limit of open files): new ones wait",
+            )
+            self._deafen(name)
+            self._crowded.add(name)
+            return False
+        delay_s = admission.delay_s(monotonic())
+        if delay_s > 0:
+            self._deafen(name)
+            self._loop.call_later(delay_s, self._listen, name)
+            return False
+        return True
+
+    def _make_room(self, name: str) -> bool:
+        """The listener of brokers is always served: another's longest idle connection ends for it,
+        as in Kafka."""
+        others = [each for each in self.connections if each.listener != name]
+        if not others:
+            return False
+        idle = min(others, key=lambda each: each.active_at)
+        idle.close("max.connections is reached, and a broker wants to connect")
+        return True
+
+    def _refuse(self, client: socket.socket, host: str) -> None:
+        client.close()
+        self.refused += 1
+        if self.refused & (self.refused - 1) == 0:  # say it at 1, 2, 4, 8 … refusals
+            logger.warning(
+                "refused %d connections so far, the last from %s: max.connections.per.ip reached",
+                self.refused, host,
+            )  # fmt: skip
+
+    def _say_once(self, trouble: str, text: str) -> None:
+        """A warning; of the same trouble the next comes after a minute at the earliest."""
+        now = monotonic()
+        if now - self._said_at.get(trouble, -SAID_AGAIN_S) >= SAID_AGAIN_S:
+            self._said_at[trouble] = now
+            logger.warning("%s", text)
+
+    def _deafen(self, name: str) -> None:
+        self._loop.remove_reader(self._sockets[name].fileno())
+
+    def _listen(self, name: str) -> None:
+        sock = self._sockets.get(name)
+        if sock is not None and self._router is not None:
+            self._loop.add_reader(sock.fileno(), self._on_connect, sock, name, self._router)
 
     def _connection(
         self, client: socket.socket, host: str, name: str, router: Router
@@ -151,34 +241,14 @@ class Network:
             size_bytes = config.socket_receive_buffer_bytes
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, size_bytes)
 
-    def _accept_again(self, sock: socket.socket, name: str, router: Router) -> None:
-        if sock.fileno() >= 0:
-            self._loop.add_reader(sock.fileno(), self._on_connect, sock, name, router)
-
-    def _has_room(self, host: str) -> bool:
-        config = self._config
-        if (
-            len(self.connections) < config.max_connections
-            and self._per_host[host] < config.max_connections_per_ip
-        ):
-            return True
-        self.refused += 1
-        if self.refused & (self.refused - 1) == 0:  # say it at 1, 2, 4, 8 … refusals
-            logger.warning(
-                "refused %d connections so far: max.connections or max.connections.per.ip reached",
-                self.refused,
-            )
-        return False
-
     def forget(self, connection: Connection) -> None:
         """A connection has closed itself."""
         self.connections.discard(connection)
         self.ended[connection.listener] += 1
         self._sent_bytes += connection.output.sent_bytes
-        host = connection.peer_host
-        self._per_host[host] -= 1
-        if self._per_host[host] <= 0:
-            del self._per_host[host]
+        self._admission.leave(connection.peer_host)
+        while self._crowded:
+            self._listen(self._crowded.pop())
 
     def wait_for_memory(self, connection: Connection) -> None:
         """The connection may go on once frames under way have given memory back."""
@@ -218,18 +288,37 @@ class Network:
             self._waiting.popleft().resume()
 
     def _sweep(self) -> None:
-        """Closes connections that have been idle too long, a slice at a time."""
+        """Closes connections that have been idle too long, a slice at a time, and those that hold
+        too many replies."""
+        self._swept_bytes = 0
         self._sweep_slice(list(self.connections))
         self._arm_sweep()
 
     def _sweep_slice(self, left: list[Connection]) -> None:
-        oldest = monotonic() - self._config.connections_max_idle_ms / 1000
+        now = monotonic()
+        idle_ms = self._config.connections_max_idle_ms
+        oldest = now - idle_ms / 1000 if idle_ms >= 0 else 0.0
         for connection in left[-SWEEP_SLICE:]:
-            if connection.active_at < oldest and not connection.parked:
+            if connection.is_idle_since(oldest):
                 connection.close("idle for longer than connections.max.idle.ms")
+            else:
+                self._swept_bytes += connection.output.held_bytes
         del left[-SWEEP_SLICE:]
         if left:
             self._loop.call_soon(self._sweep_slice, left)
+        elif self._swept_bytes > REPLIES_BYTES_MAX:
+            self._end_slow_readers(now - STALLED_S)
+
+    def _end_slow_readers(self, moment: float) -> None:
+        """Replies of all connections take too much memory: those go that have been read slowly for
+        a while, the largest first, until enough is free."""
+        slow = [each for each in self.connections if each.is_blocked_since(moment)]
+        slow.sort(key=lambda each: each.output.held_bytes, reverse=True)
+        for connection in slow:
+            if self._swept_bytes <= REPLIES_BYTES_MAX:
+                return
+            self._swept_bytes -= connection.output.held_bytes
+            connection.close("it reads its replies too slowly, and memory for replies is short")
 
 
 def _bound(listener: Listener) -> socket.socket:

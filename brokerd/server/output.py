@@ -18,6 +18,14 @@ JOIN_MAX_BYTES = 512 * 1024
 TURN_BYTES = 2 * 1024 * 1024
 """After so much other connections have their turn, however fast this one reads."""
 
+HELD_BYTES_MAX = 1 << 20
+"""A connection that holds more than this in replies that are due or wait is not served further
+until it holds less; one reply of any size is always let in."""
+SLOT_BYTES = 1 << 10
+"""What a request that waits is counted as, besides what it says itself."""
+RANGE_BYTES = 512
+"""What a file range is counted as: it holds a descriptor and no memory."""
+
 Parts = list[Any]
 """bytes-likes, and file ranges: `fd`, `position_bytes`, `size_bytes`, `is_cut`, `release()`."""
 
@@ -25,22 +33,27 @@ Parts = list[Any]
 class Slot:
     """The place of one reply in the order of its connection; empty until `parts` is set."""
 
-    __slots__ = ("parts",)
+    __slots__ = ("held_bytes", "parts")
 
-    def __init__(self) -> None:
+    def __init__(self, held_bytes: int) -> None:
         self.parts: Parts | None = None
+        self.held_bytes = held_bytes
 
 
 class OutputQueue:
     """The replies of one connection, on a non-blocking socket of our own."""
 
-    __slots__ = ("_ready", "_sent_of_head", "_slots", "_socket", "sent_bytes")
+    __slots__ = (
+        "_ready", "_ready_bytes", "_sent_of_head", "_slots", "_socket", "held_bytes", "sent_bytes",
+    )  # fmt: skip
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
         self._slots: deque[Slot] = deque()
         self._ready: deque[Any] = deque()
+        self._ready_bytes = 0
         self._sent_of_head = 0
+        self.held_bytes = 0
         self.sent_bytes = 0
 
     @property
@@ -53,36 +66,43 @@ class OutputQueue:
         """How many parts are ready and not yet sent."""
         return len(self._ready)
 
-    def reserve(self) -> Slot:
-        """The slot of the next reply, to be filled later."""
-        slot = Slot()
+    def reserve(self, held_bytes: int = 0) -> Slot:
+        """The slot of the next reply, to be filled later; until then it counts as so much."""
+        slot = Slot(SLOT_BYTES + held_bytes)
+        self.held_bytes += slot.held_bytes
         self._slots.append(slot)
         return slot
 
     def fill(self, slot: Slot, parts: Parts) -> None:
         """The reply of a slot is there; it and those it held up can be sent."""
-        slot.parts = parts
+        self._put(slot, parts)
         slots = self._slots
         while slots and slots[0].parts is not None:
-            self._ready.extend(slots.popleft().parts or ())
+            head = slots.popleft()
+            self._ready_bytes += head.held_bytes
+            self._ready.extend(head.parts or ())
+
+    def _put(self, slot: Slot, parts: Parts) -> None:
+        held_bytes = _held_bytes(parts)
+        self.held_bytes += held_bytes - slot.held_bytes
+        slot.parts, slot.held_bytes = parts, held_bytes
 
     def add(self, part: bytes) -> None:
-        """The next reply, at once."""
+        """The next reply, at once: one no larger than its request, which is not counted."""
         if self._slots:
-            slot = Slot()
-            slot.parts = [part]
-            self._slots.append(slot)
+            self._put(self.reserve(), [part])
         else:
             self._ready.append(part)
 
     def add_parts(self, parts: Parts) -> None:
         """The next reply, at once, in parts."""
         if self._slots:
-            slot = Slot()
-            slot.parts = parts
-            self._slots.append(slot)
-        else:
-            self._ready.extend(parts)
+            self._put(self.reserve(), parts)
+            return
+        held_bytes = _held_bytes(parts)
+        self.held_bytes += held_bytes
+        self._ready_bytes += held_bytes
+        self._ready.extend(parts)
 
     def flush(self) -> bool:
         """Sends what it can, or much of it; False while something is left.
@@ -99,7 +119,14 @@ class OutputQueue:
                 done = self._send_bytes()
             if not done or (self.sent_bytes >= turn_ends and ready):
                 return False
+        self.all_sent()
         return True
+
+    def all_sent(self) -> None:
+        """Nothing of what was ready is held any more."""
+        if self._ready_bytes:
+            self.held_bytes -= self._ready_bytes
+            self._ready_bytes = 0
 
     def clear(self) -> None:
         """Drops everything, releasing file ranges."""
@@ -173,6 +200,13 @@ def require_uncut(part: Any) -> None:
     """Raises ConnectionAbortedError for a file range in whose place other records may be by now."""
     if part.is_cut:
         raise ConnectionAbortedError("the log was cut below records that were promised")
+
+
+def _held_bytes(parts: Parts) -> int:
+    held_bytes = 0
+    for part in parts:
+        held_bytes += len(part) if type(part) in _BYTES else RANGE_BYTES
+    return held_bytes
 
 
 def is_file(part: Any) -> bool:

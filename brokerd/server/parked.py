@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+FETCH = 1
+PARTITIONS_MAX = 1_000_000
+"""All parked requests together wait on so many partitions at most (some 250 MB); where one more
+comes, the long poll that has waited longest is answered early."""
+
 
 class Parked:
     """One waiting request. It is itself the listener that its partitions call."""
@@ -74,10 +79,13 @@ class Parked:
             self._lot.times.answered(self._connection, self._waiting)
 
     def _time_out(self) -> None:
-        if self.done:
-            return
+        if not self.done:
+            self._lot.expired[self.key] += 1
+            self.end()
+
+    def end(self) -> None:
+        """Has it answered with what there is now."""
         self.cancel()
-        self._lot.expired[self.key] += 1
         try:
             self._expire()
         except Exception:
@@ -100,7 +108,7 @@ class Parked:
         if self._timer is not None:
             self._timer.cancel()
         self._connection.parked.discard(self)
-        self._lot.counts[self.key] -= 1
+        self._lot.leave(self, len(self._partitions))
 
 
 class ParkingLot:
@@ -111,6 +119,8 @@ class ParkingLot:
         self.counts: Counter[int] = Counter()
         self.expired: Counter[int] = Counter()
         self._touched: dict[Parked, None] = {}
+        self._polls: dict[Parked, None] = {}
+        self._partitions = 0
 
     @property
     def count(self) -> int:
@@ -131,10 +141,22 @@ class ParkingLot:
         `key` is the API of the request, which is the one being served unless it is `waiting`.
         """
         waiting = waiting or self.times.leaves(connection, key)
-        parked = Parked(self, connection, list(partitions), check, expire, waiting)
+        waits_on = list(partitions)
+        parked = Parked(self, connection, waits_on, check, expire, waiting)
         connection.parked.add(parked)
         self.counts[key] += 1
+        self._partitions += len(waits_on)
+        if key == FETCH:
+            self._polls[parked] = None
         parked.start(timeout_s)
+        while self._partitions > PARTITIONS_MAX and self._polls:
+            next(iter(self._polls)).end()
+
+    def leave(self, parked: Parked, partitions: int) -> None:
+        """It waits no more."""
+        self.counts[parked.key] -= 1
+        self._partitions -= partitions
+        self._polls.pop(parked, None)
 
     def touch(self, parked: Parked) -> None:
         """One of its partitions moved."""

@@ -9,6 +9,8 @@ faults.
 """
 
 SHARED_BYTES = 1 << 20
+SMALL_FRAME_BYTES = 1 << 16
+"""A frame of at most this that has not arrived whole leads the next receive."""
 ROUND_BYTES = 1 << 16
 KEPT_MAX = 8
 KEPT_BYTES_MAX = 2 << 20
@@ -18,7 +20,7 @@ batch of Kafka's default message.max.bytes fits."""
 
 
 class ReceiveBuffers:
-    """The shared buffer and the loans of one event loop."""
+    """The shared buffer and the loans of one event loop; a negative limit is none."""
 
     __slots__ = ("_kept", "limit_bytes", "loaned_bytes", "shared", "shared_view")
 
@@ -32,7 +34,7 @@ class ReceiveBuffers:
     @property
     def exhausted(self) -> bool:
         """Whether the frames under way hold more than they may."""
-        return self.loaned_bytes >= self.limit_bytes
+        return self.loaned_bytes >= self.limit_bytes >= 0
 
     def borrow(self, size: int) -> bytearray:
         """A buffer of at least `size` bytes, with old content; give it back."""

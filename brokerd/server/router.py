@@ -26,6 +26,8 @@ from brokerd.server.handlers.fetch import serve_fetch
 from brokerd.server.handlers.metadata import refused_api_versions
 from brokerd.server.handlers.produce import ProduceRound
 from brokerd.server.handlers.produce_answers import refuse_old_produce
+from brokerd.server.output import HELD_BYTES_MAX
+from brokerd.server.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
 
 if TYPE_CHECKING:
     from brokerd.server.broker import Broker
@@ -38,6 +40,8 @@ logger = logging.getLogger(__name__)
 FRAME_HEAD = Struct(">ihh")
 TLS_HELLO = 0x160301
 """How the first record of a TLS client begins, taken for a frame's size."""
+OTHERS_MAX = 512
+"""So many requests other than Produce are served of one receive before others have their turn."""
 SMALLEST_FRAME_BYTES = 4 + SMALLEST_REQUEST_BYTES
 
 
@@ -48,13 +52,16 @@ class Router:
         self.metrics = broker.metrics
         self.times = broker.times
         self.frame_bytes_max = broker.config.socket_request_max_bytes + 4
+        # no more than a frame may have: what is too large is then never whole in one receive
+        self.receive_bytes_max = min(SHARED_BYTES - SMALL_FRAME_BYTES, self.frame_bytes_max)
         self._broker = broker
         self._handlers = handlers
         self._round = ProduceRound(broker)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def frames(self, connection: Connection, buffer: bytearray, view: memoryview, end: int) -> int:
-        """Serves every complete frame in `buffer[:end]`; the position behind the last one."""
+        """Serves the complete frames in `buffer[:end]`, fewer where they are many or their replies
+        large; the position behind the last one that was served."""
         try:
             return self._frames(connection, buffer, view, end)
         except BaseException:
@@ -83,6 +90,8 @@ class Router:
                 self._serve(connection, view[position + 4 : frame_end])
                 position = frame_end
                 served += 1
+                if connection.output.held_bytes > HELD_BYTES_MAX or others >= OTHERS_MAX:
+                    break  # the connection keeps what is left for later
             if connection.closed:
                 break
         produces.commit(connection)
@@ -137,12 +146,12 @@ class Router:
         try:
             answer = self._handlers[context.api_key](self._broker, context, request)
             if not inspect.isawaitable(answer):
-                connection.output.add(reply_frame(context, answer))
+                connection.output.add_parts([reply_frame(context, answer)])
                 return
         except Exception as error:
             self._answer_error(connection, context, request, error)
             return
-        slot = connection.output.reserve()
+        slot = connection.output.reserve(len(body))
         waiting = self.times.leaves(connection, context.api_key)
         task = asyncio.ensure_future(
             self._finish(connection, slot, context, request, answer, waiting)
@@ -169,7 +178,7 @@ class Router:
     def _answer_error(
         self, connection: Connection, context: RequestContext, request: Any, error: Exception
     ) -> None:
-        connection.output.add(self._error_frame(context, request, error))
+        connection.output.add_parts([self._error_frame(context, request, error)])
 
     def _error_frame(self, context: RequestContext, request: Any, error: Exception) -> bytes:
         told = as_kafka_error(error, context)

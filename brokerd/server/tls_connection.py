@@ -92,6 +92,7 @@ class TlsOutputQueue(OutputQueue):
         try:
             while tls.flush():
                 if not self._ready:
+                    self.all_sent()
                     return True
                 if tls.sent_bytes >= sent_before + TURN_BYTES:
                     return False

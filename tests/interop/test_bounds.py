@@ -26,6 +26,7 @@ def bounded(zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> I
     """A broker with low limits."""
     settings = {
         "max.connections": "20",
+        "max.connections.per.ip.overrides": "127.0.0.2:2",
         "connections.max.idle.ms": "1000",
         "queued.max.request.bytes": str(4 * MIB),
         "socket.request.max.bytes": str(3 * MIB),
@@ -74,18 +75,30 @@ def make_topic(broker: Brokerd, name: str) -> None:
         wire.ask(ApiKey.METADATA, 1, {"topics": [{"name": name}]})
 
 
-def test_connections_above_the_limit_are_closed_and_come_in_later(bounded: Brokerd) -> None:
+def test_connections_above_the_limit_wait_until_others_close(bounded: Brokerd) -> None:
+    """As with Kafka: they are in the system's queue, and nobody answers them."""
     wait_until(lambda: metric(bounded, "brokerd_connections") == 0)
-    held = [Wire(bounded.port) for _ in range(20)]
-    for wire in held:
-        assert wire.ask(ApiKey.API_VERSIONS, 0, {}).error_code == 0
-    with Wire(bounded.port) as refused:
-        assert refused.is_closed()
-    for wire in held:
-        wire.__exit__()
+    with ExitStack() as stack:
+        held = [stack.enter_context(Wire(bounded.port)) for _ in range(20)]
+        for wire in held:
+            assert wire.ask(ApiKey.API_VERSIONS, 0, {}).error_code == 0
+        waiting = stack.enter_context(Wire(bounded.port))
+        waiting.request(ApiKey.API_VERSIONS, 0, {})
+        assert waiting.hears_nothing(0.2)
+        held[7].__exit__()
+        assert waiting.answer(ApiKey.API_VERSIONS, 0).error_code == 0
+
+
+def test_connections_above_the_limit_of_their_address_are_closed(bounded: Brokerd) -> None:
     wait_until(lambda: metric(bounded, "brokerd_connections") == 0)
-    with Wire(bounded.port) as wire:
-        assert wire.ask(ApiKey.API_VERSIONS, 0, {}).error_code == 0
+    with ExitStack() as stack:
+        held = [stack.enter_context(Wire(bounded.port, "127.0.0.2")) for _ in range(2)]
+        for wire in held:
+            assert wire.ask(ApiKey.API_VERSIONS, 0, {}).error_code == 0
+        with Wire(bounded.port, "127.0.0.2") as refused:
+            assert refused.is_closed()
+        with Wire(bounded.port) as wire:
+            assert wire.ask(ApiKey.API_VERSIONS, 0, {}).error_code == 0
 
 
 def test_an_idle_connection_is_closed_but_a_long_poll_is_not(bounded: Brokerd) -> None:
@@ -170,6 +183,43 @@ def test_a_reader_that_does_not_read_is_held_back_and_then_dropped(bounded: Brok
             pytest.fail("it was dropped before it had a chance to read")
         wait_until(lambda: metric(bounded, "brokerd_connections") == 0)
     assert resident_bytes(bounded) - rss_before < 64 * MIB
+
+
+def test_requests_without_end_and_without_reading_cost_little_memory(frugal: Brokerd) -> None:
+    """Thousands of small requests in one go, each with an answer a hundred times its size: they
+    are served as far as the client reads, all of them and in order."""
+    resource = {"resource_type": 4, "resource_name": "1", "configuration_keys": None}
+    fields = {"resources": [resource], "include_synonyms": True, "include_documentation": True}
+    asked = encode_request(ApiKey.DESCRIBE_CONFIGS, 3, fields, 0, None)
+    count = 1500
+    frames = bytearray()
+    for number in range(count):
+        frames += asked[:8] + struct.pack(">i", number) + asked[12:]
+    before = resident_bytes(frugal)
+    with Wire(frugal.port) as wire:
+        wire.send(bytes(frames))
+        first = wire.frame()
+        assert resident_bytes(frugal) - before < 10 * MIB
+        assert len(first) * count > 15 * MIB
+        found = [struct.unpack_from(">i", first)[0]]
+        found += [struct.unpack_from(">i", wire.frame())[0] for _ in range(count - 1)]
+        assert found == list(range(count))
+        assert wire.ask(ApiKey.API_VERSIONS, 0, {}).error_code == 0
+
+
+def test_long_polls_without_end_are_taken_in_as_earlier_ones_are_answered(frugal: Brokerd) -> None:
+    make_topic(frugal, "polled")
+    partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1000}
+    poll = {"replica_id": -1, "max_wait": 60_000, "min_bytes": 1, "max_bytes": 1000,
+            "topics": [{"topic": "polled", "partitions": [partition]}]}  # fmt: skip
+    with Wire(frugal.port) as wire, Wire(frugal.port) as writer:
+        wire.send(encode_request(ApiKey.FETCH, 4, poll, 1, "polled") * 3000)
+        wait_until(lambda: metric(frugal, "brokerd_parked_requests") > 500)
+        assert metric(frugal, "brokerd_parked_requests") <= 1000
+        writer.send(produce_frame("polled", 10))
+        for _ in range(3000):
+            wire.frame()
+    wait_until(lambda: metric(frugal, "brokerd_parked_requests") == 0)
 
 
 def test_with_validation_on_garbage_inside_a_batch_is_refused(bounded: Brokerd) -> None:

@@ -12,8 +12,9 @@ TIMEOUT_S = 10
 class Wire:
     """One connection; `ask` is a request and its response, `send` and `receive` are bytes."""
 
-    def __init__(self, port: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), TIMEOUT_S)
+    def __init__(self, port: int, host: str = "127.0.0.1") -> None:
+        """`host` is the address that the connection comes from, one of this machine."""
+        self._socket = socket.create_connection(("127.0.0.1", port), TIMEOUT_S, (host, 0))
         self._correlation_id = 0
 
     def __enter__(self) -> "Wire":
@@ -51,6 +52,17 @@ class Wire:
             return True
         assert not data, "the broker answered"
         return True
+
+    def hears_nothing(self, seconds: float = 0.5) -> bool:
+        """Whether neither an answer nor an end comes so soon."""
+        self._socket.settimeout(seconds)
+        try:
+            self._socket.recv(1)
+        except TimeoutError:
+            return True
+        finally:
+            self._socket.settimeout(TIMEOUT_S)
+        return False
 
     def _exactly(self, size: int) -> bytes:
         data = b""

@@ -53,6 +53,8 @@ logger = logging.getLogger(__name__)
 
 READ_COMMITTED = 1
 COLD_ROUNDS_MAX = 4
+PARTITION_BYTES = 256
+"""About what one partition of a Fetch that waits takes of memory."""
 
 
 def serve_fetch(
@@ -285,7 +287,8 @@ class _Waiting:
         self.request = request
         self._header = header
         self._fetch = fetch
-        self._slot: Slot = connection.output.reserve()
+        held_bytes = PARTITION_BYTES * len(fetch.partitions)
+        self._slot: Slot = connection.output.reserve(held_bytes)
 
     def park(
         self, partitions: list[Partition], timeout_s: float, waiting: Waiting | None = None

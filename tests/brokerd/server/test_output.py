@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.server.output import SENDFILE_MIN_BYTES, TURN_BYTES, OutputQueue
+from brokerd.server.output import SENDFILE_MIN_BYTES, SLOT_BYTES, TURN_BYTES, OutputQueue
 
 
 class Range:
@@ -57,6 +57,26 @@ def test_replies_leave_in_the_order_of_their_slots(
     assert queue.flush()
     assert peer.recv(100) == b"first second third"
     assert queue.unanswered == 0
+
+
+def test_what_is_held_counts_until_it_is_sent(pair: tuple[OutputQueue, socket.socket]) -> None:
+    queue, peer = pair
+    waiting = queue.reserve(1000)
+    assert queue.held_bytes == 1000 + SLOT_BYTES
+    queue.add(b"x" * 70)  # behind the one that waits
+    queue.add_parts([b"y" * 100])
+    assert queue.held_bytes == 1000 + SLOT_BYTES + 170
+    assert queue.flush()
+    queue.fill(waiting, [b"z" * 5])
+    assert queue.held_bytes == 175
+    assert queue.flush()
+    assert queue.held_bytes == 0
+    queue.add_parts([b"z" * 5_000_000])
+    assert not queue.flush()
+    assert queue.held_bytes == 5_000_000
+    drain(queue, peer, 5_000_000)
+    queue.flush()
+    assert queue.held_bytes == 0
 
 
 @pytest.mark.parametrize("size", [10, SENDFILE_MIN_BYTES, SENDFILE_MIN_BYTES + 1, 3_000_000])

@@ -5,8 +5,11 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any, cast
 
+import pytest
+
 from brokerd.metrics import PRODUCE, BrokerMetrics
 from brokerd.replication.partition import Partition
+from brokerd.server import parked as parked_module
 from brokerd.server.parked import Parked, ParkingLot
 from brokerd.server.request_times import RequestTimes
 
@@ -103,3 +106,24 @@ async def test_one_that_fails_ends_its_connection_and_no_other_request() -> None
     await asyncio.sleep(0)
     assert (client.closed, client.parked) == (["an unexpected error in the broker"], set())
     assert (seen, other.closed, lot.count) == (["looked"], [], 1)
+
+
+async def test_where_too_much_waits_the_oldest_long_poll_is_answered_early(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parked_module, "PARTITIONS_MAX", 2)
+    lot, client, partition = parking_lot(), Client(), Listened()
+    ended: list[str] = []
+
+    def poll(name: str, key: int) -> None:
+        waits_on = cast(list[Partition], [partition])
+        lot.times.others.append(key)
+        lot.park(client, waits_on, 60, lambda: False, lambda: ended.append(name), key)
+
+    poll("acks=all", PRODUCE)
+    poll("first", parked_module.FETCH)
+    poll("second", parked_module.FETCH)
+    assert ended == ["first"]
+    poll("third", parked_module.FETCH)
+    assert ended == ["first", "second"]
+    assert lot.count == 2

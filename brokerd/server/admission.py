@@ -1,0 +1,89 @@
+"""Which connections may come in: at once, later, or not at all. Pure: time comes in.
+
+As Kafka's ConnectionQuotas: one above `max.connections.per.ip` is closed; above `max.connections`,
+or faster than `max.connection.creation.rate`, connections wait in the system's queue.
+"""
+
+import socket
+from collections import Counter
+from collections.abc import Mapping
+
+RATE_BURST_S = 1.0
+"""So many seconds' worth of connections may come at once."""
+
+
+class Admission:
+    """The connections of one broker, counted by address. Limits may change at any time."""
+
+    def __init__(self, descriptors: int) -> None:
+        self._descriptors = descriptors
+        self._per_host: Counter[str] = Counter()
+        self._most = self._most_per_host = 0
+        self._overrides: Mapping[str, int] = {}
+        self._rate = self._tokens = 0.0
+        self._filled_at_s = 0.0
+        self.open = 0
+
+    def limit(self, most: int, per_host: int, overrides: Mapping[str, int], rate: float) -> None:
+        """`rate` is connections per second; `overrides` are limits of single addresses."""
+        self._most = min(most, self._descriptors)
+        self._most_per_host, self._overrides = per_host, overrides
+        self._rate, self._tokens = rate, min(self._tokens, rate * RATE_BURST_S)
+
+    @property
+    def most(self) -> int:
+        """How many may be open: the setting, or what the process has descriptors for."""
+        return self._most
+
+    @property
+    def is_full(self) -> bool:
+        return self.open >= self._most
+
+    def delay_s(self, now_s: float) -> float:
+        """How long the next connection has to wait for the rate to allow it."""
+        gained = (now_s - self._filled_at_s) * self._rate
+        self._tokens = min(self._tokens + gained, self._rate * RATE_BURST_S)
+        self._filled_at_s = now_s
+        return max(1.0 - self._tokens, 0.0) / self._rate
+
+    def admit(self, host: str) -> bool:
+        """Counts a connection that was accepted, unless its address has too many."""
+        self._tokens -= 1.0
+        if self._per_host[host] >= self._overrides.get(host, self._most_per_host):
+            return False
+        self._per_host[host] += 1
+        self.open += 1
+        return True
+
+    def leave(self, host: str) -> None:
+        """One that was admitted is closed."""
+        self.open -= 1
+        self._per_host[host] -= 1
+        if self._per_host[host] <= 0:
+            del self._per_host[host]
+
+
+def limits_by_address(text: str) -> dict[str, int]:
+    """`max.connections.per.ip.overrides` with names looked up; ValueError for one not found."""
+    found: dict[str, int] = {}
+    for entry in filter(None, (each.strip() for each in text.split(","))):
+        host, _, limit = entry.rpartition(":")
+        try:
+            addresses = socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
+        except OSError as error:
+            why = error.strerror or error
+            raise ValueError(
+                f"max.connections.per.ip.overrides: {host} is not found: {why}"
+            ) from None
+        found |= {str(each[4][0]): int(limit) for each in addresses}
+    return found
+
+
+def descriptors_for_connections(limit: int, files: int) -> int:
+    """How many of the `limit` descriptors of the process connections may take: log files (`files`
+    at most, half of all where these are few) and the rest of the broker keep theirs."""
+    return max(limit - min(files, limit // 2) - _OTHERS, 1)
+
+
+_OTHERS = 64
+"""ZooKeeper, checkpoints, locks, the admin port's readers, and files opened for a moment."""
