@@ -2,13 +2,16 @@
 
 File `leader-epoch-checkpoint`: entries `epoch start_offset`, both rising. The entry of an epoch is
 made by the first batch appended under it, so an epoch in which nothing was written has none. The
-file is read at first use and replaced when an epoch begins; it is not synced then, since recovery
-finds the epochs of unflushed batches in the batches. One that does not hold together is
-`is_damaged`: its owner makes the epochs anew from the batches.
+file is read at first use and replaced when an epoch begins. That is done by `submit`, in its own
+time and before anything that is submitted later (so before a flush): recovery finds the epochs of
+unflushed batches in the batches. One that does not hold together is `is_damaged`: its owner makes
+the epochs anew from the batches.
 """
 
 import logging
+import threading
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from typing import Final
 
 from brokerd.errors import KafkaError
@@ -20,6 +23,7 @@ from brokerd.log.checkpoints import (
     whole_numbers,
     write_entries,
 )
+from brokerd.log.context import DiskJob, no_failure, run_now
 
 logger = logging.getLogger(__name__)
 
@@ -30,15 +34,23 @@ NO_OFFSET: Final = -1
 class EpochCache:
     """Epochs and their start offsets, in parallel."""
 
-    __slots__ = ("_epochs", "_path", "_starts", "is_damaged")
+    __slots__ = ("_epochs", "_file", "_starts", "_submit", "is_damaged")
 
-    def __init__(self, directory: str) -> None:
-        self._path = f"{directory}/{names.EPOCH_CHECKPOINT}"
+    def __init__(
+        self,
+        directory: str,
+        submit: Callable[[DiskJob], None] = run_now,
+        failed: Callable[[OSError], object] = no_failure,
+    ) -> None:
+        """`failed` is told, where logs are used, if the file cannot be written."""
+        path = f"{directory}/{names.EPOCH_CHECKPOINT}"
+        self._file = _File(path, failed)
+        self._submit = submit
         self._epochs: list[int] = []
         self._starts: list[int] = []
         self.is_damaged = False
         try:
-            entries = _read(self._path)
+            entries = _read(path)
         except KafkaError as error:
             self.is_damaged = True
             logger.warning("%s; the leader epochs are read from the batches instead", error.message)
@@ -55,7 +67,7 @@ class EpochCache:
         return list(zip(self._epochs, self._starts, strict=True))
 
     def assign(self, epoch: int, start_offset: int) -> None:
-        """Note that `epoch` begins at `start_offset`; what contradicts it goes. Raises OSError."""
+        """Note that `epoch` begins at `start_offset`; what contradicts it goes."""
         if self.note(epoch, start_offset):
             self.save()
 
@@ -85,7 +97,7 @@ class EpochCache:
         return self._epochs[higher - 1], self._starts[higher]
 
     def truncate_end(self, offset: int) -> None:
-        """Forget epochs that began at or after `offset`. Raises OSError."""
+        """Forget epochs that began at or after `offset`."""
         kept = bisect_left(self._starts, offset)
         if kept < len(self._starts):
             del self._epochs[kept:], self._starts[kept:]
@@ -104,9 +116,52 @@ class EpochCache:
         self._starts.clear()
         self.save()
 
-    def save(self, *, sync: bool = False) -> None:
-        entries = (f"{epoch} {start}" for epoch, start in self.entries)
-        write_entries(self._path, entries, sync=sync)
+    def save(self) -> None:
+        """Have the file replaced."""
+        self._file.entries = [f"{epoch} {start}" for epoch, start in self.entries]
+        if not self._file.is_queued:
+            self._file.is_queued = True
+            self._submit(self._file)
+
+    def close(self) -> None:
+        """The directory is about to become another's: nothing is written any more."""
+        with _writing:
+            self._file.is_closed = True
+
+
+_writing = threading.Lock()
+"""Held while a file is written, so that none is written into a directory after `close`."""
+
+
+class _File:
+    """The job that replaces the file by what its entries are when it runs."""
+
+    __slots__ = ("_error", "_failed", "_path", "entries", "is_closed", "is_queued")
+
+    def __init__(self, path: str, failed: Callable[[OSError], object]) -> None:
+        self._path = path
+        self._failed = failed
+        self._error: OSError | None = None
+        self.entries: list[str] = []
+        self.is_closed = False
+        self.is_queued = False
+
+    def run(self) -> None:
+        self.is_queued = False  # what is saved from here on is written by another run
+        with _writing:
+            if not self.is_closed:
+                self._write()
+
+    def _write(self) -> None:
+        try:
+            write_entries(self._path, self.entries, sync=False)
+        except OSError as error:
+            self._error = error
+
+    def finish(self) -> None:
+        error, self._error = self._error, None
+        if error is not None:
+            self._failed(error)
 
 
 def _read(path: str) -> list[tuple[int, int]]:

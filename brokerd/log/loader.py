@@ -9,13 +9,15 @@ After a clean stop nothing but the names and sizes of files is read. Otherwise, 
    removed; where they hold transactions, so is what is known of the aborted ones, from the last
    snapshot of producers before them;
 3. if the log now ends before its start, everything goes and it starts, empty, at its start;
-4. leader epochs outside the log are forgotten. (Producer state follows at its first use, from the
-   last intact snapshot and the batches behind it.)
+4. leader epochs outside the log are forgotten;
+5. where there are many batches behind the last snapshot of producers, one is written for the log
+   end, so that the first append need not read them.
 """
 
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from brokerd.log import checkpoints, crash_points, names, producer_snapshot
 from brokerd.log.context import LogContext
@@ -32,6 +34,8 @@ _cut = crash_points.around("recovery-cut")(os.ftruncate)
 _remove = crash_points.around("segment-remove")(os.unlink)
 _rename = crash_points.around("swap-finish")(os.replace)
 
+REPLAY_MAX: Final = 1_000
+"""So many offsets behind the last snapshot of producers are read at the first use of a log."""
 _UNDER_WAY = (names.DELETED, names.CLEANED, names.SWAP, checkpoints.TEMPORARY)
 
 
@@ -114,6 +118,8 @@ def recover(
         log_end = log_start_offset
     elif transactional:
         _recover_aborted(kept, transactional, log_start_offset)
+    if log_end - log_start_offset > REPLAY_MAX:
+        _save_producers(kept, log_start_offset, log_end)
     epochs.truncate_end(log_end)
     epochs.truncate_start(log_start_offset)
     if epochs.is_damaged or epochs.entries != known_epochs:
@@ -162,6 +168,18 @@ def _recover_aborted(
         aborted = producers.replay(with_markers([batch]))
         if aborted and segment.base_offset >= transactional[0].base_offset:
             segment.set_aborted([*segment.aborted, *aborted], len(segment.aborted))
+
+
+def _save_producers(segments: list[Segment], log_start_offset: int, log_end: int) -> None:
+    """Write a snapshot of producers for the log end, if there is work in it. Raises OSError."""
+    directory = segments[0].directory
+    offset, entries = producer_snapshot.load_latest(directory, log_start_offset, log_end)
+    if log_end - offset <= REPLAY_MAX:
+        return
+    producers = ProducerState(entries)
+    producers.replay(with_markers(SegmentList(segments).headers_from(offset)))
+    bases = {segment.base_offset for segment in segments}
+    producer_snapshot.save(directory, log_end, producers.entries, bases)
 
 
 def with_markers(

@@ -9,6 +9,7 @@ setting with underscores.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, NamedTuple
+from zlib import crc32
 
 from brokerd.config_values import ascii_digits
 from brokerd.protocol.compression import Codec
@@ -162,6 +163,7 @@ class LogConfig:
     min_cleanable_dirty_ratio: float = 0.5
     min_compaction_lag_ms: int = 0
     min_insync_replicas: int = 1
+    preallocate: bool = False
     retention_bytes: int = -1
     retention_ms: int = 604_800_000
     segment_bytes: int = 1 << 30
@@ -201,6 +203,11 @@ class LogConfig:
         if self.is_compacted:
             return min(self.segment_ms, max(self.max_compaction_lag_ms, self.min_compaction_lag_ms))
         return self.segment_ms
+
+    def jitter_ms(self, segment: str) -> int:
+        """How much earlier a segment is closed, by its name: the same whenever it is asked."""
+        spread = min(self.segment_jitter_ms, self.segment_ms)
+        return crc32(segment.encode()) % spread if spread else 0
 
     @classmethod
     def from_properties(

@@ -14,6 +14,7 @@ from typing import Final
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import browser, search
 from brokerd.log.append import AppendResult, Buffer, Staged, stage, stage_replicated
+from brokerd.log.cleanable_log import CleanableLog
 from brokerd.log.cold import ColdError
 from brokerd.log.context import tells_of_errors
 from brokerd.log.log_config import INT32_MAX
@@ -22,7 +23,6 @@ from brokerd.log.offset_index import ENTRY_BYTES as INDEX_ENTRY_BYTES
 from brokerd.log.open_files import FileRange
 from brokerd.log.producer_state import ProducerEntry
 from brokerd.log.segment import Segment
-from brokerd.log.stored_log import StoredLog
 from brokerd.log.time_index import ENTRY_BYTES as TIME_ENTRY_BYTES
 from brokerd.protocol.records import BatchHeader
 
@@ -31,7 +31,7 @@ MARK_BYTES: Final = 8 << 20
 """How much is appended before it is written back; what lies further back may not be in memory."""
 
 
-class PartitionLog(StoredLog):
+class PartitionLog(CleanableLog):
     """See the module."""
 
     __slots__ = ()
@@ -76,8 +76,7 @@ class PartitionLog(StoredLog):
         return staged.results
 
     def _begin_epoch(self, epoch: int, start_offset: int) -> None:
-        """Note an epoch before its first batch is written; none may follow if that fails (OSError).
-        """
+        """Note an epoch whose first batch is about to be written."""
         self.epochs.assign(epoch, start_offset)
         self._last_epoch = epoch
 
@@ -119,7 +118,7 @@ class PartitionLog(StoredLog):
             )
         staged = stage_replicated(batches)
         if not self._fits(staged, now_ms):
-            self.roll(now_ms)
+            self.roll(now_ms, batches[0][0].base_offset)
         for header, _ in batches:
             if header.leader_epoch != self._last_epoch:
                 self._begin_epoch(header.leader_epoch, header.base_offset)
@@ -136,6 +135,8 @@ class PartitionLog(StoredLog):
 
     def _write(self, staged: Staged) -> None:
         active = self._segments.active
+        if active.size_bytes == 0 and self.config.preallocate:
+            active.reserve(self.config.segment_bytes)
         active.write(staged.buffers, staged.size_bytes)
         active.remember(self.log_end_offset, active.size_bytes)
         active.account(staged.rows)

@@ -27,6 +27,7 @@ from brokerd.log.cold import (
     is_cached,
     is_file_cached,
 )
+from brokerd.log.linux import reserve
 from brokerd.log.offset_index import CorruptIndexError, OffsetIndex
 from brokerd.log.open_files import LogFile, OpenFiles
 from brokerd.log.scan import CHUNK_BYTES, walk_headers
@@ -97,6 +98,15 @@ class Segment:
         return names.segment_file(self.directory, self.base_offset, suffix)
 
     # -- writing ---------------------------------------------------------------------------------
+
+    def reserve(self, size_bytes: int) -> None:
+        """Reserve space for a segment of this size; the file does not get longer. Raises OSError.
+        """
+        reserve(self.file.fd(), size_bytes)
+
+    def give_back_reserve(self) -> None:
+        """Give back what is reserved and not used. Raises OSError."""
+        os.ftruncate(self.file.fd(), self.size_bytes)
 
     @crash_points.around("append")
     def write(self, buffers: Sequence[memoryview | bytearray], size_bytes: int) -> None:

@@ -8,18 +8,15 @@ Invariants:
 - a log opened after a clean stop reads nothing until its first use; then the batches behind the
   last index entry are walked, and if they do not end where the log should end, it is recovered as
   after an unclean stop.
-Appending and reading are in `partition_log`. Not thread-safe: all calls come from one thread, which
-passes the time.
+Appending and reading are in `partition_log`, what compaction asks in `cleanable_log`. Not
+thread-safe: all calls come from one thread, which passes the time.
 """
 
 import logging
-from collections.abc import Sequence
 from uuid import UUID
-from zlib import crc32
 
 from brokerd.log import loader, producer_snapshot, retention
 from brokerd.log.cold import FilesSpot
-from brokerd.log.compaction.swap import swap_in
 from brokerd.log.context import LogContext, run_now, tells_of_errors
 from brokerd.log.epochs import EpochCache
 from brokerd.log.flush import FlushJob
@@ -27,7 +24,6 @@ from brokerd.log.log_config import LogConfig
 from brokerd.log.producer_state import NO_TXN, ProducerState
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
-from brokerd.log.txn_index import AbortedTxn
 from brokerd.log.write_back import WriteBackJob
 
 logger = logging.getLogger(__name__)
@@ -96,9 +92,9 @@ class StoredLog:
 
     def _draw_jitter(self) -> None:
         """Spread time-based rolls; the same for one segment whenever it is asked."""
-        spread = self.config.segment_jitter_ms
-        seed = crc32(f"{self.topic}-{self.partition}-{self._segments.active.base_offset}".encode())
-        self._jitter_ms = seed % (spread + 1)
+        self._jitter_ms = self.config.jitter_ms(
+            f"{self.topic}-{self.partition}-{self._segments.active.base_offset}"
+        )
 
     @property
     def segment_count(self) -> int:
@@ -112,7 +108,8 @@ class StoredLog:
     @tells_of_errors
     def epochs(self) -> EpochCache:
         if self._epochs is None:
-            self._epochs = EpochCache(self.directory)
+            context = self._context
+            self._epochs = EpochCache(self.directory, context.submit, context.failed)
             if self._epochs.is_damaged:
                 for _, _, header in self._segments.headers_from(self.log_start_offset):
                     self._epochs.note(header.leader_epoch, header.base_offset)
@@ -191,6 +188,7 @@ class StoredLog:
         if active.read_tail() == self.log_end_offset:
             self._ready = True
             return
+        self._close_epochs()
         self._epochs = self._producers = None
         self._take(
             loader.recover(
@@ -211,13 +209,16 @@ class StoredLog:
         return age_ms > self.config.longest_segment_ms - self._jitter_ms
 
     @tells_of_errors
-    def roll(self, now_ms: int) -> None:
-        """Close the active segment and begin one at the log end. Raises KafkaError."""
+    def roll(self, now_ms: int, first_offset: int = 0) -> None:
+        """Close the active segment and begin one at the log end, or at the first offset that will
+        be in it, if that lies further. Raises KafkaError."""
         active = self._segments.active
-        base_offset = self.log_end_offset
+        base_offset = max(self.log_end_offset, first_offset)
         if active.size_bytes == 0 and active.base_offset == base_offset:
             return
         active.close_indexes()
+        if self.config.preallocate:
+            active.give_back_reserve()
         self._save_snapshot()
         self._use(Segment.create(self._context.files, self.directory, base_offset, now_ms))
         self._event("roll", base_offset=base_offset)
@@ -312,44 +313,6 @@ class StoredLog:
                 self._context.trash.add(path, due_ms)
         return dropped
 
-    # -- compaction --------------------------------------------------------------------------------
-
-    def closed_segments(self) -> list[Segment]:
-        """All segments but the active one."""
-        return list(self._segments)[:-1]
-
-    def end_of_segment(self, segment: Segment) -> int:
-        """The offset at which one of the segments ends."""
-        return self._segments.end_after(segment.base_offset, self.log_end_offset)
-
-    def aborted_across(self, offset: int) -> list[AbortedTxn]:
-        """The aborted transactions that began before a segment's end and ended behind it.
-
-        Raises OSError.
-        """
-        return self._segments.aborted_across(offset)
-
-    def has_closed(self, bases: Sequence[int]) -> bool:
-        """Whether these base offsets are those of neighbouring closed segments."""
-        return self._segments.closed_run(bases) is not None
-
-    @tells_of_errors
-    def replace_segments(self, bases: Sequence[int], size_bytes: int, now_ms: int) -> None:
-        """Put a cleaned segment in the place of closed neighbours. Raises KafkaError."""
-        old = self._segments.closed_run(bases)
-        if old is None:
-            raise ValueError(f"{bases} are no closed segments of {self.directory}")
-        due_ms = now_ms + self.config.file_delete_delay_ms
-        for path in swap_in(old):
-            self._context.trash.add(path, due_ms)
-        segment = Segment(
-            self._context.files, self.directory, old[0].base_offset, size_bytes, old[0].created_ms
-        )
-        segment.index_interval_bytes = self.config.index_interval_bytes
-        self._segments.replace(old, segment)
-        detail = {"segments": list(bases), "size_bytes": size_bytes}
-        self._event("compaction", **detail)
-
     def expire_producers(self, before_ms: int) -> None:
         """Forget idempotent producers that wrote nothing since `before_ms`."""
         if self._producers is not None:
@@ -386,13 +349,20 @@ class StoredLog:
         """Close cleanly: afterwards the recovery point is the log end. Raises OSError."""
         if self._ready:
             self._segments.active.close_indexes()
+            if self.config.preallocate:
+                self._segments.active.give_back_reserve()
             if self._producers is not None:
                 self._save_snapshot()
             self.flush()
         for segment in self._segments:
             segment.file.close()
 
+    def _close_epochs(self) -> None:
+        if self._epochs is not None:
+            self._epochs.close()
+
     def abandon(self) -> None:
         """Close the files of a log that is about to be renamed away."""
+        self._close_epochs()
         for segment in self._segments:
             segment.abandon()

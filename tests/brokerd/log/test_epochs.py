@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from brokerd.log.context import DiskJob, run_now
 from brokerd.log.epochs import EpochCache
 
 
@@ -60,3 +61,33 @@ def test_a_file_that_is_none_is_named_and_has_no_epochs(
     epochs = EpochCache(str(tmp_path))
     assert (epochs.is_damaged, epochs.entries) == (True, [])
     assert f"{path} is not a checkpoint file: line " in caplog.text
+
+
+def test_what_is_written_later_is_what_holds_by_then(tmp_path: Path) -> None:
+    waiting: list[DiskJob] = []
+    epochs = EpochCache(str(tmp_path), waiting.append)
+    epochs.assign(1, 0)
+    epochs.assign(2, 5)
+    (job,) = waiting
+    run_now(job)
+    assert EpochCache(str(tmp_path)).entries == [(1, 0), (2, 5)]
+    epochs.truncate_end(5)
+    run_now(waiting[-1])
+    assert EpochCache(str(tmp_path)).entries == [(1, 0)]
+
+
+def test_nothing_is_written_into_a_directory_that_became_anothers(tmp_path: Path) -> None:
+    waiting: list[DiskJob] = []
+    epochs = EpochCache(str(tmp_path), waiting.append)
+    epochs.assign(1, 0)
+    epochs.close()
+    run_now(waiting[0])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_who_cares_is_told_that_the_file_cannot_be_written(tmp_path: Path) -> None:
+    told: list[OSError] = []
+    epochs = EpochCache(str(tmp_path / "gone"), failed=told.append)
+    epochs.assign(1, 0)
+    assert [type(error) for error in told] == [FileNotFoundError]
+    assert epochs.entries == [(1, 0)]

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from brokerd.log.context import LogContext
+from brokerd.log.loader import REPLAY_MAX
 from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.support import NOW_MS, Events, batch, open_log, records, reopen
@@ -183,3 +184,13 @@ def test_whatever_happens_to_the_bytes_what_is_read_is_a_prefix(
     again = reopen(log, clean=clean)
     assert records(again) == got
     assert again.append([batch()], 9, NOW_MS)[0].base_offset == len(got)
+
+
+def test_after_recovery_the_first_append_need_not_read_the_whole_log(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    producer = (7, 0)
+    for sequence in range(REPLAY_MAX + 10):
+        log.append([batch(producer=(*producer, sequence))], 0, NOW_MS)
+    log = reopen(log, clean=False)
+    assert f"{log.log_end_offset:020d}.snapshot" in {path.name for path in tmp_path.iterdir()}
+    assert log.producers.entries[7].batches[-1].last_sequence == REPLAY_MAX + 9

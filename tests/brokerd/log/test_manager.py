@@ -286,6 +286,7 @@ def test_checkpoints_come_at_their_interval(tmp_path: Path) -> None:
     jobs: list[DiskJob] = []
     manager = start(tmp_path, submit=jobs.append)
     fill(manager, count=3)
+    jobs.clear()
     manager.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms - 1)
     assert jobs == []
     manager.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms)
@@ -328,6 +329,7 @@ def test_a_flush_that_ends_after_a_truncation_vouches_for_nothing(tmp_path: Path
     manager = start(tmp_path, submit=jobs.append)
     log = manager.create("t", 0, TOPIC_ID, LogConfig(flush_messages=5), NOW_MS)
     log.append([batch(8)], 0, NOW_MS)
+    jobs.clear()
     manager.flush_due(NOW_MS)
     (job,) = jobs
     job.run()

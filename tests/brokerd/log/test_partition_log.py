@@ -2,6 +2,7 @@
 
 import os
 import resource
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -12,10 +13,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import segment
 from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import crc_matches, read_header
-from tests.brokerd.log.support import NOW_MS, batch, batches, headers, open_log, records
+from tests.brokerd.log.support import (
+    NOW_MS,
+    batch,
+    batches,
+    headers,
+    open_log,
+    records,
+    reopen,
+)
 
 SMALL = LogConfig(segment_bytes=2000, index_interval_bytes=200)
 
@@ -165,10 +175,64 @@ def test_a_segment_rolls_before_a_relative_offset_overflows(tmp_path: Path) -> N
     log = open_log(tmp_path)
     log.append([batch()], 0, NOW_MS)
     far = batch()
-    far_header = read_header(far)._replace(base_offset=2**31 + 5)
-    log.append_replicated([(far_header, far)], NOW_MS)
-    assert [segment.base_offset for segment in log.segments()] == [0, 1]
+    struct.pack_into(">q", far, 0, 2**31 + 5)
+    log.append_replicated([(read_header(far), far)], NOW_MS)
+    assert [segment.base_offset for segment in log.segments()] == [0, 2**31 + 5]
     assert log.log_end_offset == 2**31 + 6
+    log.roll(NOW_MS)
+    assert [header.base_offset for header in headers(reopen(log))] == [0, 2**31 + 5]
+
+
+def test_a_followers_empty_log_takes_a_first_batch_of_any_offset(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    far = batch()
+    struct.pack_into(">q", far, 0, 2**31 + 5)
+    log.append_replicated([(read_header(far), far)], NOW_MS)
+    assert log.segments()[-1].base_offset == 2**31 + 5
+    log.close()
+
+
+@pytest.mark.parametrize("jitter_ms", [0, 1, 500, 10_000])
+def test_the_jitter_is_less_than_it_may_be_and_never_the_whole_time(jitter_ms: int) -> None:
+    config = LogConfig(segment_ms=1000, segment_jitter_ms=jitter_ms)
+    drawn = {config.jitter_ms(f"t-0-{number}") for number in range(2000)}
+    most_ms = min(jitter_ms, 1000)
+    assert 0 <= min(drawn) <= max(drawn) < max(most_ms, 1)
+    assert len(drawn) > most_ms // 2
+
+
+def allocated_bytes(path: Path) -> int:
+    return path.stat().st_blocks * 512
+
+
+def test_the_space_of_a_preallocated_segment_is_reserved_and_given_back(tmp_path: Path) -> None:
+    log = open_log(tmp_path, LogConfig(preallocate=True, segment_bytes=1 << 20))
+    log.append([batch(size=100)], 0, NOW_MS)
+    data = next(tmp_path.glob("*.log"))
+    if allocated_bytes(data) < 1 << 20:
+        pytest.skip(f"the file system of {tmp_path} cannot reserve space")
+    assert data.stat().st_size == log.size_bytes < 1000
+    log.roll(NOW_MS)
+    assert allocated_bytes(data) < 1 << 16
+    log.append([batch(size=100)], 0, NOW_MS)
+    log = reopen(log, clean=False)
+    assert [record.offset for record in records(log)] == [0, 1]
+    log.close()
+    assert sum(allocated_bytes(path) for path in tmp_path.glob("*.log")) < 1 << 16
+
+
+def test_a_segment_for_which_there_is_no_space_is_a_storage_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(fd: int, size_bytes: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(segment, "reserve", refuse)
+    log = open_log(tmp_path, LogConfig(preallocate=True))
+    with pytest.raises(KafkaError, match="No space left") as caught:
+        log.append([batch()], 0, NOW_MS)
+    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert log.log_end_offset == 0
 
 
 def test_log_append_time_replaces_the_producers(tmp_path: Path) -> None:

@@ -1,0 +1,51 @@
+"""What compaction asks of a log, and what it does to it."""
+
+from collections.abc import Sequence
+
+from brokerd.log.compaction.swap import swap_in
+from brokerd.log.context import tells_of_errors
+from brokerd.log.segment import Segment
+from brokerd.log.stored_log import StoredLog
+from brokerd.log.txn_index import AbortedTxn
+
+
+class CleanableLog(StoredLog):
+    """A log whose closed segments can be replaced by cleaned ones."""
+
+    __slots__ = ()
+
+    def closed_segments(self) -> list[Segment]:
+        """All segments but the active one."""
+        return list(self._segments)[:-1]
+
+    def end_of_segment(self, segment: Segment) -> int:
+        """The offset at which one of the segments ends."""
+        return self._segments.end_after(segment.base_offset, self.log_end_offset)
+
+    def aborted_across(self, offset: int) -> list[AbortedTxn]:
+        """The aborted transactions that began before a segment's end and ended behind it.
+
+        Raises OSError.
+        """
+        return self._segments.aborted_across(offset)
+
+    def has_closed(self, bases: Sequence[int]) -> bool:
+        """Whether these base offsets are those of neighbouring closed segments."""
+        return self._segments.closed_run(bases) is not None
+
+    @tells_of_errors
+    def replace_segments(self, bases: Sequence[int], size_bytes: int, now_ms: int) -> None:
+        """Put a cleaned segment in the place of closed neighbours. Raises KafkaError."""
+        old = self._segments.closed_run(bases)
+        if old is None:
+            raise ValueError(f"{bases} are no closed segments of {self.directory}")
+        due_ms = now_ms + self.config.file_delete_delay_ms
+        for path in swap_in(old):
+            self._context.trash.add(path, due_ms)
+        segment = Segment(
+            self._context.files, self.directory, old[0].base_offset, size_bytes, old[0].created_ms
+        )
+        segment.index_interval_bytes = self.config.index_interval_bytes
+        self._segments.replace(old, segment)
+        detail = {"segments": list(bases), "size_bytes": size_bytes}
+        self._event("compaction", **detail)
