@@ -143,6 +143,57 @@ def encode_fetch_response(
     return parts
 
 
+class ResponseTemplate:
+    """What answers to one partition of one topic have in common: all but the numbers."""
+
+    __slots__ = ("_flexible", "_index", "_prefix", "_tail", "_version")
+
+    def __init__(self, version: int, topic: str, topic_id: bytes, partition: int) -> None:
+        self._version = version
+        self._index = partition
+        self._flexible = is_flexible(ApiKey.FETCH, version)
+        reply = FetchReply(topic, partition, 0, topic_id=topic_id)
+        (whole,) = encode_fetch_response(version, 0, 0, [reply])
+        # Behind the reply's head: no records, and the ends of the partition, topic and response.
+        self._tail = bytes(3) if self._flexible else b""
+        behind = len(_reply_head(reply, version)) + (1 if self._flexible else 4) + len(self._tail)
+        self._prefix = bytes(whole[: len(whole) - behind])
+
+    def parts(
+        self,
+        correlation_id: int,
+        high_watermark: int,
+        last_stable_offset: int,
+        log_start_offset: int,
+        aborted: Sequence[tuple[int, int]] | None,
+        records: Any,
+    ) -> list[Any]:
+        """As `encode_fetch_response` has them."""
+        version = self._version
+        size = records.size_bytes
+        out = bytearray(self._prefix)
+        if version >= 11 and not aborted:
+            none = -1 if aborted is None else 0
+            layout, none = (_REPLY_V12, none + 1) if self._flexible else (_REPLY_V11, none)
+            out += layout.pack(
+                self._index, 0, high_watermark, last_stable_offset, log_start_offset, none,
+                _NO_PREFERRED_REPLICA,
+            )  # fmt: skip
+        else:
+            reply = FetchReply(
+                "", self._index, 0, high_watermark, last_stable_offset, log_start_offset,
+                aborted=aborted,
+            )  # fmt: skip
+            out += _reply_head(reply, version)
+        tail = self._tail
+        if self._flexible:
+            write_uvarint(out, size + 1)
+        else:
+            out += _INDEX.pack(size)
+        _FRAME.pack_into(out, 0, len(out) + size + len(tail) - 4, correlation_id)
+        return [out, records, tail] if tail else [out, records]
+
+
 def _runs(replies: Sequence[FetchReply]) -> list[list[FetchReply]]:
     runs: list[list[FetchReply]] = []
     topic: tuple[str, bytes] | None = None

@@ -26,6 +26,7 @@ from brokerd.server.router import SMALLEST_FRAME_BYTES, Router
 
 if TYPE_CHECKING:
     from brokerd.protocol.framing import RequestHeader
+    from brokerd.server.handlers.fetch_memo import FetchMemo
     from brokerd.server.network import Network
     from brokerd.server.parked import Parked
     from brokerd.server.tls_socket import TlsSocket
@@ -42,8 +43,8 @@ class Connection:
     __slots__ = (
         "_buffers", "_fd", "_filled", "_frame", "_frame_size", "_head", "_holds", "_kept", "_loop",
         "_network", "_reading", "_receive_bytes", "_receiving", "_router", "_socket", "_writing",
-        "active_at", "blocked_at", "closed", "last_header", "listener", "output", "parked",
-        "peer_host", "produce_memo",
+        "active_at", "blocked_at", "closed", "fetch_memo", "last_header", "listener", "output",
+        "parked", "peer_host", "produce_memo",
     )  # fmt: skip
 
     def __init__(
@@ -73,6 +74,7 @@ class Connection:
         self.peer_host = peer_host
         self.listener = listener
         self.produce_memo: object | None = None
+        self.fetch_memo: FetchMemo | None = None
         self.last_header: RequestHeader | None = None
         self.parked: set[Parked] = set()
         self.active_at = self.blocked_at = monotonic()

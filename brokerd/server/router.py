@@ -15,6 +15,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.metrics import FETCH
 from brokerd.protocol import messages
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import SMALLEST_REQUEST_BYTES, RequestHeader, parse_header
@@ -87,7 +88,19 @@ class Router:
                 produces.commit(connection)
                 others += 1
                 others_bytes += size
-                self._serve(connection, view[position + 4 : frame_end])
+                memo = connection.fetch_memo
+                if (
+                    api_key == FETCH
+                    and memo is not None
+                    and version == memo.version
+                    and memo.serve(
+                        self._broker, connection, buffer, position, frame_end, correlation_id
+                    )
+                ):
+                    self.times.others.append(FETCH)
+                    connection.last_header = memo.header
+                else:
+                    self._serve(connection, view[position + 4 : frame_end])
                 position = frame_end
                 served += 1
                 if connection.output.held_bytes > HELD_BYTES_MAX or others >= OTHERS_MAX:

@@ -34,6 +34,7 @@ from brokerd.protocol.fetch_response import (
 )
 from brokerd.protocol.framing import RequestHeader
 from brokerd.replication.state import NO_LEADER
+from brokerd.server.handlers.fetch_memo import READ_COMMITTED, memo_of
 from brokerd.server.refusals import count_refusal
 from brokerd.turns import in_turns
 
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-READ_COMMITTED = 1
 COLD_ROUNDS_MAX = 4
 PARTITION_BYTES = 256
 """About what one partition of a Fetch that waits takes of memory."""
@@ -79,6 +79,8 @@ def serve_fetch(
         broker.cold_reads.begin(_ColdFetch(waiting).serve(attempt))
     elif attempt.is_enough or request.max_wait_ms <= 0 or not attempt.partitions:
         connection.output.add_parts(_answer(broker, connection, header, fetch, attempt))
+        if not attempt.failed and connection.fetch_memo is None and len(attempt.partitions) == 1:
+            connection.fetch_memo = memo_of(broker, header, request, attempt.partitions[0], frame)
     else:
         attempt.release()
         waiting = _Waiting(broker, connection, header, request, fetch)

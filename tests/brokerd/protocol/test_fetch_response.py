@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode
 from brokerd.protocol import messages
-from brokerd.protocol.fetch_response import Endpoint, FetchReply, encode_fetch_response
+from brokerd.protocol.fetch_response import (
+    Endpoint,
+    FetchReply,
+    ResponseTemplate,
+    encode_fetch_response,
+)
 
 VERSIONS = range(4, 18)
 IDS = {"a": UUID(int=1), "b": UUID(int=2**100)}
@@ -96,3 +101,19 @@ def test_where_another_leader_is_stands_at_the_end_from_version_16_on(version: i
     if version >= 16:
         found = [(e.node_id, e.host, e.port, e.rack) for e in answer.node_endpoints]
         assert found == endpoints
+
+
+@given(st.sampled_from(VERSIONS), REPLIES, st.integers(0, 2**31 - 1))
+def test_a_template_says_what_the_encoder_says(
+    version: int, reply: FetchReply, correlation_id: int
+) -> None:
+    reply = reply._replace(
+        error=0, records=reply.records or Range(b"r" * 200), diverging=None, leader=None,
+        topic_id=IDS[reply.topic].bytes,
+    )  # fmt: skip
+    template = ResponseTemplate(version, reply.topic, reply.topic_id, reply.partition)
+    parts = template.parts(
+        correlation_id, reply.high_watermark, reply.last_stable_offset, reply.log_start_offset,
+        reply.aborted, reply.records,
+    )  # fmt: skip
+    assert joined(parts) == joined(encode_fetch_response(version, correlation_id, 0, [reply]))

@@ -262,3 +262,57 @@ def test_records_that_are_not_in_memory_come_all_the_same_and_in_order(
     assert [header.base_offset for header, _ in iter_batches(memoryview(row.records))][:1] == [1]
     assert wire.answer(ApiKey.API_VERSIONS, 0).error_code == 0
     assert cold_fetches(broker) > before
+
+
+def fetch_bytes(
+    wire: Wire, version: int, name: str | UUID, offset: int, isolation: int = 0, **changes: Any
+) -> bytes:
+    """The answer to a fetch from one partition, without its correlation id."""
+    key = "topic_id" if version >= 13 else "topic"
+    rows = [partition(offset, changes.pop("index", 0))]
+    fields: dict[str, Any] = {
+        "max_wait": 0, "min_bytes": 1, "max_bytes": 1 << 20, "isolation_level": isolation,
+        "topics": [{key: name, "partitions": rows}], **changes,
+    }  # fmt: skip
+    if version < 15:
+        fields["replica_id"] = -1
+    if version >= 7:
+        fields |= {"session_id": 0, "session_epoch": -1}
+    wire.request(ApiKey.FETCH, version, fields)
+    return wire.frame()[4:]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_request_like_the_last_one_is_answered_like_one_on_a_new_connection(
+    brokers, led_by, wire: Wire, version: int
+) -> None:
+    topic = led_by(f"alike-{next(_numbers)}", 1)
+    for number in range(5):
+        produce(wire, topic, b"v%d" % number)
+    name = topic_id(wire, topic) if version >= 13 else topic
+    asked: list[tuple[int, dict[str, Any]]] = [
+        (0, {}), (1, {}), (4, {}), (5, {}), (2, {}), (99, {}), (-1, {}), (3, {}), (0, {}),
+        (0, {"index": 1}), (1, {}), (1, {"max_bytes": 1}), (1, {"isolation": 1}),
+        *[(number % 5, {"isolation": 1}) for number in range(30)],
+        (3, {"min_bytes": 1 << 20}),
+        *[(number % 5, {}) for number in range(30)],
+    ]  # fmt: skip
+    for offset, changes in asked:
+        again = fetch_bytes(wire, version, name, offset, **changes)
+        with Wire(brokers.brokers[0].port) as other:
+            assert again == fetch_bytes(other, version, name, offset, **changes), (offset, changes)
+
+
+def test_a_request_like_the_last_one_sees_what_was_written_and_deleted_since(
+    wire: Wire, topic: str
+) -> None:
+    produce(wire, topic, b"first")
+    for number in range(3):
+        produce(wire, topic, b"again-%d" % number)
+        assert b"again-%d" % number in fetch_bytes(wire, 11, topic, number + 1)
+    fields = {"topics": [{"name": topic, "partitions": [{"partition_index": 0, "offset": 2}]}]}
+    wire.ask(ApiKey.DELETE_RECORDS, 2, {**fields, "timeout": 5000})
+    assert b"again" not in fetch_bytes(wire, 11, topic, 1)
+    assert b"again-1" in fetch_bytes(wire, 11, topic, 2)
+    wire.ask(ApiKey.DELETE_TOPICS, 3, {"topic_names": [topic], "timeout": 5000})
+    assert b"again" not in fetch_bytes(wire, 11, topic, 2)
