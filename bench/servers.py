@@ -144,7 +144,7 @@ def _process(name: str, command: list[str], port: int, logs: Path) -> Iterator[S
     output.parent.mkdir(exist_ok=True)
     begin = time.monotonic()
     with output.open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=ROOT)
+        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=ROOT, env=_environment())
     try:
         _wait_until_it_answers(name, port, process, output)
         yield Server(name, port, logs, process.pid, time.monotonic() - begin)
@@ -155,6 +155,12 @@ def _process(name: str, command: list[str], port: int, logs: Path) -> Iterator[S
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def _environment() -> dict[str, str]:
+    """Ours, but Python keeps what it compiles, as it does by default: a start would pay for it."""
+    left_out = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
+    return {name: value for name, value in os.environ.items() if name not in left_out}
 
 
 def _wait_until_it_answers(

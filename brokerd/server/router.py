@@ -88,17 +88,9 @@ class Router:
                 produces.commit(connection)
                 others += 1
                 others_bytes += size
-                memo = connection.fetch_memo
-                if (
-                    api_key == FETCH
-                    and memo is not None
-                    and version == memo.version
-                    and memo.serve(
-                        self._broker, connection, buffer, position, frame_end, correlation_id
-                    )
-                ):
+                memo = connection.fetch_memo if api_key == FETCH else None
+                if memo and memo.serve(self._broker, connection, buffer, position, frame_end):
                     self.times.others.append(FETCH)
-                    connection.last_header = memo.header
                 else:
                     self._serve(connection, view[position + 4 : frame_end])
                 position = frame_end

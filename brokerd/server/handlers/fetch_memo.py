@@ -29,6 +29,9 @@ MEMO_MAX_BYTES = 1024
 MISSES_MAX = 16
 """After so many requests of another kind a memo goes, and the next request may have a new one."""
 READ_COMMITTED = 1
+_SIZE_BYTES = 4
+_VERSION_AT, _CORRELATION_ID_AT = 6, 8
+_CORRELATION_ID = Struct(">i")
 _OFFSET = Struct(">q")
 _OFFSET_BYTES = _OFFSET.size
 _PROBE = 0x0123456789ABCDEF
@@ -56,7 +59,7 @@ class FetchMemo:
     ) -> None:
         (wanted,) = request.partitions
         self.misses = 0
-        self.version = header.api_version
+        self.version = frame[_VERSION_AT:_CORRELATION_ID_AT]
         self.header = header
         self.frame_bytes = len(frame)
         self.offset_at = offset_at
@@ -71,7 +74,7 @@ class FetchMemo:
             min(wanted.max_bytes, request.max_bytes, broker.config.fetch_max_bytes), 0
         )
         self.template = ResponseTemplate(
-            self.version, wanted.topic, wanted.topic_id, wanted.partition
+            header.api_version, wanted.topic, wanted.topic_id, wanted.partition
         )
 
     def serve(
@@ -81,13 +84,13 @@ class FetchMemo:
         buffer: bytearray,
         position: int,
         end: int,
-        correlation_id: int,
     ) -> bool:
         """Answers the frame `buffer[position:end]`; False if it has to go the general way."""
         offset_at = position + self.offset_at
         if (
             end - position != self.frame_bytes
             or self.generation != broker.generation
+            or not buffer.startswith(self.version, position + _VERSION_AT)
             or not buffer.startswith(self.prefix, position + FRAME_HEAD_BYTES)
             or not buffer.startswith(self.suffix, offset_at + _OFFSET_BYTES)
         ):
@@ -96,6 +99,7 @@ class FetchMemo:
                 connection.fetch_memo = None
             return False
         (offset,) = _OFFSET.unpack_from(buffer, offset_at)
+        (correlation_id,) = _CORRELATION_ID.unpack_from(buffer, position + _CORRELATION_ID_AT)
         try:
             return self._answer(connection, offset, correlation_id)
         except (KafkaError, ColdError):
@@ -129,6 +133,7 @@ class FetchMemo:
                 records,
             )
         )  # fmt: skip
+        connection.last_header = self.header
         partition.fetches += 1
         partition.bytes_out += records.size_bytes
         return True
@@ -151,16 +156,17 @@ def memo_of(
         or len(frame) > MEMO_MAX_BYTES
     ):
         return None
-    whole = bytes(4) + bytes(frame)
+    whole = bytes(_SIZE_BYTES) + bytes(frame)
     wanted = request.partitions[0]
     probed = bytearray(whole)
-    at = whole.find(_OFFSET.pack(wanted.offset), 4 + header.body_position)
+    at = whole.find(_OFFSET.pack(wanted.offset), _SIZE_BYTES + header.body_position)
     while at >= 0:
         # The bytes of the offset may stand elsewhere, too: only where another number changes the
         # offset and nothing else is it.
         _OFFSET.pack_into(probed, at, _PROBE)
         with suppress(KafkaError):
-            other = decode_fetch(memoryview(probed)[4:], header.body_position, header.api_version)
+            view = memoryview(probed)[_SIZE_BYTES:]
+            other = decode_fetch(view, header.body_position, header.api_version)
             if other.partitions == [wanted._replace(offset=_PROBE)] and _same(other, request):
                 return FetchMemo(broker, header, request, partition, whole, at)
         _OFFSET.pack_into(probed, at, wanted.offset)

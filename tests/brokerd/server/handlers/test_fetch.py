@@ -1,6 +1,7 @@
 """Fetch over the wire: by name and by id, with a session and without, committed or not."""
 
 import os
+import time
 from collections.abc import Iterator
 from itertools import count
 from types import SimpleNamespace
@@ -304,7 +305,7 @@ def test_a_request_like_the_last_one_is_answered_like_one_on_a_new_connection(
 
 
 def test_a_request_like_the_last_one_sees_what_was_written_and_deleted_since(
-    wire: Wire, topic: str
+    brokers, admin, wire: Wire, topic: str
 ) -> None:
     produce(wire, topic, b"first")
     for number in range(3):
@@ -314,5 +315,9 @@ def test_a_request_like_the_last_one_sees_what_was_written_and_deleted_since(
     wire.ask(ApiKey.DELETE_RECORDS, 2, {**fields, "timeout": 5000})
     assert b"again" not in fetch_bytes(wire, 11, topic, 1)
     assert b"again-1" in fetch_bytes(wire, 11, topic, 2)
-    wire.ask(ApiKey.DELETE_TOPICS, 3, {"topic_names": [topic], "timeout": 5000})
+    admin.delete_topics([topic])[topic].result(20)
+    deadline = time.monotonic() + 20
+    with Wire(brokers.brokers[0].port) as other:
+        while b"again" in fetch_bytes(other, 11, topic, 2):
+            assert time.monotonic() < deadline
     assert b"again" not in fetch_bytes(wire, 11, topic, 2)
