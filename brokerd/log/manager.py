@@ -46,11 +46,10 @@ _rename = crash_points.around("directory-rename")(os.rename)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DutyTimes:
-    """How often duties are due, how long an idle producer is remembered; Kafka's defaults."""
+    """How often duties are due; Kafka's defaults."""
 
     retention_interval_ms: int = 300_000
     checkpoint_interval_ms: int = 60_000
-    producer_expiration_ms: int = 86_400_000
 
 
 DEFAULT_TIMES: Final = DutyTimes()
@@ -287,14 +286,10 @@ class LogManager:
             )
         return taken
 
-    def remember_producers_for(self, expiration_ms: int) -> None:
-        """How long idle producers are remembered from now on (producer.id.expiration.ms)."""
-        self._times = replace(self._times, producer_expiration_ms=expiration_ms)
-
     # -- duties ------------------------------------------------------------------------------------
 
     def tick_retention(self, now_ms: int) -> None:
-        """Every log.retention.check.interval.ms: old segments and producers go, in slices."""
+        """Every log.retention.check.interval.ms: old segments go, in slices."""
         if now_ms >= self._retention_due_ms:
             self._retention_due_ms = now_ms + self._times.retention_interval_ms
             self._retention_round = iter(self.all())
@@ -303,7 +298,6 @@ class LogManager:
                 self._retain(log, now_ms)
 
     def _retain(self, log: PartitionLog, now_ms: int) -> None:
-        log.expire_producers(now_ms - self._times.producer_expiration_ms)
         try:
             log.apply_retention(now_ms, log.high_watermark)
         except KafkaError as error:

@@ -16,7 +16,7 @@ from typing import Final
 from crc32c import crc32c
 
 from brokerd.log import crash_points, names
-from brokerd.log.producer_state import SEQUENCE_MAX, ProducerBatch, ProducerEntry
+from brokerd.log.producer_state import NO_SEQUENCE, SEQUENCE_MAX, ProducerBatch, ProducerEntry
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +24,6 @@ _VERSION: Final = 1
 _HEAD: Final = struct.Struct(">hI")
 _COUNT: Final = struct.Struct(">i")
 _ENTRY: Final = struct.Struct(">qhiqiqiq")
-_NO_SEQUENCE: Final = -1
 
 
 _remove = crash_points.around("snapshot-remove")(os.unlink)
@@ -41,7 +40,7 @@ def encode(entries: dict[int, ProducerEntry]) -> bytes:
         body += _ENTRY.pack(
             producer_id,
             entry.epoch,
-            last.last_sequence if last else _NO_SEQUENCE,
+            last.last_sequence if last else NO_SEQUENCE,
             last.last_offset if last else -1,
             last.last_offset - last.base_offset if last else 0,
             entry.last_timestamp_ms,
@@ -66,7 +65,7 @@ def decode(data: bytes) -> dict[int, ProducerEntry]:
     for row in _ENTRY.iter_unpack(body[_COUNT.size :]):
         producer_id, epoch, sequence, offset, delta, timestamp_ms, coordinator, txn_first = row
         batches: tuple[ProducerBatch, ...] = ()
-        if sequence != _NO_SEQUENCE:
+        if sequence != NO_SEQUENCE:
             first = sequence - delta if sequence >= delta else sequence - delta + SEQUENCE_MAX + 1
             batches = (ProducerBatch(first, sequence, offset - delta, offset, timestamp_ms),)
         entries[producer_id] = ProducerEntry(epoch, timestamp_ms, batches, coordinator, txn_first)

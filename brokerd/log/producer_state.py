@@ -7,6 +7,7 @@ duplicate and answers the old offset; else its first sequence number must follow
     epoch older than known                     INVALID_PRODUCER_EPOCH
     epoch newer, first sequence not 0          OUT_OF_ORDER_SEQUENCE_NUMBER
     same epoch, first sequence not the next    OUT_OF_ORDER_SEQUENCE_NUMBER
+    same epoch, no batch in it yet             the next is 0
     producer unknown                           any is taken (its state may have expired)
 
 A transactional batch opens a transaction unless one is open, a marker ends it. What lies behind the
@@ -28,6 +29,7 @@ from brokerd.protocol.records import BatchHeader
 BATCHES_KEPT: Final = 5
 SEQUENCE_MAX: Final = 2**31 - 1
 NO_TXN: Final = -1
+NO_SEQUENCE: Final = -1
 
 
 class ProducerBatch(NamedTuple):
@@ -90,11 +92,10 @@ class ProducerState:
             return None
         known = entry.batches
         if epoch == entry.epoch:
-            if known:
-                first = batch.first_sequence
-                last = known[-1].last_sequence
-                if first != last + 1 and not (first == 0 and last == SEQUENCE_MAX):
-                    return _repeated(known, batch) or ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+            first = batch.first_sequence
+            last = known[-1].last_sequence if known else NO_SEQUENCE
+            if first != last + 1 and not (first == 0 and last == SEQUENCE_MAX):
+                return _repeated(known, batch) or ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
         elif epoch < entry.epoch:
             return ErrorCode.INVALID_PRODUCER_EPOCH
         elif batch.first_sequence != 0:
@@ -178,12 +179,13 @@ class ProducerState:
         firsts = [*self._open.values(), *(first for first, _ in self._undecided)]
         return min(firsts, default=NO_TXN)
 
-    def expire(self, before_ms: int) -> None:
-        """Forget producers whose last batch is older than `before_ms`."""
+    def expire(self, until_ms: int) -> None:
+        """Forget producers whose last batch is of `until_ms` or earlier, unless they have a
+        transaction open."""
         expired = [
             producer_id
             for producer_id, entry in self._entries.items()
-            if entry.last_timestamp_ms < before_ms and entry.txn_first_offset == NO_TXN
+            if entry.last_timestamp_ms <= until_ms and entry.txn_first_offset == NO_TXN
         ]
         for producer_id in expired:
             del self._entries[producer_id]

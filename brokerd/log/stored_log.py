@@ -32,8 +32,9 @@ class StoredLog:
     """See the module. `directory` holds nothing but this log."""
 
     __slots__ = (
-        "_append_time", "_context", "_epochs", "_jitter_ms", "_last_epoch", "_mark_offset",
-        "_producers", "_ready", "_segments", "_since_mark_bytes", "config", "directory",
+        "_append_time", "_context", "_epochs", "_expired_until_ms", "_jitter_ms", "_last_epoch",
+        "_mark_offset", "_producers", "_ready", "_segments", "_since_mark_bytes", "config",
+        "directory",
         "high_watermark", "log_end_offset", "log_start_offset", "partition", "recovery_point",
         "topic", "topic_id", "truncations", "warm_offset",
     )  # fmt: skip
@@ -55,6 +56,7 @@ class StoredLog:
         self.topic_id = topic_id
         self._epochs: EpochCache | None = None
         self._producers: ProducerState | None = None
+        self._expired_until_ms = -1
         self._last_epoch = -1
         self.truncations = 0
         self.high_watermark = loaded.log_start_offset
@@ -135,6 +137,7 @@ class StoredLog:
                 self.directory, self.log_start_offset, self.log_end_offset
             )
             self._producers = ProducerState(entries)
+            self._producers.expire(self._expired_until_ms)
             if offset < self.log_end_offset:
                 self._producers.replay(loader.with_markers(self._segments.headers_from(offset)))
         return self._producers
@@ -313,10 +316,11 @@ class StoredLog:
                 self._context.trash.add(path, due_ms)
         return dropped
 
-    def expire_producers(self, before_ms: int) -> None:
-        """Forget idempotent producers that wrote nothing since `before_ms`."""
+    def expire_producers(self, until_ms: int) -> None:
+        """Forget idempotent producers whose last batch is of `until_ms` or earlier."""
+        self._expired_until_ms = until_ms
         if self._producers is not None:
-            self._producers.expire(before_ms)
+            self._producers.expire(until_ms)
 
     # -- durability --------------------------------------------------------------------------------
 

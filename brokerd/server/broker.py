@@ -26,6 +26,7 @@ from brokerd.log.compaction.cleaner import Cleaner
 from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDirError
 from brokerd.log.manager import DutyTimes, LogManager
+from brokerd.log.producer_expiry import ProducerExpiry
 from brokerd.metrics import BrokerMetrics, LoopTimes
 from brokerd.replication.epochs import check_current_epoch
 from brokerd.replication.partition import Partition
@@ -73,6 +74,7 @@ class Broker:
     groups: GroupService
     log_starts: LogStartSaves
     metadata: MetadataCache
+    producer_expiry: ProducerExpiry
     producer_ids: ProducerIdSource
     settings: LiveSettings
 
@@ -116,6 +118,11 @@ class Broker:
         self.settings = LiveSettings(self, self.config, self._cleaner_workers)
         await self._open_logs()
         self.log_starts = LogStartSaves(self.logs)
+        self.producer_expiry = ProducerExpiry(
+            self.logs.all,
+            self.config.producer_id_expiration_ms,
+            self.config.producer_id_expiration_check_interval_ms,
+        )
         config = self.config
         loop = asyncio.get_running_loop()
         self.replicas = ReplicaManager(
@@ -158,7 +165,6 @@ class Broker:
             times=DutyTimes(
                 retention_interval_ms=config.log_retention_check_interval_ms,
                 checkpoint_interval_ms=config.log_flush_offset_checkpoint_interval_ms,
-                producer_expiration_ms=config.producer_id_expiration_ms,
             ),
         )
 
@@ -181,6 +187,7 @@ class Broker:
             self.logs.tick_delete,
             self.logs.flush_due,
             lambda _: self.metrics.loop.note(monotonic()),
+            self.producer_expiry.tick,
             self.replicas.tick,
         ]
 

@@ -48,7 +48,7 @@ class LiveSettings:
         logger.info("settings now differ from the file in: %s", ", ".join(sorted(_live(self.now))))
         broker.config = config
         broker.network.reconfigure(config)
-        broker.logs.remember_producers_for(config.producer_id_expiration_ms)
+        broker.producer_expiry.expiration_ms = config.producer_id_expiration_ms
         self._workers.limit = config.log_cleaner_threads
         broker.cleaner.backoff_ms = config.log_cleaner_backoff_ms
         broker.cleaner.limits = cleaner_limits(config)

@@ -1,5 +1,6 @@
 """Appending to and reading from one partition's log."""
 
+import fcntl
 import os
 import resource
 import struct
@@ -268,6 +269,38 @@ def test_a_write_that_does_not_fit_leaves_nothing_behind(tmp_path: Path, room_by
     (result,) = log.append([batch(producer=(1, 0, 0))], 0, NOW_MS)
     assert (result.base_offset, result.duplicate) == (200, False)
     assert [record.offset for record in records(log)] == list(range(201))
+
+
+@pytest.mark.parametrize("next_size", [10, 5000])
+def test_a_write_that_cannot_be_cut_back_is_overwritten(tmp_path: Path, next_size: int) -> None:
+    """The file lies in a memory that may not shrink: there ftruncate fails."""
+    log = open_log(tmp_path / "log")
+    fill(log, 20)
+    path = tmp_path / "log" / log.segments()[0].files[1][0]
+    fd = os.memfd_create("never shrinks", os.MFD_ALLOW_SEALING)
+    try:
+        os.write(fd, path.read_bytes())
+        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
+        path.unlink()
+        path.symlink_to(f"/proc/self/fd/{fd}")
+        log = open_log(tmp_path / "log", recovery_point=20)
+        size_bytes = log.size_bytes
+        with file_size_limit(size_bytes + 2000), pytest.raises(KafkaError) as caught:
+            log.append([batch(size=1500), batch(size=1500)], 0, NOW_MS)
+        assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+        assert (log.log_end_offset, log.size_bytes) == (20, size_bytes)
+        assert os.fstat(fd).st_size == size_bytes + 2000
+        (result,) = log.append([batch(size=next_size)], 0, NOW_MS)
+        assert result.base_offset == 20
+        assert [record.offset for record in records(log)] == list(range(21))
+        log.close()
+        data = os.pread(fd, 1 << 20, 0)
+    finally:
+        os.close(fd)
+    path.unlink()
+    path.write_bytes(data)
+    again = open_log(tmp_path / "log", recovery_point=21)
+    assert [record.offset for record in records(again)] == list(range(21))
 
 
 def test_whatever_the_disk_refuses_is_a_storage_error(tmp_path: Path) -> None:

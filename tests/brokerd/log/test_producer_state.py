@@ -139,6 +139,21 @@ def test_idle_producers_are_forgotten(tmp_path: Path) -> None:
     assert send(log, 4).error is None
 
 
+def test_idle_producers_of_a_snapshot_are_not_taken_up_again(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    send(log, 0)
+    log = reopen(log)
+    log.expire_producers(NOW_MS + 1000)
+    assert send(log, 4).error is None
+
+
+def test_after_a_marker_alone_the_first_batch_begins_at_0() -> None:
+    state = ProducerState({1: ProducerEntry(3, NOW_MS, ())})
+    for sequence, error in ((5, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER), (0, None)):
+        one = ProducerBatch(sequence, sequence, 0, 0, NOW_MS)
+        assert state.stage({}, 1, 3, one) is error
+
+
 entries = st.builds(
     lambda epoch, sequence, offset, delta, at_ms: ProducerEntry(
         epoch,
