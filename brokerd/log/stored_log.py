@@ -34,9 +34,8 @@ class StoredLog:
     __slots__ = (
         "_append_time", "_context", "_epochs", "_expired_until_ms", "_jitter_ms", "_last_epoch",
         "_mark_offset", "_producers", "_ready", "_segments", "_since_mark_bytes", "config",
-        "directory",
-        "high_watermark", "log_end_offset", "log_start_offset", "partition", "recovery_point",
-        "topic", "topic_id", "truncations", "warm_offset",
+        "directory", "high_watermark", "log_end_offset", "log_start_offset", "partition",
+        "recovery_point", "topic", "topic_id", "truncations", "warm_offset",
     )  # fmt: skip
 
     def __init__(

@@ -1,0 +1,189 @@
+"""Batches at work in threads: order, bounds, and what becomes of those that come back too late."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brokerd.clock import ManualClock
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.append import AppendResult
+from brokerd.protocol.batch_work import Work
+from brokerd.protocol.compression import Codec
+from brokerd.protocol.record_walk import Rules
+from brokerd.replication.partition import Partition
+from brokerd.server import append_queues
+from brokerd.server.append_queues import AppendQueues, Outcome
+from tests.brokerd.log.support import batch, headers, records
+from tests.brokerd.replication.support import replica, state
+
+GZIP = Work(Codec.GZIP, 9, Rules(), False, 1 << 20)
+TOO_SMALL = GZIP._replace(max_message_bytes=10)
+
+
+class Client:
+    """Stands for a connection: something that can be held."""
+
+    def __init__(self) -> None:
+        self.holds = 0
+        self.was_held = False
+
+    def hold(self) -> None:
+        self.holds += 1
+        self.was_held = True
+
+    def let_go(self) -> None:
+        self.holds -= 1
+
+
+class Memory:
+    """Stands for the network: what counts loans."""
+
+    def __init__(self) -> None:
+        self.loaned_bytes = 0
+
+    def lend(self, size_bytes: int) -> None:
+        self.loaned_bytes += size_bytes
+
+    def repay(self, size_bytes: int) -> None:
+        self.loaned_bytes -= size_bytes
+
+
+class Bench:
+    """Queues, a partition that this broker leads, a connection."""
+
+    def __init__(self, directory: Path) -> None:
+        self.partition = replica(directory, 1)
+        self.lead(1)
+        self.memory = Memory()
+        self.client = Client()
+        memory: Any = self.memory
+        self.queues = AppendQueues(ManualClock(), memory)
+
+    def lead(self, version: int, leader: int = 1) -> None:
+        self.partition.apply(state(version, leader, replicas=(1,), isr=(1,)), 0)
+
+    def add(self, work: Work | None, *batches: memoryview, at: int = 0) -> tuple[Outcome, ...]:
+        client: Any = self.client
+        todo = {} if work is None else {at: work}
+        return self.queues.add(client, self.partition, batches or (batch(),), todo)
+
+    async def results(self, outcomes: Sequence[Outcome]) -> list[tuple[int, ErrorCode | None]]:
+        """(base offset, error) of each, when all are done."""
+        await self.queues.drain(10)
+        return [told(outcome.result) for outcome in outcomes]
+
+
+def told(result: AppendResult | KafkaError | None) -> tuple[int, ErrorCode | None]:
+    assert result is not None
+    if isinstance(result, KafkaError):
+        return -1, result.code
+    return result.base_offset, result.error
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    one = Bench(tmp_path)
+    yield one
+    await one.queues.close()
+
+
+async def test_later_batches_wait_behind_those_at_work(bench: Bench) -> None:
+    first = bench.add(GZIP, batch(300, size=1000, timestamp_ms=1000))
+    assert bench.partition in bench.queues
+    outcomes = [*first, *bench.add(None, batch(timestamp_ms=5000)), *bench.add(GZIP)]
+    assert bench.memory.loaned_bytes > 300_000
+    assert await bench.results(outcomes) == [(0, None), (300, None), (301, None)]
+    found = list(headers(bench.partition.log))
+    assert [(each.base_offset, each.codec) for each in found] == [
+        (0, Codec.GZIP),
+        (300, Codec.NONE),
+        (301, Codec.GZIP),
+    ]
+    assert len(records(bench.partition.log)) == 302
+    assert bench.memory.loaned_bytes == 0
+    assert not bench.queues.busy
+
+
+async def test_sequences_are_checked_when_batches_come_back(bench: Bench) -> None:
+    sequences = [0, 1, 1, 3, 2]
+    outcomes = [bench.add(GZIP, batch(producer=(7, 0, each)))[0] for each in sequences]
+    out_of_order = (-1, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
+    assert await bench.results(outcomes) == [
+        (0, None), (1, None), (1, None), out_of_order, (2, None),
+    ]  # fmt: skip
+
+
+async def test_a_batch_that_is_refused_does_not_take_others_with_it(bench: Bench) -> None:
+    outcomes = bench.add(TOO_SMALL, batch(), batch(), batch(), at=1)
+    assert await bench.results(outcomes) == [
+        (0, None), (-1, ErrorCode.MESSAGE_TOO_LARGE), (1, None),
+    ]  # fmt: skip
+
+
+async def test_a_batch_is_copied_since_its_buffer_is_used_again(bench: Bench) -> None:
+    view = batch(producer=(7, 0, 0))
+    outcomes = bench.add(GZIP, view)
+    view[:] = bytes(len(view))
+    assert await bench.results(outcomes) == [(0, None)]
+    assert next(headers(bench.partition.log)).producer_id == 7
+
+
+async def test_what_comes_back_after_the_leader_has_moved_is_refused(bench: Bench) -> None:
+    outcomes = bench.add(GZIP)
+    bench.lead(2, leader=2)
+    assert await bench.results(outcomes) == [(-1, ErrorCode.NOT_LEADER_OR_FOLLOWER)]
+    assert bench.partition.log.log_end_offset == 0
+
+
+async def test_what_comes_back_after_the_log_was_cut_goes_behind_its_new_end(bench: Bench) -> None:
+    for _ in range(5):
+        bench.partition.append([batch()], 0)
+    outcomes = bench.add(GZIP)
+    bench.partition.log.truncate_to(2)
+    assert await bench.results(outcomes) == [(2, None)]
+
+
+async def test_a_disk_that_fails_fails_all_that_came_back_together(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: Partition, *_: object) -> None:
+        raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR)
+
+    monkeypatch.setattr(Partition, "append", fail)
+    outcomes = bench.add(GZIP, batch(), batch())
+    assert await bench.results(outcomes) == [(-1, ErrorCode.KAFKA_STORAGE_ERROR)] * 2
+
+
+async def test_whoever_fills_a_queue_is_held_until_half_of_it_is_done(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(append_queues, "QUEUED_MAX", 10)
+    monkeypatch.setattr(append_queues, "JOB_MAX", 2)
+    outcomes: list[Outcome] = []
+    for number in range(11):
+        assert bench.client.holds == 0, number
+        outcomes += bench.add(GZIP)
+    assert bench.client.holds == 1
+    outcomes += bench.add(GZIP)
+    assert bench.client.holds == 1
+    held_at = []
+    outcomes[6].told = lambda: held_at.append(bench.client.holds)
+    outcomes[-1].told = lambda: held_at.append(bench.client.holds)
+    await bench.results(outcomes)
+    assert held_at == [1, 0]
+
+
+async def test_one_outcome_that_cannot_be_told_does_not_silence_the_others(bench: Bench) -> None:
+    outcomes = bench.add(GZIP, batch(), batch())
+    outcomes[0].told = lambda: 1 // 0
+    assert await bench.results(outcomes) == [(0, None), (1, None)]
+
+
+async def test_nothing_is_appended_after_the_end(bench: Bench) -> None:
+    bench.add(GZIP, batch(300, size=1000))
+    await bench.queues.close()
+    await asyncio.sleep(0)
+    assert bench.partition.log.log_end_offset == 0
