@@ -4,6 +4,7 @@ what would have been right. Also the properties format itself, as Java reads it.
 import re
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 Parser = Callable[[str], Any]
@@ -74,6 +75,16 @@ def number_above(low: float) -> Parser:
         return value
 
     return parse
+
+
+def java_double(value: float) -> str:
+    """As Double.toString: an exponent below 0.001 and from 10,000,000 on."""
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(value)
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    first, *rest = map(str, digits)
+    power = len(rest) + int(exponent)
+    return f"{'-' if sign else ''}{first}.{''.join(rest) or '0'}E{power}"
 
 
 def boolean(text: str) -> bool:

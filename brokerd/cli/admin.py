@@ -15,7 +15,8 @@ from brokerd.protocol.api_keys import ApiKey
 TopicPartition = tuple[str, int]
 T = TypeVar("T")
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
-TOPIC, BROKER = 2, 4
+TOPIC, BROKER, BROKER_LOGGER = 2, 4, 8
+_OF_ONE_BROKER = (BROKER, BROKER_LOGGER)
 _LEADER_MOVED = frozenset(
     {
         ErrorCode.NOT_LEADER_OR_FOLLOWER,
@@ -159,7 +160,7 @@ def describe_configs(client: Client, kind: int, names: Sequence[str]) -> dict[st
     """The settings of topics or brokers, with synonyms. Raises KafkaError."""
 
     def attempt() -> list[Any]:
-        if kind == BROKER and names[0]:
+        if kind in _OF_ONE_BROKER and names[0]:
             broker_id = int(names[0])
             return list(client.to(broker_id, ApiKey.DESCRIBE_CONFIGS, request).results)
         return list(client.any(ApiKey.DESCRIBE_CONFIGS, request).results)
@@ -193,7 +194,7 @@ def alter_configs(
 
     def attempt() -> None:
         api = ApiKey.INCREMENTAL_ALTER_CONFIGS
-        if kind == BROKER and name:
+        if kind in _OF_ONE_BROKER and name:
             answer = client.to(int(name), api, request)
         else:
             answer = client.to_controller(api, request)
@@ -201,3 +202,21 @@ def alter_configs(
             check(int(each.error_code), each.error_message)
 
     client.retrying(attempt)
+
+
+def describe_quotas(client: Client, components: Sequence[Fields]) -> list[Any]:
+    """The quotas of exactly the entities that a filter names. Raises KafkaError."""
+    request = {"components": components, "strict": True}
+    answer = client.any(ApiKey.DESCRIBE_CLIENT_QUOTAS, request)
+    check(int(answer.error_code), answer.error_message)
+    return list(answer.entries or ())
+
+
+def alter_quotas(
+    client: Client, entity: Sequence[Fields], operations: Sequence[Fields]
+) -> None:
+    """Changes the quotas of one entity. Raises KafkaError."""
+    entry = {"entity": entity, "ops": operations}
+    request = {"entries": [entry], "validate_only": False}
+    for each in client.any(ApiKey.ALTER_CLIENT_QUOTAS, request).entries:
+        check(int(each.error_code), each.error_message)

@@ -1,40 +1,65 @@
-"""`brokerd configs`: Kafka's kafka-configs.sh for topics and brokers, --zookeeper included."""
+"""`brokerd configs`: Kafka's kafka-configs.sh, --zookeeper included.
+
+Settings of topics, brokers and their loggers; quotas of users, clients and addresses.
+"""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from brokerd.cli import admin, config_lines
+from brokerd.cli import admin, config_lines, quota_lines
 from brokerd.cli.client import Client
+from brokerd.cli.config_entities import (
+    BROKERS,
+    CLIENTS,
+    IPS,
+    LOGGERS,
+    TOPICS,
+    USERS,
+    Entities,
+    check_alterable,
+    check_describable,
+    read_entities,
+)
 from brokerd.cli.options import (
     CliError,
     OptionParser,
     Options,
     UsageError,
-    exclude,
     has,
-    read_properties,
+    read_text,
     run,
 )
-from brokerd.errors import KafkaError
+from brokerd.cli.words import check
+from brokerd.config_values import read_properties
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
 
 SET, DELETE = 0, 1
-_KINDS = {"topics": admin.TOPIC, "brokers": admin.BROKER}
+RESOURCES = {TOPICS: admin.TOPIC, BROKERS: admin.BROKER, LOGGERS: admin.BROKER_LOGGER}
 
 
 def configs(arguments: Sequence[str]) -> int:
     """Runs the command."""
-    parser = OptionParser("configs", "Show and change the settings of topics and brokers.")
+    about = "Show and change settings of topics, brokers and loggers, and quotas."
+    parser = OptionParser("configs", about)
     parser.bootstrap()
     parser.option("zookeeper", "Find the brokers here instead.", "HOST:PORT/CHROOT")
     parser.flag("alter", "Change settings.")
     parser.flag("describe", "Show settings.")
     parser.flag("all", "With --describe: those that nobody has set as well.")
-    parser.option("entity-type", "topics or brokers.", "TYPE")
-    parser.option("entity-name", "The topic, or the broker's id.", "NAME")
-    parser.flag("entity-default", "The default of all brokers.")
-    parser.option("topic", "The topic.", "TOPIC")
-    parser.option("broker", "The broker's id.", "ID")
-    parser.flag("broker-defaults", "The default of all brokers.")
+    parser.add_argument(
+        "--entity-type", dest="entity_types", metavar="TYPE", action="append",
+        help="topics, brokers, broker-loggers, users, clients or ips.",
+    )  # fmt: skip
+    parser.add_argument(
+        "--entity-name", dest="entity_names", metavar="NAME", action="append",
+        help="The topic, the broker's id, the user, client id or address.",
+    )  # fmt: skip
+    parser.add_argument(
+        "--entity-default", dest="entity_names", action="append_const", const="",
+        help="The default of all of a type.",
+    )  # fmt: skip
+    _short_options(parser)
     parser.option("add-config", "Settings: k1=v1,k2=[v1,v2].", "K=V,…")
     parser.option("add-config-file", "A properties file of settings.", "FILE")
     parser.option("delete-config", "Settings to drop.", "K1,K2", many=True)
@@ -42,88 +67,117 @@ def configs(arguments: Sequence[str]) -> int:
     return run(parser, lambda options: _run(options, " ".join(arguments)), arguments)
 
 
+def _short_options(parser: OptionParser) -> None:
+    parser.option("topic", "The topic.", "TOPIC")
+    parser.option("broker", "The broker's id.", "ID")
+    parser.flag("broker-defaults", "The default of all brokers.")
+    parser.option("broker-logger", "The id of the broker whose loggers are meant.", "ID")
+    parser.option("user", "The user.", "USER")
+    parser.flag("user-defaults", "The default of all users.")
+    parser.option("client", "The client id.", "CLIENT")
+    parser.flag("client-defaults", "The default of all client ids.")
+    parser.option("ip", "The address.", "IP")
+    parser.flag("ip-defaults", "The default of all addresses.")
+
+
 def _run(options: Options, line: str) -> int:
-    kind, name = _checked(options)
+    entities = _checked(options)
     with admin.connect(options) as client:
         try:
-            (_alter if options.alter else _describe)(client, options, kind, name)
+            if options.alter:
+                _alter(client, options, entities)
+            else:
+                _describe(client, options, entities)
         except KafkaError as error:
             what = f"Error while executing config command with args '{line}'"
             raise CliError(f"{what}: {error}") from None
     return 0
 
 
-def _checked(options: Options) -> tuple[str, str | None]:
-    """'topics' or 'brokers', and the name; None = each of them. Raises CliError."""
+def _checked(options: Options) -> Entities:
+    """Whose settings are meant. Raises CliError."""
     if options.alter == options.describe:
         raise UsageError("Command must include exactly one action: --describe, --alter")
     if not has(options, "bootstrap-server") and not has(options, "zookeeper"):
         raise UsageError("One of the required --bootstrap-server or --zookeeper must be specified")
-    kind, name = _entity(options)
-    if kind == "brokers" and name and not name.isdecimal():
-        raise CliError(
-            f"The entity name for brokers must be a valid integer broker id, but it is: {name}"
-        )
-    exclude(options, "add-config", "add-config-file")
     changes = [has(options, each) for each in ("add-config", "add-config-file", "delete-config")]
-    if options.alter:
-        if name is None:
-            raise CliError("an entity name must be specified with --alter of " + kind)
-        if not any(changes):
-            raise CliError(
-                "At least one of --add-config, --add-config-file, or --delete-config must be"
-                " specified with --alter"
-            )
-    elif any(changes):
+    if options.describe and any(changes):
         raise UsageError('Option "[add-config]" can\'t be used with option "[describe]"')
-    return kind, name
-
-
-def _entity(options: Options) -> tuple[str, str | None]:
-    short = [each for each in ("topic", "broker", "broker-defaults") if has(options, each)]
-    if short:
-        exclude(options, short[0], *short[1:], "entity-type", "entity-name", "entity-default")
-        kind = "topics" if options.topic is not None else "brokers"
-        return kind, "" if options.broker_defaults else options.topic or options.broker
-    if options.entity_type is None:
-        raise UsageError("At least one entity type must be specified")
-    if options.entity_type not in _KINDS:
+    entities = read_entities(options)
+    if options.describe:
+        check_describable(entities)
+        return entities
+    check_alterable(entities)
+    if changes[0] and changes[1]:
+        raise CliError("Only one of --add-config or --add-config-file must be specified")
+    if not any(changes):
         raise CliError(
-            f"Invalid entity type {options.entity_type}, the entity type must be one of"
-            f" {', '.join(_KINDS)}"
+            "At least one of --add-config, --add-config-file, or --delete-config must be"
+            " specified with --alter"
         )
-    if options.entity_default:
-        exclude(options, "entity-default", "entity-name")
-        if options.entity_type == "topics":
-            raise CliError("--entity-default must not be specified with --describe of topics")
-        return options.entity_type, ""
-    return options.entity_type, options.entity_name
+    return entities
 
 
-def _alter(client: Client, options: Options, kind: str, name: str | None) -> None:
-    assert name is not None
-    _check_exists(client, kind, name)
-    added = read_properties(options.add_config_file)
+# -- alter ------------------------------------------------------------------------------------
+
+
+def _alter(client: Client, options: Options, entities: Entities) -> None:
+    added: dict[str, str] = {}
     if options.add_config:
         added = config_lines.added_configs(options.add_config)
+    elif options.add_config_file:
+        added = read_properties(read_text(options.add_config_file))
     dropped = [key.strip() for text in options.delete_config or () for key in text.split(",")]
-    entries = admin.describe_configs(client, _KINDS[kind], [name])[name]
-    known = {each.name for each in entries if each.config_source == _source(kind, name)}
-    unknown = [key for key in dropped if key not in known]
+    if entities.kind in RESOURCES:
+        _alter_resource(client, entities, added, dropped)
+    else:
+        _alter_quotas(client, entities, added, dropped)
+    if entities.name:
+        print(f"Completed updating config for {entities.kind[:-1]} {entities.name}.")
+    else:
+        print(f"Completed updating default config for {entities.kind} in the cluster.")
+
+
+def _alter_resource(
+    client: Client, entities: Entities, added: Mapping[str, str], dropped: Sequence[str]
+) -> None:
+    kind, name = entities.kind, entities.name or ""
+    _check_exists(client, kind, name)
+    entries = admin.describe_configs(client, RESOURCES[kind], [name])[name]
+    if kind == LOGGERS:
+        loggers = {each.name for each in entries}
+        unknown = [key for key in (*dropped, *added) if key not in loggers]
+        what = "broker logger(s)"
+    else:
+        known = {each.name for each in entries if each.config_source == _source(kind, name)}
+        unknown = [key for key in dropped if key not in known]
+        what = "config(s)"
     if unknown:
-        raise CliError(f"Invalid config(s): {','.join(unknown)}")
+        raise CliError(f"Invalid {what}: {','.join(unknown)}")
     changes: list[tuple[str, int, str | None]] = []
     changes += [(key, SET, value) for key, value in added.items()]
     changes += [(key, DELETE, None) for key in dropped]
-    admin.alter_configs(client, _KINDS[kind], name, changes)
-    if name:
-        print(f"Completed updating config for {kind[:-1]} {name}.")
-    else:
-        print(f"Completed updating default config for {kind} in the cluster.")
+    admin.alter_configs(client, RESOURCES[kind], name, changes)
+
+
+def _alter_quotas(
+    client: Client, entities: Entities, added: Mapping[str, str], dropped: Sequence[str]
+) -> None:
+    quota_lines.check_names(entities, added, dropped)
+    held = {
+        each.key
+        for entry in admin.describe_quotas(client, quota_lines.components(entities))
+        for each in entry.values
+    }
+    unknown = [key for key in dropped if key not in held]
+    if unknown:
+        raise CliError(f"Invalid config(s): {','.join(unknown)}")
+    operations = quota_lines.operations(added, dropped)
+    admin.alter_quotas(client, quota_lines.entity(entities), operations)
 
 
 def _check_exists(client: Client, kind: str, name: str) -> None:
-    if kind == "brokers" and name and int(name) not in client.brokers:
+    if kind in (BROKERS, LOGGERS) and name and int(name) not in client.brokers:
         raise CliError(f"Broker {name} is not there; these are: {_ids(client)}")
 
 
@@ -131,20 +185,28 @@ def _ids(client: Client) -> str:
     return ", ".join(map(str, sorted(client.brokers)))
 
 
-def _describe(client: Client, options: Options, kind: str, name: str | None) -> None:
-    everyone = list(admin.all_topics(client)) if kind == "topics" else _brokers(client)
-    for each in everyone if name is None else [name]:
+# -- describe ---------------------------------------------------------------------------------
+
+
+def _describe(client: Client, options: Options, entities: Entities) -> None:
+    if entities.kind in (USERS, CLIENTS, IPS):
+        _describe_quotas(client, entities)
+        return
+    kind = entities.kind
+    everyone = list(admin.all_topics(client)) if kind == TOPICS else _brokers(client)
+    for each in everyone if entities.name is None else [entities.name]:
         print(config_lines.heading(kind[:-1], each, everything=options.all))
         sys.stdout.flush()
         _check_exists(client, kind, each)
-        entries = admin.describe_configs(client, _KINDS[kind], [each])[each]
-        for entry in config_lines.wanted(entries, _source(kind, each), everything=options.all):
+        entries = admin.describe_configs(client, RESOURCES[kind], [each])[each]
+        everything = options.all or kind == LOGGERS
+        for entry in config_lines.wanted(entries, _source(kind, each), everything=everything):
             print(config_lines.config_line(entry))
 
 
 def _source(kind: str, name: str) -> int:
     """Where a setting of this very topic or broker comes from; '' is the default of brokers."""
-    if kind == "topics":
+    if kind == TOPICS:
         return config_lines.DYNAMIC_TOPIC
     return config_lines.DYNAMIC_BROKER if name else config_lines.DYNAMIC_DEFAULT_BROKER
 
@@ -152,3 +214,18 @@ def _source(kind: str, name: str) -> int:
 def _brokers(client: Client) -> list[str]:
     """Every broker, and '' for the default of them all."""
     return [*map(str, sorted(client.brokers)), ""]
+
+
+def _describe_quotas(client: Client, entities: Entities) -> None:
+    for entry in admin.describe_quotas(client, quota_lines.components(entities)):
+        print(quota_lines.quota_line(entry))
+    if CLIENTS in entities.types or IPS in entities.types or "" in entities.names:
+        return
+    users = [{"name": name} for name in entities.names] or None
+    answer = client.any(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, {"users": users})
+    check(int(answer.error_code), answer.error_message)
+    for result in answer.results:
+        if result.error_code == ErrorCode.RESOURCE_NOT_FOUND:
+            continue
+        check(int(result.error_code), result.error_message)
+        print(quota_lines.scram_line(result))

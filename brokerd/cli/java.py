@@ -9,10 +9,11 @@ from brokerd.groups.partitioner import java_string_hash
 _CAPACITY_MIN = 16
 
 
-def hash_map_order(names: Iterable[str]) -> list[str]:
-    """The order in which a `HashMap` with these keys, put in this order, gives them back."""
+def hash_map_order(names: Iterable[str], *, sized: bool = False) -> list[str]:
+    """The order in which a `HashMap` with these keys, put in this order, gives them back; `sized`
+    is one that was made for as many keys as there are."""
     keys = list(dict.fromkeys(names))
-    capacity = _CAPACITY_MIN
+    capacity = 1 << max(0, len(keys) - 1).bit_length() if sized else _CAPACITY_MIN
     while len(keys) > capacity * 3 // 4:
         capacity *= 2
     return sorted(keys, key=lambda key: _spread(key) & (capacity - 1))

@@ -7,7 +7,6 @@ which nobody set, has none although log.retention.hours has a default.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from decimal import Decimal
 from enum import IntEnum
 from typing import Any
 
@@ -16,6 +15,7 @@ from brokerd.config import DEFAULT_PROTOCOL_MAP, INTERNAL, known_keys
 from brokerd.config_catalog import ConfigType, known_setting
 from brokerd.config_docs import BROKER_DOCUMENTATION
 from brokerd.config_dynamic import DYNAMIC_ONLY, BrokerSettings, is_read_only
+from brokerd.config_values import java_double
 from brokerd.log.log_config import INT32_MAX, TOPIC_KEYS, TopicKey, effective_values
 
 Entry = dict[str, Any]
@@ -226,7 +226,7 @@ def _normal(kind: ConfigType, text: str) -> str:
         if kind in (ConfigType.INT, ConfigType.SHORT, ConfigType.LONG):
             return str(int(text))
         if kind is ConfigType.DOUBLE:
-            return _java_double(float(text))
+            return java_double(float(text))
     except ValueError:
         return text
     if kind is ConfigType.LIST:
@@ -234,19 +234,9 @@ def _normal(kind: ConfigType, text: str) -> str:
     return text
 
 
-def _java_double(value: float) -> str:
-    """As Double.toString: an exponent below 0.001 and from 10,000,000 on."""
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        return repr(value)
-    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
-    first, *rest = map(str, digits)
-    power = len(rest) + int(exponent)
-    return f"{'-' if sign else ''}{first}.{''.join(rest) or '0'}E{power}"
-
-
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
         return ",".join(map(str, value))
-    return _java_double(value) if isinstance(value, float) else str(value)
+    return java_double(value) if isinstance(value, float) else str(value)

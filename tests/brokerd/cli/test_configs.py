@@ -40,6 +40,48 @@ def test_settings_come_from_a_file_as_well(at: At, made: str, tmp_path: Path) ->
     assert "retention.ms=7000" in brokerd("configs", *at, "--describe", "--topic", made).ok().out
 
 
+def test_the_default_of_all_brokers_is_changed_shown_and_dropped(at: At) -> None:
+    every = ("--entity-type", "brokers", "--entity-default")
+    added = ("--add-config", "log.cleaner.threads=2")
+    said = brokerd("configs", *at, "--alter", *every, *added).ok()
+    assert said.lines == ["Completed updating default config for brokers in the cluster."]
+    assert brokerd("configs", *at, "--describe", "--broker-defaults").ok().lines == [
+        "Default configs for brokers in the cluster are:",
+        "  log.cleaner.threads=2 sensitive=false"
+        " synonyms={DYNAMIC_DEFAULT_BROKER_CONFIG:log.cleaner.threads=2}",
+    ]
+    dropped = ("--delete-config", "log.cleaner.threads")
+    brokerd("configs", *at, "--alter", "--broker-defaults", *dropped).ok()
+    assert len(brokerd("configs", *at, "--describe", *every).ok().lines) == 1
+
+
+def test_quotas_are_set_shown_and_dropped(at: At) -> None:
+    both = ("--entity-type", "users", "--entity-name", "eve",
+            "--entity-type", "clients", "--entity-default")  # fmt: skip
+    added = ("--add-config", "producer_byte_rate=1024,request_percentage=12.5")
+    said = brokerd("configs", *at, "--alter", *both, *added).ok()
+    assert said.lines == ["Completed updating config for user eve."]
+    short = ("--user", "eve", "--client-defaults")
+    assert brokerd("configs", *at, "--describe", *short).ok().lines == [
+        "Quota configs for user-principal 'eve', the default client-id are"
+        " producer_byte_rate=1024.0, request_percentage=12.5"
+    ]
+    dropped = ("--delete-config", "producer_byte_rate,request_percentage")
+    brokerd("configs", *at, "--alter", *both, *dropped).ok()
+    assert brokerd("configs", *at, "--describe", *both).ok().lines == []
+
+
+def test_levels_of_loggers_are_changed(at: At) -> None:
+    logger = "brokerd.server.network"
+    added = ("--add-config", f"{logger}=ERROR")
+    said = brokerd("configs", *at, "--alter", "--broker-logger", "1", *added).ok()
+    assert said.lines == ["Completed updating config for broker-logger 1."]
+    entity = ("--entity-type", "broker-loggers", "--entity-name", "1")
+    told = brokerd("configs", *at, "--describe", *entity).ok()
+    assert f"  {logger}=ERROR sensitive=false synonyms={{}}" in told.lines
+    brokerd("configs", *at, "--alter", *entity, "--delete-config", logger).ok()
+
+
 def test_the_older_form_finds_the_brokers_in_zookeeper(made: str, zookeeper: ZooKeeper) -> None:
     older = ("configs", "--zookeeper", zookeeper.connect(CHROOT))
     entity = ("--entity-type", "topics", "--entity-name", made)
@@ -57,6 +99,10 @@ def test_what_cannot_be_done_is_one_line(at: At, made: str) -> None:
         (alter, "At least one of --add-config"),
         (("--alter", "--topic", "nowhere", "--add-config", "retention.ms=1"), "nowhere"),
         (("--describe", "--entity-type", "moons"), "Invalid entity type moons"),
+        (("--alter", "--broker", "1", "--add-config", "num.partitions=2"), "dynamically: num.par"),
+        (("--alter", "--broker-logger", "1", "--add-config", "a=INFO"), "Invalid broker logger(s)"),
+        (("--alter", "--user", "x", "--add-config", "producer_byte_rate=0.5"), "a LONG value"),
+        (("--alter", "--user", "x", "--delete-config", "producer_byte_rate"), "Invalid config(s)"),
         (("--describe", "--broker", "one"), "must be a valid integer broker id"),
         (("--describe", "--broker", "7"), "Broker 7 is not there; these are: 1"),
         (("--describe", "--topic", "nowhere"), "nowhere"),
@@ -79,13 +125,20 @@ def test_the_lines_are_those_of_kafkas_tool(at: At, made: str) -> None:
         ("--describe", "--topic", made, "--all"),
         ("--describe", "--broker", "1", "--all"),
         ("--describe", "--broker", "1"),
+        ("--alter", "--broker-defaults", "--add-config", "log.cleaner.backoff.ms=20000"),
         ("--describe", "--broker-defaults"),
+        ("--alter", "--user", "a b", "--client-defaults", "--add-config",
+         "producer_byte_rate=12345678,consumer_byte_rate=2048"),
+        ("--describe", "--entity-type", "users", "--entity-type", "clients"),
+        ("--describe", "--entity-type", "broker-loggers", "--entity-name", "1"),
         ("--describe", "--broker", "one"),
         ("--alter", "--topic", made, "--delete-config", "no.such"),
         ("--alter", "--topic", made, "--add-config", "retention.ms"),
         ("--alter", "--topic", made),
     )
     assert differences("configs", at, lines) == {}
+    drop = ("--delete-config", "log.cleaner.backoff.ms")
+    brokerd("configs", *at, "--alter", "--broker-defaults", *drop).ok()
 
 
 @pytest.mark.kafka

@@ -1,0 +1,120 @@
+"""Whose settings `configs` is asked for: topics, brokers, their loggers, users, clients, addresses.
+
+As Kafka's ConfigCommand reads them: --entity-type with --entity-name or --entity-default, in order,
+or a short flag for each. Pure.
+"""
+
+import ipaddress
+import socket
+from dataclasses import dataclass
+
+from brokerd.cli.options import CliError, Options, has
+
+TOPICS, BROKERS, LOGGERS = "topics", "brokers", "broker-loggers"
+USERS, CLIENTS, IPS = "users", "clients", "ips"
+TYPES = (TOPICS, CLIENTS, USERS, BROKERS, IPS, LOGGERS)
+NAMED = (("topic", TOPICS), ("client", CLIENTS), ("user", USERS), ("broker", BROKERS),
+         ("broker-logger", LOGGERS), ("ip", IPS))  # fmt: skip
+DEFAULTS = (("client-defaults", CLIENTS), ("user-defaults", USERS), ("broker-defaults", BROKERS),
+            ("ip-defaults", IPS))  # fmt: skip
+QUOTA_TYPES = {USERS: "user", CLIENTS: "client-id", IPS: "ip"}
+_WITH_DEFAULT = (USERS, CLIENTS, BROKERS, IPS)
+
+
+@dataclass(frozen=True, slots=True)
+class Entities:
+    """Types and names in the order they were given; '' is the default of a type, and a type
+    beyond the last name stands for all of its kind."""
+
+    types: tuple[str, ...]
+    names: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        """The type that was given first."""
+        return self.types[0]
+
+    @property
+    def name(self) -> str | None:
+        """The name that was given first, None where there is none."""
+        return self.names[0] if self.names else None
+
+
+def read_entities(options: Options) -> Entities:
+    """What the options name. Raises CliError in Kafka's words."""
+    types = list(options.entity_types or ())
+    names = list(options.entity_names or ())
+    are_long = bool(types or names)
+    for flag, kind in NAMED:
+        if has(options, flag):
+            types.append(kind)
+            names.append(getattr(options, flag.replace("-", "_")))
+    for flag, kind in DEFAULTS:
+        if has(options, flag):
+            types.append(kind)
+            names.append("")
+    _check_types(types)
+    if are_long and any(has(options, flag) for flag, _ in (*NAMED, *DEFAULTS)):
+        raise CliError(
+            "--entity-{type,name,default} should not be used in conjunction with specific entity"
+            " flags"
+        )
+    entities = Entities(tuple(types), tuple(names))
+    for name in filter(None, names):
+        _check_name(entities.kind, name)
+    return entities
+
+
+def _check_types(types: list[str]) -> None:
+    twice = [kind for number, kind in enumerate(types) if kind in types[:number]]
+    if twice:
+        raise CliError(f"Duplicate entity type(s) specified: {','.join(twice)}")
+    for kind in types:
+        if kind not in TYPES:
+            raise CliError(
+                f"Invalid entity type {kind}, the entity type must be one of {', '.join(TYPES)}"
+            )
+    if not types:
+        raise CliError("At least one entity type must be specified")
+    if len(types) > 1 and set(types) != {USERS, CLIENTS}:
+        raise CliError(f"Only '{USERS}' and '{CLIENTS}' entity types may be specified together")
+
+
+def _check_name(kind: str, name: str) -> None:
+    if kind in (BROKERS, LOGGERS) and not name.isdecimal():
+        raise CliError(
+            f"The entity name for {kind} must be a valid integer broker id, but it is: {name}"
+        )
+    if kind == IPS and not _is_address(name):
+        raise CliError(
+            f"The entity name for {kind} must be a valid IP or resolvable host, but it is: {name}"
+        )
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        try:
+            socket.getaddrinfo(name, None)
+        except (OSError, UnicodeError):
+            return False
+    return True
+
+
+def check_alterable(entities: Entities) -> None:
+    """Raises CliError unless it is said whose settings are to change."""
+    if entities.names and (entities.name or entities.kind in _WITH_DEFAULT):
+        return
+    if entities.kind in _WITH_DEFAULT:
+        raise CliError(
+            "an entity-name or default entity must be specified with --alter of users, clients,"
+            " brokers or ips"
+        )
+    raise CliError(f"an entity name must be specified with --alter of {','.join(entities.types)}")
+
+
+def check_describable(entities: Entities) -> None:
+    """Raises CliError for loggers of no broker."""
+    if entities.kind == LOGGERS and not entities.name:
+        raise CliError(f"an entity name must be specified with --describe of {LOGGERS}")

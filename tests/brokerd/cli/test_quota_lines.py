@@ -1,0 +1,75 @@
+"""Quotas as `configs` reads and shows them, in the words of Kafka's tool."""
+
+from types import SimpleNamespace as Some
+
+import pytest
+
+from brokerd.cli.config_entities import Entities
+from brokerd.cli.options import CliError
+from brokerd.cli.quota_lines import check_names, components, entity, operations, quota_line
+
+USER, CLIENT = Entities(("users",), ("ada",)), Entities(("clients",), ("",))
+IP = Entities(("ips",), ("::1",))
+BOTH = Entities(("users", "clients"), ("ada", ""))
+
+
+def shown(quotas: dict[str, float], **names: str | None) -> str:
+    parts = [Some(entity_type=kind.replace("_", "-"), entity_name=name)
+             for kind, name in names.items()]  # fmt: skip
+    values = [Some(key=key, value=value) for key, value in quotas.items()]
+    return quota_line(Some(entity=parts, values=values))
+
+
+def test_a_line_names_the_entity_and_its_quotas_as_java_writes_them() -> None:
+    assert shown({"producer_byte_rate": 12345678.0}, user=None) == (
+        "Quota configs for the default user-principal are producer_byte_rate=1.2345678E7"
+    )
+    quotas = {"producer_byte_rate": 1024.0, "consumer_byte_rate": 2048.0}
+    assert shown(quotas, client_id="x y", user="ada") == (
+        "Quota configs for user-principal 'ada', client-id 'x y' are consumer_byte_rate=2048.0,"
+        " producer_byte_rate=1024.0"
+    )
+    assert shown({"connection_creation_rate": 5.0}, ip="::1") == (
+        "Quota configs for ip '::1' are connection_creation_rate=5.0"
+    )
+
+
+def test_a_type_without_a_name_means_all_of_it() -> None:
+    every = components(Entities(("users", "clients"), ("",)))
+    assert [(each["entity_type"], each["match_type"]) for each in every] == [
+        ("user", 1),
+        ("client-id", 2),
+    ]
+    assert components(USER) == [{"entity_type": "user", "match_type": 0, "match": "ada"}]
+    with pytest.raises(CliError, match="More entity names specified than entity types"):
+        components(Entities(("users",), ("a", "b")))
+    assert entity(BOTH) == [
+        {"entity_type": "user", "entity_name": "ada"},
+        {"entity_type": "client-id", "entity_name": None},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("entities", "added", "dropped", "said"),
+    [
+        (USER, ["nope"], [], "Only quota and SCRAM credential configs can be added for 'users'"),
+        (USER, [], ["nope"], "Only quota and SCRAM credential configs can be deleted for 'users'"),
+        (CLIENT, ["SCRAM-SHA-256"], [], "Only quota configs can be added for 'clients' using"),
+        (BOTH, [], ["a", "b"], "Only quota configs can be deleted for 'clients' using"),
+        (IP, ["producer_byte_rate"], [], "Only connection quota configs can be added for 'ips'"),
+        (USER, ["SCRAM-SHA-256"], [], "SCRAM credentials cannot be changed by this tool yet"),
+    ],
+)
+def test_what_is_no_quota_is_said(entities, added, dropped, said: str) -> None:
+    with pytest.raises(CliError) as refused:
+        check_names(entities, added, dropped)
+    assert str(refused.value).startswith(said)
+
+
+def test_quotas_are_numbers() -> None:
+    assert operations({"producer_byte_rate": "12.5"}, ["request_percentage"]) == [
+        {"key": "producer_byte_rate", "value": 12.5, "remove": False},
+        {"key": "request_percentage", "value": 0.0, "remove": True},
+    ]
+    with pytest.raises(CliError, match="Cannot parse quota configuration value for a: fast"):
+        operations({"a": "fast"}, [])
