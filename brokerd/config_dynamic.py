@@ -146,8 +146,10 @@ def _check_together(after: BrokerConfig, changed: Iterable[str]) -> None:
     names = set(changed)
     if "log.retention.ms" in names and after.log_retention_ms == 0:
         raise _invalid("log.retention.ms must be -1 for no limit, or at least 1")
-    if after.max_connections_per_ip == 0:
-        raise _invalid("max.connections.per.ip must be at least 1")
+    if after.max_connections_per_ip == 0 and not after.max_connections_per_ip_overrides:
+        raise _invalid(
+            "max.connections.per.ip must be at least 1 without max.connections.per.ip.overrides"
+        )
     share = after.log_cleaner_dedupe_buffer_size // after.log_cleaner_threads
     touched = names & {"log.cleaner.dedupe.buffer.size", "log.cleaner.threads"}
     if touched and share <= _DEDUPE_BYTES_PER_THREAD:

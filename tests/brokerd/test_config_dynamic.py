@@ -108,6 +108,11 @@ def test_a_step_of_threads_is_measured_from_what_is_in_force() -> None:
     )
 
 
+def test_addresses_may_be_shut_out_where_others_have_a_limit_of_their_own() -> None:
+    overrides = {"max.connections.per.ip.overrides": "127.0.0.1:5"}
+    assert refusal(OWN, ("max.connections.per.ip", "0"), held=overrides) == ""
+
+
 def test_what_is_there_already_does_not_keep_other_settings_from_changing() -> None:
     held = {"num.partitions": "3", "log.retention.ms": "soon"}
     assert refusal(OWN, ("message.max.bytes", "5"), held=held) == ""

@@ -124,17 +124,14 @@ def test_the_lines_are_those_of_kafkas_tool(at: At, made: str) -> None:
         ("--describe", "--entity-type", "brokers"),
         ("--describe", "--topic", made, "--all"),
         ("--describe", "--broker", "1", "--all"),
-        ("--describe", "--broker", "1"),
         ("--alter", "--broker-defaults", "--add-config", "log.cleaner.backoff.ms=20000"),
         ("--describe", "--broker-defaults"),
         ("--alter", "--user", "a b", "--client-defaults", "--add-config",
          "producer_byte_rate=12345678,consumer_byte_rate=2048"),
         ("--describe", "--entity-type", "users", "--entity-type", "clients"),
         ("--describe", "--entity-type", "broker-loggers", "--entity-name", "1"),
-        ("--describe", "--broker", "one"),
         ("--alter", "--topic", made, "--delete-config", "no.such"),
         ("--alter", "--topic", made, "--add-config", "retention.ms"),
-        ("--alter", "--topic", made),
     )
     assert differences("configs", at, lines) == {}
     drop = ("--delete-config", "log.cleaner.backoff.ms")
