@@ -6,7 +6,8 @@
 #   bench/kafka.sh broker DIR PORT ID ZK [key=value…]  one broker, in the foreground (ZK = host:port/chroot)
 #   bench/kafka.sh dump-log|console-producer|console-consumer|topics|configs|consumer-groups|
 #                  get-offsets|producer-perf|consumer-perf [argument…]
-#   bench/kafka.sh run CLASS [argument…]               any other main class of Kafka
+#   bench/kafka.sh run CLASS [argument…]               any other main class of Kafka (or a Java file)
+#   bench/kafka.sh class VERB                          the main class behind a verb
 #
 # Kafka comes from KAFKA_HOME (an unpacked distribution) where that is set; else its jars are fetched
 # once by Maven into ${XDG_CACHE_HOME:-~/.cache}/aerie-kafka. Java 17 and Maven are found on PATH.
@@ -102,10 +103,12 @@ EOF
 }
 
 verb=${1:-}
-[ -n "$verb" ] || { sed -n '2,14p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+[ -n "$verb" ] || { sed -n '2,15p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 shift
 tools=org.apache.kafka.tools
-case $verb in
+asked=$verb
+[ "$verb" != class ] || asked=${1:-}
+case $asked in
   fetch | zookeeper | broker | run) class= ;;
   dump-log) class=kafka.tools.DumpLogSegments ;;
   console-producer) class=kafka.tools.ConsoleProducer ;;
@@ -116,8 +119,9 @@ case $verb in
   get-offsets) class=$tools.GetOffsetShell ;;
   producer-perf) class=$tools.ProducerPerformance ;;
   consumer-perf) class=$tools.ConsumerPerformance ;;
-  *) echo "kafka.sh: unknown verb $verb (the head of the file lists them)" >&2; exit 2 ;;
+  *) echo "kafka.sh: unknown verb $asked (the head of the file lists them)" >&2; exit 2 ;;
 esac
+[ "$verb" != class ] || { echo "$class"; exit; }
 fetch
 case $verb in
   fetch) echo "$jars" ;;

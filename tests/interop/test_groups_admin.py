@@ -1,7 +1,6 @@
 """Administration of groups: confluent-kafka's and kafka-python's clients, Apache Kafka's tool."""
 
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -20,7 +19,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from kafka import KafkaAdminClient
 
 from tests.support.brokerd import BrokerdCluster
-from tests.support.group_members import ROOT, ConfluentMember
+from tests.support.group_members import ConfluentMember
+from tests.support.kafka_tools import kafka
 from tests.support.zookeeper import ZooKeeper
 
 TOPIC = "numbers"
@@ -130,18 +130,9 @@ def test_kafka_python_administers_groups(bootstrap: str, group: str) -> None:
 
 
 def consumer_groups(bootstrap: str, *arguments: str) -> str:
-    command = [str(ROOT / "bench" / "kafka.sh"), "consumer-groups"]
-    done = subprocess.run(
-        [*command, "--bootstrap-server", bootstrap, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    if done.returncode == 3:
-        pytest.skip(done.stderr.strip())
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    said = kafka("consumer-groups", "--bootstrap-server", bootstrap, *arguments)
+    assert said.code == 0, said.out + said.err
+    return said.out
 
 
 @pytest.mark.kafka

@@ -1,6 +1,5 @@
 """What groups leave on disk, read by Apache Kafka's own tool."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from brokerd.groups.partitioner import OFFSETS_TOPIC, partition_for
 from tests.support.brokerd import BrokerdCluster
-from tests.support.group_members import ROOT, ConfluentMember
+from tests.support.group_members import ConfluentMember
+from tests.support.kafka_tools import kafka
 from tests.support.zookeeper import ZooKeeper
 
 TOPIC, GROUP = "numbers", "readers"
@@ -34,8 +34,8 @@ def test_apache_kafka_decodes_offsets_and_groups(zookeeper: ZooKeeper, tmp_path:
         cluster.stop()
         partition = f"{OFFSETS_TOPIC}-{partition_for(GROUP, 8)}"
         segment = cluster.brokers[0].logs / partition / f"{0:020}.log"
-        printed = dump(segment)
-    records = [line.split(" key: ")[1] for line in printed.splitlines() if " key: " in line]
+        said = kafka("dump-log", "--offsets-decoder", "--files", segment).ok()
+    records = [line.split(" key: ")[1] for line in said.lines if " key: " in line]
     assert len(records) == 5
     joined, committed, emptied, offset_gone, group_gone = records
     assert joined.startswith(GROUP_KEY)
@@ -52,19 +52,3 @@ def test_apache_kafka_decodes_offsets_and_groups(zookeeper: ZooKeeper, tmp_path:
     assert '"members":[]' in emptied
     assert offset_gone == OFFSET_KEY + " payload: <DELETE>"
     assert group_gone == GROUP_KEY + " payload: <DELETE>"
-
-
-def dump(segment: Path) -> str:
-    command = [str(ROOT / "bench" / "kafka.sh"), "dump-log", "--offsets-decoder"]
-    done = subprocess.run(
-        [*command, "--files", str(segment)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    if done.returncode == 3:
-        pytest.skip(done.stderr.strip())
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.strip() == ""
-    return done.stdout

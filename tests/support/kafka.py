@@ -8,28 +8,24 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from tests.support.kafka_tools import KAFKA, fetch_kafka, kafka
 from tests.support.zookeeper import free_port
 
-_SCRIPT = Path(__file__).parent.parent.parent / "bench" / "kafka.sh"
-_NOT_THERE = 3  # kafka.sh: neither KAFKA_HOME nor Maven
-_FETCH_S, _READY_S = 600, 90
+_READY_S = 90
+_FILES_MAX = 500  # a longer argument is more than a process is given
 
 
 @contextmanager
 def apache_kafka(directory: Path, zookeeper_connect: str, broker_id: int = 1) -> Iterator[str]:
     """A running broker on the given chroot of ZooKeeper; yields its bootstrap address."""
-    fetched = subprocess.run([_SCRIPT, "fetch"], capture_output=True, timeout=_FETCH_S)
-    if fetched.returncode == _NOT_THERE:
-        pytest.skip(fetched.stderr.decode().strip())
-    fetched.check_returncode()
+    fetch_kafka()
     port = free_port()
     with (directory / "kafka.log").open("wb") as output:
         process = subprocess.Popen(
-            [_SCRIPT, "broker", directory / "kafka", str(port), str(broker_id), zookeeper_connect],
+            [KAFKA, "broker", directory / "kafka", str(port), str(broker_id), zookeeper_connect],
             stdout=output,
             stderr=output,
             env=os.environ | {"KAFKA_HEAP_OPTS": "-Xms128m -Xmx512m"},
@@ -51,19 +47,14 @@ def dump_of_log(directory: Path, *options: str) -> str:
 
 
 def dump_of_files(paths: Iterable[Path], *options: str) -> str:
-    """The same of any files of logs; as many as one start of the tool takes, and no more."""
-    files = sorted(map(str, paths))
-    common = os.path.commonpath(files) if len(files) > 1 else "/"
-    done = subprocess.run(
-        [str(_SCRIPT), "dump-log", "--deep-iteration", *options, "--files",
-         ",".join(os.path.relpath(path, common) for path in files)],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False,
-        cwd=common,
-    )  # fmt: skip
-    if done.returncode == _NOT_THERE:
-        pytest.skip(f"Apache Kafka is not here: {done.stdout.strip()}")
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+    """The same of any files of logs."""
+    texts, files = [], sorted(map(str, paths))
+    for first in range(0, len(files), _FILES_MAX):
+        some = ",".join(files[first : first + _FILES_MAX])
+        said = kafka("dump-log", "--deep-iteration", *options, "--files", some)
+        assert said.code == 0, said.err
+        texts.append(said.out + said.err)
+    return "".join(texts)
 
 
 def _wait_until_ready(port: int, process: subprocess.Popen[bytes]) -> None:

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.brokerd.cli.conftest import CHROOT
-from tests.brokerd.cli.tool import brokerd, differences, kafka
+from tests.brokerd.cli.tool import differences
+from tests.support.brokerd_tools import brokerd
+from tests.support.kafka_tools import kafka
 from tests.support.zookeeper import ZooKeeper
 
 At = tuple[str, str]

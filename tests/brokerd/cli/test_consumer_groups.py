@@ -8,9 +8,11 @@ import pytest
 from confluent_kafka import Producer
 
 from brokerd.cli.admin import TopicPartition
-from tests.brokerd.cli.tool import Said, brokerd, differences
+from tests.brokerd.cli.tool import differences
 from tests.support.brokerd import Brokerd
+from tests.support.brokerd_tools import brokerd
 from tests.support.group_members import ConfluentMember
+from tests.support.warm import Said
 
 At = tuple[str, str]
 FIRST_MS = 1_700_000_000_000

@@ -11,8 +11,10 @@ import pytest
 from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, Record, encode_batch, write_crc
-from tests.brokerd.cli.tool import ROOT, Said, brokerd, kafka
 from tests.brokerd.log.support import NOW_MS, batch, headers, open_log
+from tests.support.brokerd_tools import brokerd
+from tests.support.kafka_tools import kafka
+from tests.support.warm import ROOT, Said
 
 CONFIG = LogConfig(segment_bytes=40_000, index_interval_bytes=1000)
 SUFFIXES = (".log", ".index", ".timeindex", ".snapshot")

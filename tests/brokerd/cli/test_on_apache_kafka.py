@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from tests.brokerd.cli.tool import Said, brokerd, kafka
+from tests.support.brokerd_tools import brokerd
 from tests.support.kafka import apache_kafka
+from tests.support.kafka_tools import kafka
+from tests.support.warm import Said
 from tests.support.zookeeper import ZooKeeper
 
 TOPIC, GROUP = "numbers", "readers"

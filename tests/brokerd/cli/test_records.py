@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.brokerd.cli.tool import ROOT, Said, brokerd, kafka
 from tests.support.brokerd import Brokerd
+from tests.support.brokerd_tools import brokerd
+from tests.support.kafka_tools import kafka
+from tests.support.warm import ROOT, Said
 
 At = tuple[str, str]
 TEXT = "a:h1,b:h2\tk1:v1\nNULL\tNULL:ohne\na:NULL\tk3:NULL\n"
