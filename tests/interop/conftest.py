@@ -40,8 +40,8 @@ def new_name(_numbers: Iterator[int]) -> Callable[[str], str]:
 def kafka_port(zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """An Apache Kafka to ask the same as `brokerd_port`."""
     directory = tmp_path_factory.mktemp("answers-of-kafka")
-    with apache_kafka(directory, zookeeper.connect("/answers-of-kafka")) as address:
-        yield int(address.split(":")[1])
+    with apache_kafka(directory, zookeeper.connect("/answers-of-kafka")) as kafka:
+        yield kafka.port
 
 
 @pytest.fixture(scope="session")

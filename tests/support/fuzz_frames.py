@@ -198,4 +198,3 @@ def _other_api(draw: random.Random, frame: bytearray) -> None:
 _CHANGES: tuple[Change, ...] = (
     _flip, _flip, _overwrite, _overwrite, _cut, _drop, _insert, _repeat, _long_varint, _other_api,
 )  # fmt: skip
-

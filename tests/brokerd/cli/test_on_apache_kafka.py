@@ -1,17 +1,15 @@
 """The tools on Apache Kafka itself: its broker and the files that it writes."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
 
 from tests.support.brokerd_tools import brokerd
-from tests.support.kafka import apache_kafka
+from tests.support.kafka import ApacheKafka
 from tests.support.kafka_tools import kafka
 from tests.support.warm import Said
-from tests.support.zookeeper import ZooKeeper
 
 TOPIC, GROUP = "numbers", "readers"
 At = tuple[str, str]
@@ -20,25 +18,19 @@ pytestmark = pytest.mark.kafka
 
 
 @pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("apache")
-
-
-@pytest.fixture(scope="module")
-def at(zookeeper: ZooKeeper, directory: Path) -> Iterator[At]:
+def at(shared_kafka: ApacheKafka) -> At:
     """A broker of Kafka with a topic in every codec and a group that stands at 7."""
-    with apache_kafka(directory, zookeeper.connect("/cli-apache")) as address:
-        at = ("--bootstrap-server", address)
-        brokerd("topics", *at, "--create", "--topic", TOPIC, "--partitions", "2",
-                "--replication-factor", "1").ok()  # fmt: skip
-        for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
-            settings = {"bootstrap.servers": address, "compression.type": codec}
-            producer = Producer(settings | {"enable.idempotence": codec == "lz4"})
-            for number in range(20):
-                producer.produce(TOPIC, "v" * number, str(number), headers=[("codec", codec)])
-            assert producer.flush(30) == 0
-        reset(at, "7").ok()
-        yield at
+    at = ("--bootstrap-server", shared_kafka.address)
+    brokerd("topics", *at, "--create", "--topic", TOPIC, "--partitions", "2",
+            "--replication-factor", "1").ok()  # fmt: skip
+    for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
+        settings = {"bootstrap.servers": shared_kafka.address, "compression.type": codec}
+        producer = Producer(settings | {"enable.idempotence": codec == "lz4"})
+        for number in range(20):
+            producer.produce(TOPIC, "v" * number, str(number), headers=[("codec", codec)])
+        assert producer.flush(30) == 0
+    reset(at, "7").ok()
+    return at
 
 
 def reset(at: At, offset: str) -> Said:
@@ -70,9 +62,9 @@ def test_the_same_is_told_of_a_broker_of_kafka(
 
 @pytest.mark.parametrize("options", [(), ("--print-data-log",), ("--index-sanity-check",)])
 def test_kafkas_live_files_are_shown_as_kafka_shows_them(
-    at: At, directory: Path, options: tuple[str, ...]
+    at: At, shared_kafka: ApacheKafka, options: tuple[str, ...]
 ) -> None:
-    folder = next((directory / "kafka" / "logs").glob(f"{TOPIC}-0"))
+    folder = next(shared_kafka.logs.glob(f"{TOPIC}-0"))
     files = ",".join(sorted(str(each) for each in folder.glob("*.log")) +
                      sorted(str(each) for each in folder.glob("*.index")))  # fmt: skip
     arguments = ("dump-log", *options, "--files", files)
@@ -80,9 +72,9 @@ def test_kafkas_live_files_are_shown_as_kafka_shows_them(
     assert (ours.out, ours.err, ours.code) == (theirs.out, theirs.err, theirs.code)
 
 
-def test_offsets_and_groups_in_kafkas_files(at: At, directory: Path) -> None:
+def test_offsets_and_groups_in_kafkas_files(at: At, shared_kafka: ApacheKafka) -> None:
     reset(at, "9").ok()
-    logs = (directory / "kafka" / "logs").glob("__consumer_offsets-*/*.log")
+    logs = shared_kafka.logs.glob("__consumer_offsets-*/*.log")
     written = [str(each) for each in logs if each.stat().st_size]
     arguments = ("dump-log", "--offsets-decoder", "--files", ",".join(sorted(written)))
     theirs, ours = kafka(*arguments), brokerd(*arguments)

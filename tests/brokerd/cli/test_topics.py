@@ -1,5 +1,7 @@
 """topics on a real broker, and beside Apache Kafka's own tool."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.brokerd.cli.conftest import CHROOT
@@ -88,8 +90,11 @@ def test_a_wrong_line_is_refused_before_anything_is_asked() -> None:
         assert words in said.err
 
 
-def test_a_cluster_that_is_away_is_one_line_after_a_while() -> None:
-    said = brokerd("topics", "--bootstrap-server", "127.0.0.1:1", "--list")
+def test_a_cluster_that_is_away_is_one_line_after_a_while(tmp_path: Path) -> None:
+    file = tmp_path / "admin.properties"
+    file.write_text("default.api.timeout.ms=1000\n")
+    nobody = ("--bootstrap-server", "127.0.0.1:1", "--command-config", file)
+    said = brokerd("topics", *nobody, "--list")
     assert (said.code, said.err) == (1, "")
     assert said.lines == [
         "Error while executing topic command : No broker could be asked: 127.0.0.1:1:"

@@ -17,10 +17,8 @@ TOPIC, GROUP = "orders", "billing"
 
 
 @pytest.fixture(scope="module")
-def kafka(zookeeper, tmp_path_factory):
-    directory = tmp_path_factory.mktemp("apache-kafka")
-    with apache_kafka(directory, zookeeper.connect("/apache")) as bootstrap_servers:
-        yield Cluster(slug="kafka", name="Kafka", bootstrap_servers=bootstrap_servers)
+def kafka(shared_kafka):
+    return Cluster(slug="kafka", name="Kafka", bootstrap_servers=shared_kafka.address)
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +69,9 @@ def test_a_tick_tells_the_truth(written):
     assert (broker["up"], broker["source"]) == (True, "none")
 
 
-def test_data_on_disk_is_that_of_every_replica(kafka, zookeeper, tmp_path):
+def test_data_on_disk_is_that_of_every_replica(kafka, shared_kafka, tmp_path):
     with (
-        apache_kafka(tmp_path, zookeeper.connect("/apache"), broker_id=2),
+        apache_kafka(tmp_path, shared_kafka.zookeeper_connect, broker_id=2),
         for_cluster(kafka) as gateway,
     ):
         gateway.admin.create_topic("twice", 2, 2)

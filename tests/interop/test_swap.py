@@ -1,0 +1,239 @@
+"""The swap: Apache Kafka on what brokerd wrote, brokerd on what Kafka wrote, and both once more.
+
+Every record, offset, setting, group and producer is told by the one as by the other before it, also
+of transactions that Kafka committed, aborted and left open.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import IsolationLevel
+from confluent_kafka.admin import OffsetSpec
+
+from tests.interop import seen
+from tests.interop.swap import (
+    COMPACTED,
+    COMPACTED_LEDGER,
+    FIRST_MS,
+    LEDGER,
+    Swap,
+    alter,
+    put,
+    transaction,
+)
+from tests.support.kafka import dump_of_log
+from tests.support.zookeeper import ZooKeeper
+
+pytestmark = pytest.mark.kafka
+
+PARTS = (
+    "topics", "records", "committed records", "last values", "starts", "ends", "stable ends",
+    "offsets of the latest record", "offsets by time", "groups", "producers", "first epochs",
+    "aborted", "transaction indexes",
+)  # fmt: skip
+Look = dict[str, Any]
+
+
+def look(swap: Swap) -> Look:
+    """What the broker that runs now tells."""
+    address = swap.address
+    topics = seen.topics(address)
+    places = [(name, index) for name, (_, count, _) in topics.items() for index in range(count)]
+    kept = [place for place in places if place[0] not in COMPACTED]
+    committed = seen.records(address, places, "read_committed")
+    compacted = {place: committed.pop(place) for place in places if place[0] in COMPACTED}
+    return {
+        "topics": topics,
+        "records": seen.records(address, kept, "read_uncommitted"),
+        "committed records": committed,
+        "last values": {place: _last_values(rows) for place, rows in compacted.items()},
+        "starts": seen.ends(address, kept, OffsetSpec.earliest()),
+        "ends": seen.ends(address, places, OffsetSpec.latest()),
+        "stable ends": seen.ends(
+            address, places, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED
+        ),
+        "offsets of the latest record": seen.ends(address, kept, OffsetSpec.max_timestamp()),
+        # Kafka finds none where the segment that had it is below the log start and still there.
+        "offsets by time": seen.ends(
+            address,
+            [each for each in kept if each[0] != "deleted-from"],
+            OffsetSpec.for_timestamp(FIRST_MS + 42),
+        ),
+        "groups": seen.committed(address),
+        "producers": seen.producers(address, places),
+        "first epochs": seen.epoch_ends(address, kept),
+        "aborted": seen.aborted(address, (LEDGER, 0)),
+        "transaction indexes": {
+            path.name: path.read_bytes() for path in (swap.logs / f"{LEDGER}-0").glob("*.txnindex")
+        },
+    }
+
+
+def _last_values(rows: list[seen.Row]) -> dict[bytes | None, bytes]:
+    """By key; a record without a value takes its key away."""
+    found = {key: value for _, _, key, value, _ in rows}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+class Story:
+    """What each broker told, in the order in which they took turns."""
+
+    def __init__(self, swap: Swap) -> None:
+        self.swap = swap
+        self.by_brokerd = self.brokerd_begins()
+        self.kafka_on_brokerds, self.by_kafka = self.kafka_takes_over()
+        self.brokerd_on_kafkas = self.brokerd_comes_back()
+        self.brokerd_again, self.compacted_by_brokerd = self.brokerd_goes_on()
+        self.dump = dump_of_log(swap.logs / f"{COMPACTED_LEDGER}-0")
+        self.kafka_at_last, self.kafka_after_the_open_one = self.kafka_ends_it()
+
+    def brokerd_begins(self) -> Look:
+        swap = self.swap
+        swap.brokerd.start()
+        swap.create_topics()
+        swap.write(0)
+        put(swap.address, "recovered", 0)
+        for ledger in (LEDGER, COMPACTED_LEDGER):
+            put(swap.address, ledger, 0, keys=4)
+        swap.wait_until_cleaned("compacted", 60)
+        swap.brokerd.kill()
+        swap.brokerd.start()
+        put(swap.address, "recovered", 1)
+        told = look(swap)
+        swap.brokerd.stop()
+        return told
+
+    def kafka_takes_over(self) -> tuple[Look, Look]:
+        """Ends as by kill -9, with a transaction open."""
+        swap = self.swap
+        swap.start_kafka()
+        first = look(swap)
+        swap.write(1)
+        for number in range(8):
+            end = "abort" if number % 2 else "commit"
+            self.text = [f"{end}-{number}-{i}" * 9 for i in range(6)]
+            keys = 4 if number % 4 == 2 else 6
+            for ledger in (LEDGER, COMPACTED_LEDGER):
+                transaction(swap.address, ledger, f"writer-{number % 3}", self.text, end, keys)
+        self.stable = seen.ends(swap.address, [(COMPACTED_LEDGER, 0)], OffsetSpec.latest())
+        for ledger in (LEDGER, COMPACTED_LEDGER):
+            transaction(swap.address, ledger, f"hanging-{ledger}", ["open"], "none", keys=1)
+            transaction(swap.address, ledger, "later", ["commit-later" * 9] * 5, "commit", keys=1)
+        last = look(swap)
+        swap.wait_until_saved("deleted-from", last["starts"]["deleted-from", 0])
+        swap.kafka.kill()
+        swap.kafka.forget()
+        return first, last
+
+    def brokerd_comes_back(self) -> Look:
+        self.swap.brokerd.start()
+        told = look(self.swap)
+        self.swap.brokerd.stop()
+        return told
+
+    def brokerd_goes_on(self) -> tuple[Look, Look]:
+        swap = self.swap
+        swap.brokerd.start()
+        first = look(swap)
+        alter(swap.address, COMPACTED_LEDGER, "min.cleanable.dirty.ratio", "0.01")
+        swap.wait_until_cleaned(COMPACTED_LEDGER, self.stable[COMPACTED_LEDGER, 0] // 2 + 50)
+        ledger = [(COMPACTED_LEDGER, 0)]
+        (self.committed,) = seen.records(swap.address, ledger, "read_committed").values()
+        (self.uncommitted,) = seen.records(swap.address, ledger, "read_uncommitted").values()
+        swap.write(2)
+        last = look(swap)
+        swap.brokerd.stop()
+        return first, last
+
+    def kafka_ends_it(self) -> tuple[Look, Look]:
+        swap = self.swap
+        swap.start_kafka()
+        first = look(swap)
+        for ledger in (LEDGER, COMPACTED_LEDGER):  # aborts what it had begun
+            transaction(swap.address, ledger, f"hanging-{ledger}", ["end"], "commit", keys=1)
+        swap.write(3)
+        last = look(swap)
+        swap.kafka.stop()
+        return first, last
+
+
+@pytest.fixture(scope="module")
+def story(zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+    swap = Swap(tmp_path_factory.mktemp("swap"), zookeeper)
+    try:
+        yield Story(swap)
+    finally:
+        swap.close()
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_kafka_tells_what_brokerd_told(story: Story, part: str) -> None:
+    assert story.kafka_on_brokerds[part] == story.by_brokerd[part]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_brokerd_tells_what_kafka_told_before_it_was_killed(story: Story, part: str) -> None:
+    assert story.brokerd_on_kafkas[part] == story.by_kafka[part]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_brokerd_tells_the_same_after_a_clean_restart(story: Story, part: str) -> None:
+    assert story.brokerd_again[part] == story.by_kafka[part]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_kafka_tells_what_brokerd_told_of_it_all(story: Story, part: str) -> None:
+    assert story.kafka_at_last[part] == story.compacted_by_brokerd[part]
+
+
+def test_there_was_something_to_tell(story: Story) -> None:
+    told = story.by_kafka
+    assert {len(rows) for (name, _), rows in told["records"].items() if "codec" in name} == {200}
+    assert told["starts"]["deleted-from", 0] == 87
+    assert told["stable ends"][LEDGER, 0] < told["ends"][LEDGER, 0]
+    assert len(told["transaction indexes"]) >= 2
+    listed = {entry for entries in told["aborted"].values() for entry in entries}
+    assert len(listed) == 4
+    assert [] in told["aborted"].values()
+    assert len(told["producers"][LEDGER, 0]) == 5
+    assert told["groups"]["readers"] == [
+        ("codec-zstd", 0, 5, ""), ("rolled", 0, 21, "where I was"),
+    ]  # fmt: skip
+    assert len(list((story.swap.logs / "rolled-0").glob("*.log"))) > 3
+
+
+def test_one_idempotent_producer_wrote_through_it_all(story: Story) -> None:
+    told = story.kafka_after_the_open_one
+    values = [
+        sorted(int(row[3]) for row in told["records"]["idempotent", index]) for index in (0, 1)
+    ]
+    assert values == [list(range(index, story.swap.sent, 2)) for index in (0, 1)]
+    (producer,) = told["producers"]["idempotent", 0]
+    assert producer[0] == story.by_brokerd["producers"]["idempotent", 0][0][0]
+    assert producer[2] == story.swap.sent // 2 - 1
+
+
+def test_kafkas_transactions_were_compacted_by_brokerd(story: Story) -> None:
+    place = (COMPACTED_LEDGER, 0)
+    committed = {key: value for _, _, key, value, _ in story.committed}
+    assert committed == story.by_kafka["last values"][place]
+    assert len(story.committed) == len(committed)
+    values = {value.decode() for _, _, _, value, _ in story.uncommitted}
+    aborted = {value for value in values if value.startswith("abort")}
+    assert aborted == set(story.text)  # those of the last one are in the segment of the open one
+    for part in ("ends", "stable ends", "producers"):
+        assert story.compacted_by_brokerd[part][place] == story.by_kafka[part][place]
+    assert not re.findall("ismatch|isvalid: false|Exception|not found|ERROR", story.dump)
+    markers = [story.dump.count(f"endTxnMarker: {kind}") for kind in ("ABORT", "COMMIT")]
+    assert markers == [4, 5]
+
+
+def test_kafka_aborts_the_open_transaction_and_serves_on(story: Story) -> None:
+    before, after = story.kafka_at_last, story.kafka_after_the_open_one
+    assert after["stable ends"] == after["ends"]
+    end = {**before["last values"][COMPACTED_LEDGER, 0], b"key-0": b"end"}
+    assert after["last values"][COMPACTED_LEDGER, 0] == end
+    assert after["committed records"][LEDGER, 0][-1][3] == b"end"
+    assert b"open" not in [row[3] for row in after["committed records"][LEDGER, 0]]
