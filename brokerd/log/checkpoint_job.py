@@ -1,8 +1,14 @@
 """Writing a log directory's checkpoint outside the thread that appends."""
 
+import time
 from collections.abc import Callable
+from itertools import islice
+from typing import Final
 
 from brokerd.log.checkpoints import Offsets, offset_entries, write_entries
+
+PIECE: Final = 1_000
+PAUSE_S: Final = 0.0002
 
 Done = Callable[[OSError | None], None]
 
@@ -23,10 +29,20 @@ class CheckpointJob:
 
     def run(self) -> None:
         try:
-            write_entries(self._path, offset_entries(self._offsets))
+            write_entries(self._path, self._entries())
         except OSError as error:
             error.filename = error.filename or self._path
             self._error = error
+
+    def _entries(self) -> list[str]:
+        """A piece at a time, so that the thread which appends gets the interpreter in between."""
+        entries: list[str] = []
+        items = iter(self._offsets.items())
+        while piece := dict(islice(items, PIECE)):
+            entries += offset_entries(piece)
+            if len(piece) == PIECE:
+                time.sleep(PAUSE_S)
+        return entries
 
     def finish(self) -> None:
         if self._done is not None:

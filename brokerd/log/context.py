@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
+from heapq import heappop, heappush
 from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -60,33 +61,41 @@ class Trash:
     __slots__ = ("_due",)
 
     def __init__(self) -> None:
-        self._due: list[tuple[int, str]] = []
+        self._due: list[tuple[int, str]] = []  # a heap
 
     def __len__(self) -> int:
         return len(self._due)
 
     def add(self, path: str, due_ms: int) -> None:
-        self._due.append((due_ms, path))
+        heappush(self._due, (due_ms, path))
 
-    def take_due(self, now_ms: int) -> list[str]:
-        """The paths whose time has come; they are the caller's to remove."""
-        due = [path for at_ms, path in self._due if at_ms <= now_ms]
-        if due:
-            self._due = [item for item in self._due if item[0] > now_ms]
+    def is_due(self, now_ms: int) -> bool:
+        """Whether the time of any has come."""
+        return bool(self._due) and self._due[0][0] <= now_ms
+
+    def take_due(self, now_ms: int, most: int) -> list[str]:
+        """Up to so many paths whose time has come; they are the caller's to remove."""
+        due: list[str] = []
+        while len(due) < most and self.is_due(now_ms):
+            due.append(heappop(self._due)[1])
         return due
 
 
 class RemoveJob:
     """Remove files and directories; one that is gone already is no error.
 
-    `failed` is told, where logs are used, of the first one that could not be removed.
+    `failed` is told, where logs are used, of the first one that could not be removed; `done` at the
+    end in any case.
     """
 
-    __slots__ = ("_error", "_failed", "_paths")
+    __slots__ = ("_done", "_error", "_failed", "_paths")
 
-    def __init__(self, paths: list[str], failed: Callable[[OSError], None] = no_failure) -> None:
+    def __init__(
+        self, paths: list[str], failed: Callable[[OSError], None], done: Callable[[], None]
+    ) -> None:
         self._paths = paths
         self._failed = failed
+        self._done = done
         self._error: OSError | None = None
 
     def run(self) -> None:
@@ -101,6 +110,7 @@ class RemoveJob:
     def finish(self) -> None:
         if self._error is not None:
             self._failed(self._error)
+        self._done()
 
 
 @crash_points.around("trash-remove")

@@ -1,6 +1,7 @@
 """Making what was written durable, outside the thread that appends."""
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from brokerd.log import crash_points, names
@@ -22,11 +23,15 @@ class FlushJob:
     other, younger batches.
     """
 
-    __slots__ = ("_log", "_paths", "_pinned", "_truncations", "_up_to", "error")
+    __slots__ = ("_done", "_log", "_paths", "_pinned", "_truncations", "_up_to", "error")
 
-    def __init__(self, log: "StoredLog", up_to: int) -> None:
+    def __init__(
+        self, log: "StoredLog", up_to: int, done: Callable[[], None] = lambda: None
+    ) -> None:
+        """`done` is called where the log is used, however it ended."""
         self._log = log
         self._up_to = up_to
+        self._done = done
         self._truncations = log.truncations
         self.error: OSError | None = None
         self._pinned: list[FileRange] = []
@@ -52,6 +57,7 @@ class FlushJob:
             self._log.flush_failed(self.error)
         elif self._log.truncations == self._truncations:
             self._log.flushed_to(self._up_to)
+        self._done()
 
 
 def _sync(path: str) -> None:

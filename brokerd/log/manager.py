@@ -1,9 +1,8 @@
-"""All logs of a broker, over its log directories: loading, creating, deleting, the regular duties.
+"""All logs of a broker, over its log directories: loading, creating, deleting, closing them.
 
 Loading: lock every directory, see whether it was left cleanly, then open each partition (with
-recovery where the stop was not clean). Duties are `tick_…` methods that the server calls about once
-a second with the time; each knows when it is due and does a bounded slice. Slow disk work goes
-through `submit` (see `context.DiskJob`).
+recovery where the stop was not clean). What is done by the clock is in `duties`. Slow disk work
+goes through `submit` (see `context.DiskJob`).
 
 A deleted partition is renamed at once and removed later; the log of an older topic of the same name
 is set aside as `-stray` for a partition that is new, never removed. An error of a disk, wherever it
@@ -12,26 +11,24 @@ comes up, is noted and told to `on_failing`; `take_failed` then takes the log di
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from uuid import UUID, uuid4
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import checkpoints, crash_points, loader, names
-from brokerd.log.checkpoint_job import CheckpointJob, Done
+from brokerd.log.closing import close_all
 from brokerd.log.context import (
     NOT_THE_DISKS,
     DiskJob,
     EventSink,
     LogContext,
-    RemoveJob,
     no_event,
     run_now,
     storage_error,
 )
-from brokerd.log.log_config import INT64_MAX, LogConfig
+from brokerd.log.housekeeping import DEFAULT_TIMES, DutyTimes, Housekeeping
+from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDir, LogDirError
 from brokerd.log.log_dirs import FailedDir, Key, LogDirs
 from brokerd.log.partition_log import PartitionLog
@@ -39,20 +36,7 @@ from brokerd.log.topic_ids import NIL, TopicIds
 
 logger = logging.getLogger(__name__)
 
-RETENTION_SLICE: Final = 200
-
 _rename = crash_points.around("directory-rename")(os.rename)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DutyTimes:
-    """How often duties are due; Kafka's defaults."""
-
-    retention_interval_ms: int = 300_000
-    checkpoint_interval_ms: int = 60_000
-
-
-DEFAULT_TIMES: Final = DutyTimes()
 
 
 class LogManager:
@@ -73,11 +57,9 @@ class LogManager:
         self._failing: dict[str, str] = {}
         self._context = LogContext(submit=submit, on_event=on_event)
         self._defaults = defaults or LogConfig()
-        self._times = times
         self._logs: dict[Key, PartitionLog] = {}
-        self._retention_round: Iterator[PartitionLog] = iter(())
-        self._retention_due_ms = self._checkpoint_due_ms = 0
-        self._flushed_ms: dict[Key, int] = {}
+        self._contexts: dict[str, LogContext] = {}
+        self.duties = Housekeeping(self._logs, dirs, self._context, times, self._job_failed)
         self._compacted: dict[Key, None] = {}
         self._topic_ids = TopicIds()
 
@@ -104,8 +86,7 @@ class LogManager:
         except BaseException:
             dirs.unlock()
             raise
-        manager._retention_due_ms = now_ms + times.retention_interval_ms
-        manager._checkpoint_due_ms = now_ms + times.checkpoint_interval_ms
+        manager.duties.begin(now_ms)
         return manager
 
     def _load_or_fail(self, log_dir: LogDir, now_ms: int) -> None:
@@ -145,20 +126,23 @@ class LogManager:
         self, log_dir: LogDir, key: Key, topic_id: UUID, config: LogConfig, loaded: loader.LoadedLog
     ) -> PartitionLog:
         path = log_dir.partition_path(*key)
-        context = replace(
-            self._context, on_failure=lambda error: self._disk_failed(log_dir.path, error)
-        )
-        log = PartitionLog(context, path, *key, topic_id, config, loaded)
+        log = PartitionLog(self._context_of(log_dir.path), path, *key, topic_id, config, loaded)
         self._logs[key] = log
         self.dirs.put(key, log_dir)
         self._note_duties(key, config)
         return log
 
+    def _context_of(self, path: str) -> LogContext:
+        """What the logs of one log directory share."""
+        context = self._contexts.get(path)
+        if context is None:
+            context = self._contexts[path] = replace(
+                self._context, on_failure=lambda error: self._disk_failed(path, error)
+            )
+        return context
+
     def _note_duties(self, key: Key, config: LogConfig) -> None:
-        if config.flush_ms < INT64_MAX or config.flush_messages < INT64_MAX:
-            self._flushed_ms.setdefault(key, 0)
-        else:
-            self._flushed_ms.pop(key, None)
+        self.duties.note(key, config)
         if config.is_compacted:
             self._compacted[key] = None
         else:
@@ -251,8 +235,7 @@ class LogManager:
         self._forget(key)
 
     def _forget(self, key: Key) -> None:
-        del self._logs[key]
-        self._flushed_ms.pop(key, None)
+        self.duties.forget(key, self._logs.pop(key))
         self._compacted.pop(key, None)
         self._topic_ids.forget(key)
 
@@ -286,75 +269,6 @@ class LogManager:
             )
         return taken
 
-    # -- duties ------------------------------------------------------------------------------------
-
-    def tick_retention(self, now_ms: int) -> None:
-        """Every log.retention.check.interval.ms: old segments go, in slices."""
-        if now_ms >= self._retention_due_ms:
-            self._retention_due_ms = now_ms + self._times.retention_interval_ms
-            self._retention_round = iter(self.all())
-        for _, log in zip(range(RETENTION_SLICE), self._retention_round, strict=False):
-            if self.get(log.topic, log.partition) is log:
-                self._retain(log, now_ms)
-
-    def _retain(self, log: PartitionLog, now_ms: int) -> None:
-        try:
-            log.apply_retention(now_ms, log.high_watermark)
-        except KafkaError as error:
-            self._storage_event(log, error)
-
-    def _storage_event(self, log: PartitionLog, error: Exception) -> None:
-        detail = {"topic": log.topic, "partition": log.partition, "error": str(error)}
-        self._context.on_event("storage_error", detail)
-
-    def tick_delete(self, now_ms: int) -> None:
-        """Remove what was renamed away long enough ago."""
-        due = self._context.trash.take_due(now_ms)
-        if due:
-            self._context.submit(RemoveJob(due, self._job_failed))
-
-    def flush_due(self, now_ms: int) -> None:
-        """Sync the logs whose flush.ms or flush.messages has passed."""
-        for key, flushed_ms in self._flushed_ms.items():
-            log = self._logs[key]
-            pending = log.log_end_offset - log.recovery_point
-            waited_ms = now_ms - flushed_ms if pending else -1
-            if pending >= log.config.flush_messages or waited_ms >= log.config.flush_ms:
-                self._flushed_ms[key] = now_ms
-                with suppress(KafkaError):  # whose log directory goes offline for it
-                    log.begin_flush(log.log_end_offset)
-
-    def tick_checkpoints(self, now_ms: int) -> None:
-        """Every log.flush.offset.checkpoint.interval.ms: recovery points and log starts."""
-        if now_ms >= self._checkpoint_due_ms:
-            self._checkpoint_due_ms = now_ms + self._times.checkpoint_interval_ms
-            for job in self._checkpoints():
-                self._context.submit(job)
-
-    def _checkpoints(self) -> list[CheckpointJob]:
-        starts = {key: log.log_start_offset for key, log in self._logs.items()}
-        points = {key: log.recovery_point for key, log in self._logs.items()}
-        return [
-            *self.dirs.checkpoint(checkpoints.RECOVERY_POINT, points, self._job_failed),
-            *self.dirs.checkpoint(checkpoints.LOG_START, starts, self._job_failed),
-        ]
-
-    def save_log_starts(self, directory: str, done: Done) -> None:
-        """Checkpoint the log starts of a log directory now."""
-        starts = {
-            key: self._logs[key].log_start_offset
-            for key, log_dir in self.dirs.of.items()
-            if log_dir.path == directory
-        }
-
-        def finish(error: OSError | None) -> None:
-            if error is not None:
-                self._job_failed(error)
-            done(error)
-
-        path = f"{directory}/{checkpoints.LOG_START}"
-        self._context.submit(CheckpointJob(path, starts, finish))
-
     def write_offsets(self, name: str, offsets: Mapping[Key, int]) -> None:
         """Checkpoint offsets of logs in the directories where they lie; others are forgotten."""
         for job in self.dirs.checkpoint(name, offsets, self._job_failed):
@@ -371,14 +285,9 @@ class LogManager:
 
         A directory in which a log cannot be closed is left unmarked: it is recovered next time.
         """
-        for key, log in self._logs.items():
-            try:
-                log.close()
-            except (OSError, KafkaError) as error:
-                self._failing.setdefault(self.dirs.of[key].path, str(error))
-                self._storage_event(log, error)
-        for job in self._checkpoints():
-            run_now(job)  # before the marks, which vouch for them
+        for path, reason in close_all(self._logs.values(), self.dirs).items():
+            self._failing.setdefault(path, reason)
+        self.duties.write_checkpoints()  # before the marks, which vouch for them
         for log_dir in self.dirs.live:
             try:
                 if log_dir.path not in self._failing:

@@ -13,6 +13,7 @@ thread-safe: all calls come from one thread, which passes the time.
 """
 
 import logging
+from collections.abc import Callable
 from uuid import UUID
 
 from brokerd.log import loader, producer_snapshot, retention
@@ -140,6 +141,11 @@ class StoredLog:
             if offset < self.log_end_offset:
                 self._producers.replay(loader.with_markers(self._segments.headers_from(offset)))
         return self._producers
+
+    @property
+    def starts_inside(self) -> bool:
+        """Whether the log starts behind where its first segment does."""
+        return self.log_start_offset > self._segments[0].base_offset
 
     @property
     def is_loaded(self) -> bool:
@@ -328,9 +334,9 @@ class StoredLog:
         return self._segments.between(start_offset, end_offset)
 
     @tells_of_errors
-    def begin_flush(self, up_to: int) -> None:
+    def begin_flush(self, up_to: int, done: Callable[[], None] = lambda: None) -> None:
         """Have all below `up_to` made durable, in its own time. Raises KafkaError."""
-        self._context.submit(FlushJob(self, up_to))
+        self._context.submit(FlushJob(self, up_to, done))
 
     def flush(self) -> None:
         """Make everything written so far durable. Raises OSError."""
@@ -350,13 +356,26 @@ class StoredLog:
 
     def close(self) -> None:
         """Close cleanly: afterwards the recovery point is the log end. Raises OSError."""
-        if self._ready:
-            self._segments.active.close_indexes()
-            if self.config.preallocate:
-                self._segments.active.give_back_reserve()
-            if self._producers is not None:
-                self._save_snapshot()
+        if self.finish_writing():
             self.flush()
+        self.close_files()
+
+    def finish_writing(self) -> bool:
+        """Write what is in memory only; whether anything of the log is to be synced then.
+
+        Raises OSError.
+        """
+        if not self._ready:
+            return False
+        self._segments.active.close_indexes()
+        if self.config.preallocate:
+            self._segments.active.give_back_reserve()
+        if self._producers is not None:
+            self._save_snapshot()
+        return self.recovery_point < self.log_end_offset
+
+    def close_files(self) -> None:
+        """Close what is open; it opens again where it is needed."""
         for segment in self._segments:
             segment.file.close()
 

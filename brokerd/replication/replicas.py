@@ -29,7 +29,7 @@ class ReplicaManager:
 
     __slots__ = (
         "_checkpoint_due_ms", "_checkpoint_interval_ms", "_clock", "_high_watermarks", "_logs",
-        "_partitions", "gone", "gone_by_topic", "local_id", "offline",
+        "_partitions", "_round", "gone", "gone_by_topic", "local_id", "offline",
     )  # fmt: skip
 
     def __init__(
@@ -46,6 +46,7 @@ class ReplicaManager:
         self._high_watermarks = logs.dirs.read(checkpoints.HIGH_WATERMARK)
         self._checkpoint_due_ms = clock.now_ms() + checkpoint_interval_ms
         self._checkpoint_interval_ms = checkpoint_interval_ms
+        self._round = logs.duties.round(checkpoints.HIGH_WATERMARK)
         self.offline: dict[Key, str] = {}
         self.gone = [0] * len(TRAFFIC)
         """What the partitions counted that are here no more, so that sums never go back."""
@@ -159,15 +160,23 @@ class ReplicaManager:
             self._logs.reconfigure(partition.topic, partition.index, config)
             partition.advance()
 
-    def tick(self, now_ms: int) -> None:
-        """Every replica.high.watermark.checkpoint.interval.ms: the high watermark checkpoint."""
-        if now_ms >= self._checkpoint_due_ms:
+    def tick(self, now_ms: int) -> bool:
+        """Every replica.high.watermark.checkpoint.interval.ms: the high watermark checkpoint, a
+        slice at a time; whether there is more to do."""
+        if not self._round.is_under_way:
+            if now_ms < self._checkpoint_due_ms:
+                return False
             self._checkpoint_due_ms = now_ms + self._checkpoint_interval_ms
-            self.checkpoint()
+            self._round.begin(self._marked(), self._high_watermark_of)
+        return self._round.step()
 
     def checkpoint(self) -> None:
-        """Write the high watermarks of all partitions; call it once more before logs close."""
-        marks = dict(self._high_watermarks)
-        for key, partition in self._partitions.items():
-            marks[key] = partition.high_watermark
-        self._logs.write_offsets(checkpoints.HIGH_WATERMARK, marks)
+        """Write the high watermarks on the spot: call it once more before logs close."""
+        self._round.run(self._marked(), self._high_watermark_of)
+
+    def _marked(self) -> list[Key]:
+        return [*self._partitions, *self._high_watermarks]
+
+    def _high_watermark_of(self, key: Key) -> int | None:
+        partition = self._partitions.get(key)
+        return partition.high_watermark if partition else self._high_watermarks.get(key)

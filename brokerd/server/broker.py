@@ -21,11 +21,13 @@ from brokerd.cluster.client import ClusterClient
 from brokerd.cluster.image import ImageDelta
 from brokerd.cluster.requests import ClusterSettings, Endpoint
 from brokerd.config import BrokerConfig
+from brokerd.config_values import LONG_MAX
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.compaction.cleaner import Cleaner
+from brokerd.log.housekeeping import FLUSH_LOOK_MS, DutyTimes
 from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDirError
-from brokerd.log.manager import DutyTimes, LogManager
+from brokerd.log.manager import LogManager
 from brokerd.log.producer_expiry import ProducerExpiry
 from brokerd.metrics import BrokerMetrics, LoopTimes
 from brokerd.replication.epochs import check_current_epoch
@@ -40,7 +42,7 @@ from brokerd.server.cleaner_workers import CleanerWorkers
 from brokerd.server.cold_reads import ColdReads
 from brokerd.server.context import ColdHandler
 from brokerd.server.disk_worker import DiskWorker
-from brokerd.server.duties import Duties
+from brokerd.server.duties import Duties, Duty
 from brokerd.server.events import EventRing
 from brokerd.server.fetch_sessions import INT32_MAX, FetchSessions
 from brokerd.server.group_service import GroupService
@@ -165,6 +167,7 @@ class Broker:
             times=DutyTimes(
                 retention_interval_ms=config.log_retention_check_interval_ms,
                 checkpoint_interval_ms=config.log_flush_offset_checkpoint_interval_ms,
+                flush_interval_ms=_flush_interval_ms(config),
             ),
         )
 
@@ -178,14 +181,14 @@ class Broker:
             place = f"127.0.0.1, brokerd.admin.port={config.brokerd_admin_port}"
             raise BindError(f"cannot listen on {place}: {os.strerror(error.errno or 0)}") from error
 
-    def _duty_list(self) -> list[Callable[[int], None]]:
-        compaction = [self.cleaner.tick] if self.config.log_cleaner_enable else []
+    def _duty_list(self) -> list[Duty]:
+        compaction: list[Duty] = [self.cleaner.tick] if self.config.log_cleaner_enable else []
         return [
             *compaction,
-            self.logs.tick_retention,
-            self.logs.tick_checkpoints,
-            self.logs.tick_delete,
-            self.logs.flush_due,
+            self.logs.duties.tick_retention,
+            self.logs.duties.tick_checkpoints,
+            self.logs.duties.tick_delete,
+            self.logs.duties.tick_flush,
             lambda _: self.metrics.loop.note(monotonic()),
             self.producer_expiry.tick,
             self.replicas.tick,
@@ -306,6 +309,12 @@ class Broker:
                 "leader_epoch": state.leader_epoch,
             }
             self.events.add("leader", detail)
+
+
+def _flush_interval_ms(config: BrokerConfig) -> int:
+    """How often is looked for logs to be flushed: Kafka never does unless it is told how often."""
+    told_ms = config.log_flush_scheduler_interval_ms
+    return told_ms if told_ms < LONG_MAX else FLUSH_LOOK_MS
 
 
 def _cluster_settings(config: BrokerConfig, cluster_id: str, log_dir: str) -> ClusterSettings:

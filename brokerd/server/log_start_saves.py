@@ -61,4 +61,4 @@ class LogStartSaves:
             if directory.waiting:
                 self._begin(path, directory)
 
-        self._logs.save_log_starts(path, finish)
+        self._logs.duties.save_log_starts(path, finish)

@@ -19,8 +19,9 @@ from pathlib import Path
 os.environ["BROKERD_CRASH_AT"] = ""  # before the log is imported: its points can be observed
 
 from brokerd.log import checkpoints, crash_points, names
+from brokerd.log.housekeeping import DEFAULT_TIMES
 from brokerd.log.log_config import LogConfig
-from brokerd.log.manager import DEFAULT_TIMES, LogManager
+from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import (
     CONTROL,
@@ -65,7 +66,7 @@ class Life:
         self.log.delete_records_before(offset)
         directory = manager.directory_of("t", self._partition)
         assert directory is not None
-        manager.save_log_starts(directory, lambda error: None)
+        manager.duties.save_log_starts(directory, lambda error: None)
         self._tell("deleted", self._partition, offset)
 
 
@@ -99,11 +100,11 @@ def life(directory: Path, tell: Tell) -> None:
     first.append(8, 0)
     transactions(manager.create("t", 1, TOPIC_ID, CONFIG, NOW_MS), tell)
     first.append(8, 1)
-    manager.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms)
+    manager.duties.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms)
     manager.write_offsets(checkpoints.HIGH_WATERMARK, {("t", 0): 32, ("t", 1): 2})
     first.delete_before(manager, 9)
-    manager.tick_retention(NOW_MS + DEFAULT_TIMES.retention_interval_ms)
-    manager.tick_delete(NOW_MS + DEFAULT_TIMES.retention_interval_ms)
+    manager.duties.tick_retention(NOW_MS + DEFAULT_TIMES.retention_interval_ms)
+    manager.duties.tick_delete(NOW_MS + DEFAULT_TIMES.retention_interval_ms)
     first.cut(27)
     first.append(2, 2)
     first.cut(22)
@@ -111,7 +112,7 @@ def life(directory: Path, tell: Tell) -> None:
     Life(manager, 2, tell).append(2, 0)
     tell("removing", 2, 0)
     manager.delete("t", 2, NOW_MS)
-    manager.tick_delete(NOW_MS + DEFAULT_TIMES.retention_interval_ms)
+    manager.duties.tick_delete(NOW_MS + DEFAULT_TIMES.retention_interval_ms)
     manager.shutdown()
     manager = LogManager.open([str(directory)], 1, now_ms=NOW_MS)
     first = Life(manager, 0, tell)

@@ -9,9 +9,10 @@ import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.context import DiskJob
+from brokerd.log.housekeeping import DEFAULT_TIMES
 from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDirError
-from brokerd.log.manager import DEFAULT_TIMES, LogManager
+from brokerd.log.manager import LogManager
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, records
 
 CONFIG = LogConfig(segment_bytes=2000)
@@ -113,7 +114,7 @@ def appends(manager: LogManager) -> None:
 
 def retains(manager: LogManager) -> None:
     manager.reconfigure("t", 1, LogConfig(segment_bytes=2000, retention_ms=1))
-    manager.tick_retention(RETENTION_MS)
+    manager.duties.tick_retention(RETENTION_MS)
 
 
 def deletes(manager: LogManager) -> None:
@@ -133,14 +134,14 @@ def deletes_records(manager: LogManager) -> None:
 
 
 def checkpoints(manager: LogManager) -> None:
-    manager.tick_checkpoints(CHECKPOINT_MS)
+    manager.duties.tick_checkpoints(CHECKPOINT_MS)
 
 
 def saves_log_starts(manager: LogManager) -> None:
     told: list[OSError | None] = []
     directory = manager.directory_of("t", 1)
     assert directory is not None
-    manager.save_log_starts(directory, told.append)
+    manager.duties.save_log_starts(directory, told.append)
     assert told[0] is not None
 
 
@@ -186,7 +187,8 @@ def test_an_error_of_the_disk_takes_its_directory_offline_wherever_it_comes_up(
     assert offsets_of(manager, 0) == list(range(20))
     with pytest.raises(KafkaError, match="is offline"):
         manager.create("t", 1, TOPIC_ID, CONFIG, NOW_MS)
-    for tick in (manager.tick_checkpoints, manager.tick_retention, manager.flush_due):
+    duties = manager.duties
+    for tick in (duties.tick_checkpoints, duties.tick_retention, duties.tick_flush):
         tick(RETENTION_MS)
     assert manager.take_failed() == []
     manager.shutdown()

@@ -11,9 +11,10 @@ import pytest
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import checkpoints
 from brokerd.log.context import DiskJob
+from brokerd.log.housekeeping import DEFAULT_TIMES, FLUSH_LOOK_MS, INITIAL_DELAY_MS
 from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDirError
-from brokerd.log.manager import DEFAULT_TIMES, LogManager
+from brokerd.log.manager import LogManager
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, records
 
 CONFIG = LogConfig(segment_bytes=2000)
@@ -243,9 +244,9 @@ def test_a_deleted_log_is_gone_at_once_and_its_files_later(tmp_path: Path) -> No
     manager.delete("t" * 249, 0, NOW_MS)
     assert manager.all() == []
     (renamed,) = tmp_path.glob("*-delete")
-    manager.tick_delete(NOW_MS + CONFIG.file_delete_delay_ms - 1)
+    manager.duties.tick_delete(NOW_MS + CONFIG.file_delete_delay_ms - 1)
     assert renamed.exists()
-    manager.tick_delete(NOW_MS + CONFIG.file_delete_delay_ms)
+    manager.duties.tick_delete(NOW_MS + CONFIG.file_delete_delay_ms)
     assert not renamed.exists()
     assert found is not None
     found.release()
@@ -263,7 +264,7 @@ def test_a_deletion_that_a_stop_interrupted_is_finished(tmp_path: Path) -> None:
     manager.shutdown()
     manager = start(tmp_path)
     assert manager.all() == []
-    manager.tick_delete(NOW_MS)
+    manager.duties.tick_delete(NOW_MS)
     assert not list(tmp_path.glob("*-delete"))
     manager.shutdown()
 
@@ -275,10 +276,17 @@ def test_retention_comes_at_its_interval(tmp_path: Path) -> None:
     assert log is not None
     manager.reconfigure("t", 0, LogConfig(segment_bytes=2000, retention_ms=1))
     log.high_watermark = 20
-    manager.tick_retention(NOW_MS + DEFAULT_TIMES.retention_interval_ms - 1)
+    manager.duties.tick_retention(NOW_MS + INITIAL_DELAY_MS - 1)
     assert log.log_start_offset == 0
-    manager.tick_retention(NOW_MS + DEFAULT_TIMES.retention_interval_ms)
+    manager.duties.tick_retention(NOW_MS + INITIAL_DELAY_MS)
     assert log.log_start_offset == 20
+    log.append([batch()], 0, NOW_MS)
+    log.high_watermark = 21
+    again_ms = NOW_MS + INITIAL_DELAY_MS + DEFAULT_TIMES.retention_interval_ms
+    manager.duties.tick_retention(again_ms - 1)
+    assert log.log_start_offset == 20
+    manager.duties.tick_retention(again_ms)
+    assert log.log_start_offset == 21
     manager.shutdown()
 
 
@@ -287,14 +295,14 @@ def test_checkpoints_come_at_their_interval(tmp_path: Path) -> None:
     manager = start(tmp_path, submit=jobs.append)
     fill(manager, count=3)
     jobs.clear()
-    manager.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms - 1)
+    manager.duties.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms - 1)
     assert jobs == []
-    manager.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms)
+    manager.duties.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms)
     for job in jobs:
         job.run()
         job.finish()
     assert (tmp_path / "recovery-point-offset-checkpoint").read_text() == "0\n1\nt 0 0\n"
-    assert (tmp_path / "log-start-offset-checkpoint").read_text() == "0\n1\nt 0 0\n"
+    assert (tmp_path / "log-start-offset-checkpoint").read_text() == "0\n0\n"
     crash(manager)
 
 
@@ -330,7 +338,7 @@ def test_a_flush_that_ends_after_a_truncation_vouches_for_nothing(tmp_path: Path
     log = manager.create("t", 0, TOPIC_ID, LogConfig(flush_messages=5), NOW_MS)
     log.append([batch(8)], 0, NOW_MS)
     jobs.clear()
-    manager.flush_due(NOW_MS)
+    manager.duties.tick_flush(NOW_MS)
     (job,) = jobs
     job.run()
     log.truncate_to(2)
@@ -346,19 +354,19 @@ def test_a_log_is_flushed_after_so_many_messages(tmp_path: Path) -> None:
     manager = start(tmp_path)
     log = manager.create("t", 0, TOPIC_ID, LogConfig(flush_messages=5), NOW_MS)
     log.append([batch(4)], 0, NOW_MS)
-    manager.flush_due(NOW_MS)
+    manager.duties.tick_flush(NOW_MS)
     assert log.recovery_point == 0
     log.append([batch(1)], 0, NOW_MS)
-    manager.flush_due(NOW_MS)
+    manager.duties.tick_flush(NOW_MS + FLUSH_LOOK_MS)
     assert log.recovery_point == 5
     crash(manager)
 
 
 def test_a_log_is_flushed_after_so_long(tmp_path: Path) -> None:
     manager = start(tmp_path)
-    log = manager.create("t", 0, TOPIC_ID, LogConfig(flush_ms=1000), NOW_MS)
-    for at_ms, recovery_point in ((0, 1), (999, 1), (1000, 3)):
+    log = manager.create("t", 0, TOPIC_ID, LogConfig(flush_ms=2500), NOW_MS)
+    for at_ms, recovery_point in ((0, 1), (1400, 1), (2500, 3)):
         log.append([batch()], 0, NOW_MS)
-        manager.flush_due(NOW_MS + at_ms)
+        manager.duties.tick_flush(NOW_MS + at_ms)
         assert log.recovery_point == recovery_point
     crash(manager)

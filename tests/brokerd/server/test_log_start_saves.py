@@ -14,6 +14,7 @@ class Logs:
 
     def __init__(self) -> None:
         self.writes: list[tuple[str, Done]] = []
+        self.duties = self
 
     def directory_of(self, topic: str, partition: int) -> str | None:
         return "/logs" if partition < 5 else None

@@ -180,7 +180,7 @@ def test_a_range_being_sent_is_read_to_its_end_over_a_swap(tmp_path: Path) -> No
     before = pinned.read()
     cleaner.tick(NOW_MS)
     workers.do()
-    log.manager.tick_delete(NOW_MS + 1)
+    log.manager.duties.tick_delete(NOW_MS + 1)
     assert not list(tmp_path.glob("t-0/*.deleted"))
     assert pinned.read() == before
     pinned.release()

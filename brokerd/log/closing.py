@@ -1,0 +1,51 @@
+"""Closing all logs cleanly: afterwards every recovery point is the log end.
+
+A few logs are synced one by one; for more, the file system is told to write everything at once
+(syncfs), since a thousand fsyncs are a thousand commits of its journal.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from brokerd.errors import KafkaError
+from brokerd.log.context import storage_error
+from brokerd.log.linux import sync_filesystem
+from brokerd.log.log_dirs import LogDirs
+from brokerd.log.partition_log import PartitionLog
+
+SYNCED_SINGLY_MAX: Final = 16
+
+
+def close_all(logs: Iterable[PartitionLog], dirs: LogDirs) -> dict[str, str]:
+    """Close the logs; why it failed in a log directory, for those where it did."""
+    failures: dict[str, str] = {}
+    dirty: dict[str, list[PartitionLog]] = {}
+    everything = list(logs)
+    for log in everything:
+        path = dirs.of[log.topic, log.partition].path
+        try:
+            if log.finish_writing():
+                dirty.setdefault(path, []).append(log)
+        except (OSError, KafkaError) as error:
+            failures.setdefault(path, _reason(error))
+    for path, unsynced in dirty.items():
+        try:
+            _sync(path, unsynced)
+        except (OSError, KafkaError) as error:
+            failures.setdefault(path, _reason(error))
+    for log in everything:
+        log.close_files()
+    return failures
+
+
+def _sync(path: str, logs: list[PartitionLog]) -> None:
+    if len(logs) > SYNCED_SINGLY_MAX and sync_filesystem(path):
+        for log in logs:
+            log.flushed_to(log.log_end_offset)
+        return
+    for log in logs:
+        log.flush()
+
+
+def _reason(error: OSError | KafkaError) -> str:
+    return (storage_error(error) if isinstance(error, OSError) else error).message

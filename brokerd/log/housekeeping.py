@@ -1,0 +1,212 @@
+"""What is done to all logs by the clock: retention, checkpoints, flushes, removing what is deleted.
+
+Each `tick_…` is called about once a second with the time, knows itself when it is due, does a slice
+of a few milliseconds and says whether there is more to do now. However many logs there are, a round
+that is under way goes on to its end before the next one begins, and no more flushes and removals
+are given to the disk at once than it can be expected to do soon.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Final
+
+from brokerd.errors import KafkaError
+from brokerd.log import checkpoints
+from brokerd.log.checkpoint_job import CheckpointJob, Done
+from brokerd.log.checkpoint_round import CheckpointRound
+from brokerd.log.context import LogContext, RemoveJob
+from brokerd.log.log_config import INT64_MAX, LogConfig
+from brokerd.log.log_dirs import Key, LogDirs
+from brokerd.log.partition_log import PartitionLog
+
+RETENTION_SLICE: Final = 50
+FLUSH_SLICE: Final = 1_000
+FLUSHES_MAX: Final = 64
+REMOVALS_MAX: Final = 100
+INITIAL_DELAY_MS: Final = 30_000
+FLUSH_LOOK_MS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DutyTimes:
+    """How often duties are due. Kafka's defaults, but for flushes: Kafka never looks for them
+    unless log.flush.scheduler.interval.ms is set."""
+
+    retention_interval_ms: int = 300_000
+    checkpoint_interval_ms: int = 60_000
+    flush_interval_ms: int = FLUSH_LOOK_MS
+
+
+DEFAULT_TIMES: Final = DutyTimes()
+
+
+class Housekeeping:
+    """See the module. `logs` are those of the manager, `failed` is told of errors of the disk."""
+
+    def __init__(
+        self,
+        logs: Mapping[Key, PartitionLog],
+        dirs: LogDirs,
+        context: LogContext,
+        times: DutyTimes,
+        failed: Callable[[OSError], None],
+    ) -> None:
+        self._logs = logs
+        self._dirs = dirs
+        self._context = context
+        self._failed = failed
+        self._times = times
+        self._retention: Iterator[PartitionLog] | None = None
+        self._flushable: dict[Key, int] = {}
+        self._flush: Iterator[Key] | None = None
+        self._flushing: set[Key] = set()
+        self._is_removing = False
+        self._retention_due_ms = self._checkpoint_due_ms = self._flush_due_ms = 0
+        self._recovery_points = self.round(checkpoints.RECOVERY_POINT)
+        self._log_starts = self.round(checkpoints.LOG_START)
+
+    def round(self, name: str) -> CheckpointRound:
+        """A checkpoint of all logs, to be written by and by."""
+        return CheckpointRound(self._dirs, name, self._context.submit, self._failed)
+
+    def begin(self, now_ms: int) -> None:
+        """The logs are loaded; from now on the intervals count."""
+        times = self._times
+        self._retention_due_ms = now_ms + min(times.retention_interval_ms, INITIAL_DELAY_MS)
+        self._checkpoint_due_ms = now_ms + times.checkpoint_interval_ms
+
+    def note(self, key: Key, config: LogConfig) -> None:
+        """A log obeys these settings now."""
+        if config.flush_ms < INT64_MAX or config.flush_messages < INT64_MAX:
+            self._flushable.setdefault(key, 0)
+        else:
+            self._flushable.pop(key, None)
+
+    def forget(self, key: Key, log: PartitionLog) -> None:
+        """A log is no more. Where it started must not be taken for that of a new one."""
+        self._flushable.pop(key, None)
+        if log.starts_inside:
+            self._checkpoint_due_ms = 0
+
+    # -- retention ---------------------------------------------------------------------------------
+
+    def tick_retention(self, now_ms: int) -> bool:
+        """Every log.retention.check.interval.ms: old segments go."""
+        if self._retention is None:
+            if now_ms < self._retention_due_ms:
+                return False
+            self._retention_due_ms = now_ms + self._times.retention_interval_ms
+            self._retention = iter(list(self._logs.values()))
+        looked = 0
+        for log in islice(self._retention, RETENTION_SLICE):
+            looked += 1
+            if self._logs.get((log.topic, log.partition)) is log:
+                self._retain(log, now_ms)
+        if looked < RETENTION_SLICE:
+            self._retention = None
+        return self._retention is not None
+
+    def _retain(self, log: PartitionLog, now_ms: int) -> None:
+        try:
+            log.apply_retention(now_ms, log.high_watermark)
+        except KafkaError as error:
+            self.storage_event(log, error)
+
+    def storage_event(self, log: PartitionLog, error: Exception) -> None:
+        """Tell that something could not be done to a log."""
+        detail = {"topic": log.topic, "partition": log.partition, "error": str(error)}
+        self._context.on_event("storage_error", detail)
+
+    # -- removing ----------------------------------------------------------------------------------
+
+    def tick_delete(self, now_ms: int) -> bool:
+        """Remove what was renamed away long enough ago."""
+        trash = self._context.trash
+        if not self._is_removing:
+            due = trash.take_due(now_ms, REMOVALS_MAX)
+            if due:
+                self._is_removing = True
+                self._context.submit(RemoveJob(due, self._failed, self._removed))
+        return trash.is_due(now_ms)
+
+    def _removed(self) -> None:
+        self._is_removing = False
+
+    # -- flushing ----------------------------------------------------------------------------------
+
+    def tick_flush(self, now_ms: int) -> bool:
+        """Sync the logs whose flush.ms or flush.messages has passed."""
+        if self._flush is None:
+            if now_ms < self._flush_due_ms or not self._flushable:
+                return False
+            self._flush_due_ms = now_ms + self._times.flush_interval_ms
+            self._flush = iter(list(self._flushable))
+        for _ in range(FLUSH_SLICE):
+            if len(self._flushing) >= FLUSHES_MAX:
+                break
+            key = next(self._flush, None)
+            if key is None:
+                self._flush = None
+                break
+            if key in self._flushable and key not in self._flushing:
+                self._flush_if_due(key, now_ms)
+        return self._flush is not None
+
+    def _flush_if_due(self, key: Key, now_ms: int) -> None:
+        log = self._logs[key]
+        pending = log.log_end_offset - log.recovery_point
+        waited_ms = now_ms - self._flushable[key] if pending else -1
+        if pending >= log.config.flush_messages or waited_ms >= log.config.flush_ms:
+            self._flushable[key] = now_ms
+            self._flushing.add(key)
+            try:
+                log.begin_flush(log.log_end_offset, partial(self._flushing.discard, key))
+            except KafkaError:  # its log directory goes offline for it
+                self._flushing.discard(key)
+
+    # -- checkpoints -------------------------------------------------------------------------------
+
+    def tick_checkpoints(self, now_ms: int) -> bool:
+        """Every log.flush.offset.checkpoint.interval.ms: recovery points and log starts."""
+        if not self._recovery_points.is_under_way and not self._log_starts.is_under_way:
+            if now_ms < self._checkpoint_due_ms:
+                return False
+            self._checkpoint_due_ms = now_ms + self._times.checkpoint_interval_ms
+            keys = list(self._logs)
+            self._recovery_points.begin(keys, self._recovery_point)
+            self._log_starts.begin(keys, self._log_start)
+        return self._recovery_points.step() or self._log_starts.step()
+
+    def _recovery_point(self, key: Key) -> int | None:
+        log = self._logs.get(key)
+        return log.recovery_point if log is not None else None
+
+    def _log_start(self, key: Key) -> int | None:
+        """Only where the files do not say it themselves, as Kafka has it."""
+        log = self._logs.get(key)
+        return log.log_start_offset if log is not None and log.starts_inside else None
+
+    def write_checkpoints(self) -> None:
+        """Both files, on the spot."""
+        keys = list(self._logs)
+        self._recovery_points.run(keys, self._recovery_point)
+        self._log_starts.run(keys, self._log_start)
+
+    def save_log_starts(self, directory: str, done: Done) -> None:
+        """Checkpoint the log starts of a log directory now."""
+        starts = {
+            key: log.log_start_offset
+            for key, log in self._logs.items()
+            if log.starts_inside and self._dirs.of[key].path == directory
+        }
+
+        def finish(error: OSError | None) -> None:
+            if error is not None:
+                self._failed(error)
+            done(error)
+
+        self._log_starts.forget(directory)
+        path = f"{directory}/{checkpoints.LOG_START}"
+        self._context.submit(CheckpointJob(path, starts, finish))

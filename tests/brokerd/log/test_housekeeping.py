@@ -1,0 +1,193 @@
+"""What is done by the clock takes a few milliseconds at a time, however many logs there are."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from brokerd.log import checkpoint_round, closing, housekeeping
+from brokerd.log.checkpoint_job import CheckpointJob
+from brokerd.log.context import DiskJob, RemoveJob
+from brokerd.log.flush import FlushJob
+from brokerd.log.housekeeping import DEFAULT_TIMES, INITIAL_DELAY_MS
+from brokerd.log.log_config import LogConfig
+from brokerd.log.manager import LogManager
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
+
+COUNT = 10
+CHECKPOINT_MS = NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms
+
+
+class Disk(list[DiskJob]):
+    """A disk that does its jobs when the test says so."""
+
+    def of(self, kind: type) -> list[DiskJob]:
+        return [job for job in self if isinstance(job, kind)]
+
+    def work(self) -> None:
+        while self:
+            job = self.pop(0)
+            job.run()
+            job.finish()
+
+
+@pytest.fixture
+def disk() -> Disk:
+    return Disk()
+
+
+@pytest.fixture
+def manager(tmp_path: Path, disk: Disk) -> Iterator[LogManager]:
+    """Ten logs of one batch each."""
+    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS, submit=disk.append)
+    for partition in range(COUNT):
+        log = manager.create("t", partition, TOPIC_ID, LogConfig(), NOW_MS)
+        log.append([batch()], 0, NOW_MS)
+        log.high_watermark = 1
+    disk.work()
+    yield manager
+    manager.dirs.unlock()
+
+
+def reconfigure(manager: LogManager, config: LogConfig) -> None:
+    for partition in range(COUNT):
+        manager.reconfigure("t", partition, config)
+
+
+def test_a_round_of_retention_ends_before_the_next_begins(
+    manager: LogManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(housekeeping, "RETENTION_SLICE", 3)
+    reconfigure(manager, LogConfig(retention_ms=1))
+    started = []
+    for tick in range(4):  # so late that each tick could begin a round of its own
+        now_ms = NOW_MS + INITIAL_DELAY_MS + tick * DEFAULT_TIMES.retention_interval_ms
+        more = manager.duties.tick_retention(now_ms)
+        started.append((sum(log.log_start_offset for log in manager.all()), more))
+    assert started == [(3, True), (6, True), (9, True), (10, False)]
+
+
+def test_checkpoints_are_gathered_in_slices_and_written_when_they_say_something_new(
+    manager: LogManager, disk: Disk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(checkpoint_round, "SLICE", 4)
+    duties = manager.duties
+    assert [duties.tick_checkpoints(CHECKPOINT_MS), len(disk)] == [True, 0]
+    while duties.tick_checkpoints(CHECKPOINT_MS):
+        pass
+    assert len(disk.of(CheckpointJob)) == 2
+    disk.work()
+    assert (tmp_path / "recovery-point-offset-checkpoint").read_text().startswith("0\n10\n")
+    again_ms = CHECKPOINT_MS + DEFAULT_TIMES.checkpoint_interval_ms
+    while duties.tick_checkpoints(again_ms):
+        pass
+    assert disk == []
+    manager.all()[3].delete_records_before(1)
+    again_ms += DEFAULT_TIMES.checkpoint_interval_ms
+    while duties.tick_checkpoints(again_ms):
+        pass
+    disk.work()
+    assert (tmp_path / "log-start-offset-checkpoint").read_text() == "0\n1\nt 3 1\n"
+
+
+def test_a_checkpoint_that_could_not_be_written_is_written_again(
+    manager: LogManager, disk: Disk, tmp_path: Path
+) -> None:
+    duties = manager.duties
+    duties.tick_checkpoints(CHECKPOINT_MS)
+    for job in disk:
+        job._error = OSError(5, "Input/output error", str(tmp_path))  # type: ignore[attr-defined]
+        job.finish()
+    disk.clear()
+    duties.tick_checkpoints(CHECKPOINT_MS + DEFAULT_TIMES.checkpoint_interval_ms)
+    assert len(disk.of(CheckpointJob)) == 2
+
+
+def test_where_a_deleted_log_started_is_forgotten_at_once(
+    manager: LogManager, disk: Disk, tmp_path: Path
+) -> None:
+    manager.all()[3].delete_records_before(1)
+    manager.duties.tick_checkpoints(CHECKPOINT_MS)
+    disk.work()
+    manager.delete("t", 3, NOW_MS)
+    manager.create("t", 3, UUID(int=9), LogConfig(), NOW_MS)
+    manager.duties.tick_checkpoints(CHECKPOINT_MS + 1)
+    disk.work()
+    assert (tmp_path / "log-start-offset-checkpoint").read_text() == "0\n0\n"
+
+
+def test_no_more_flushes_than_the_disk_can_do_soon_are_begun(
+    manager: LogManager, disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(housekeeping, "FLUSHES_MAX", 4)
+    reconfigure(manager, LogConfig(flush_messages=1))
+    flushed = []
+    for _ in range(3):
+        more = manager.duties.tick_flush(NOW_MS)
+        assert manager.duties.tick_flush(NOW_MS) is more
+        flushed.append((len(disk.of(FlushJob)), more))
+        disk.work()
+    assert flushed == [(4, True), (4, True), (2, False)]
+    assert all(log.recovery_point == 1 for log in manager.all())
+
+
+def test_a_log_under_flush_is_not_flushed_again_meanwhile(manager: LogManager, disk: Disk) -> None:
+    reconfigure(manager, LogConfig(flush_ms=1))
+    for second in range(3):
+        manager.duties.tick_flush(NOW_MS + second * 1000)
+    assert len(disk.of(FlushJob)) == COUNT
+
+
+def test_one_removal_of_a_few_things_is_under_way_at_a_time(
+    manager: LogManager, disk: Disk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(housekeeping, "REMOVALS_MAX", 4)
+    for partition in range(COUNT):
+        manager.delete("t", partition, NOW_MS)
+    due_ms = NOW_MS + LogConfig().file_delete_delay_ms
+    left = []
+    while manager.duties.tick_delete(due_ms):
+        assert len(disk.of(RemoveJob)) == 1
+        disk.work()
+        left.append(len(list(tmp_path.glob("*-delete"))))
+    disk.work()
+    assert left == [6, 2]
+    assert not list(tmp_path.glob("*-delete"))
+
+
+def test_many_logs_are_made_durable_by_one_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
+    for partition in range(closing.SYNCED_SINGLY_MAX + 1):
+        log = manager.create("t", partition, TOPIC_ID, LogConfig(), NOW_MS)
+        log.append([batch()], 0, NOW_MS)
+
+    def sync(path: str) -> bool:
+        synced.append(path)
+        return True
+
+    monkeypatch.setattr(closing, "sync_filesystem", sync)
+    manager.shutdown()
+    assert synced == [str(tmp_path)]
+    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
+    assert {log.log_end_offset for log in manager.all()} == {1}
+    assert {log.recovery_point for log in manager.all()} == {1}
+    manager.shutdown()
+
+
+def test_a_directory_whose_file_system_cannot_be_synced_is_recovered_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(path: str) -> bool:
+        raise OSError(5, "Input/output error", path)
+
+    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
+    for partition in range(closing.SYNCED_SINGLY_MAX + 1):
+        log = manager.create("t", partition, TOPIC_ID, LogConfig(), NOW_MS)
+        log.append([batch()], 0, NOW_MS)
+    monkeypatch.setattr(closing, "sync_filesystem", fail)
+    manager.shutdown()
+    assert not (tmp_path / ".kafka_cleanshutdown").exists()
