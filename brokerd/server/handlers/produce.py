@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ACKS = (-1, 0, 1)
+MEMOS_MAX = 10_000
+MEMO_LENGTHS_MAX = 4
+"""Each length is looked up by itself; names of a topic's partitions have one."""
 _HEAD = Struct(">ihhi")
 
 Outcomes = dict["Partition", "list[AppendResult] | tuple[Outcome, ...] | KafkaError"]
@@ -47,11 +50,16 @@ batch among that partition's batches or why it was refused."""
 class ProduceRound:
     """The Produces of one receive of one connection, between `add_run` and `commit`."""
 
-    __slots__ = ("_broker", "_dirty", "_queues", "_waiting", "_work")
+    __slots__ = (
+        "_broker", "_dirty", "_generation", "_lengths", "_memos", "_queues", "_waiting", "_work",
+    )  # fmt: skip
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self._queues = broker.appends
+        self._generation = broker.generation
+        self._memos: dict[bytes, ProduceMemo] = {}
+        self._lengths: set[int] = set()  # of the prefixes in _memos
         self._dirty: dict[Partition, list[memoryview]] = {}
         self._work: dict[Partition, dict[int, Work]] = {}
         self._waiting: list[tuple[ProduceMemo, int, int] | tuple[Pending, list[Place]]] = []
@@ -64,6 +72,10 @@ class ProduceRound:
         Returns the position behind the last one, and how many they were.
         """
         memo: Any = connection.produce_memo
+        if memo is not None and not buffer.startswith(memo.prefix, position + _HEAD.size):
+            memo = self._known(view, position + _HEAD.size)
+            if memo is not None:
+                connection.produce_memo = memo
         count = 0
         if memo is not None and memo.generation == self._broker.generation:
             prefix, version, codec_max = memo.prefix, memo.version, memo.codec_max
@@ -114,10 +126,31 @@ class ProduceRound:
         if request.prefix_end >= 0 and isinstance(places[0], tuple):
             partition = places[0][0]
             if not opens_batches(self._broker.config, partition.log.config):
-                connection.produce_memo = ProduceMemo(
+                memo = ProduceMemo(
                     bytes(frame[8 : request.prefix_end]), header.api_version,
                     self._broker.generation, request, partition,
                 )  # fmt: skip
+                self._remember(memo)
+                connection.produce_memo = memo
+
+    def _remember(self, memo: ProduceMemo) -> None:
+        """For all connections: a client that writes to many partitions comes back to each."""
+        length = len(memo.prefix)
+        full = len(self._memos) >= MEMOS_MAX
+        if full or memo.generation != self._generation:
+            self._generation = memo.generation
+            self._memos.clear()
+            self._lengths.clear()
+        if length in self._lengths or len(self._lengths) < MEMO_LENGTHS_MAX:
+            self._lengths.add(length)
+            self._memos[memo.prefix] = memo
+
+    def _known(self, view: memoryview, start: int) -> ProduceMemo | None:
+        for length in self._lengths:
+            memo = self._memos.get(bytes(view[start : start + length]))
+            if memo is not None:
+                return memo
+        return None
 
     def _place(self, request: ProduceRequest, wanted: PartitionRecords, version: int) -> Place:
         try:
