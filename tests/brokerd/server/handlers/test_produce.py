@@ -50,7 +50,7 @@ def test_requests_of_two_versions_that_begin_alike_are_told_apart(
 ) -> None:
     topic = led_by(f"alike-{next(_numbers)}", 1)
     for offset in range(8):
-        answer = produce(wires[offset % 2], 7 if offset % 2 else 3, topic, 0)
+        answer = produce(wires[offset // 4], 7 if offset % 2 else 3, topic, 0)
         assert (answer.error_code, answer.base_offset) == (0, offset)
 
 
