@@ -154,6 +154,8 @@ class Network:
                 self._loop.call_later(ACCEPT_PAUSE_S, self._listen, name)
                 return
             host = address[0]
+            if self._admission.is_full:
+                self._make_room(name)
             if not self._admission.admit(host):
                 self._refuse(client, host)
                 continue
@@ -165,7 +167,7 @@ class Network:
     def _may_accept(self, name: str) -> bool:
         """Whether the listener may take one now; if not, it is deaf until it may."""
         admission = self._admission
-        if admission.is_full and not (name == self._protected and self._make_room(name)):
+        if admission.is_full and name != self._protected:
             self._say_once(
                 "full",
                 f"{admission.open} connections are open, which is the most (max.connections, or the"
@@ -181,15 +183,13 @@ class Network:
             return False
         return True
 
-    def _make_room(self, name: str) -> bool:
+    def _make_room(self, name: str) -> None:
         """The listener of brokers is always served: another's longest idle connection ends for it,
         as in Kafka."""
         others = [each for each in self.connections if each.listener != name]
-        if not others:
-            return False
-        idle = min(others, key=lambda each: each.active_at)
-        idle.close("max.connections is reached, and a broker wants to connect")
-        return True
+        if others:
+            idle = min(others, key=lambda each: each.active_at)
+            idle.close("max.connections is reached, and a broker has connected")
 
     def _refuse(self, client: socket.socket, host: str) -> None:
         client.close()

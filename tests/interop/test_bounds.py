@@ -1,10 +1,12 @@
 """Limits: connections, idleness, memory of half-sent frames, and readers that do not read."""
 
+import resource
 import socket
 import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 
@@ -14,8 +16,9 @@ from brokerd.protocol.messages import encode_request
 from brokerd.protocol.records import Record, encode_batch, write_crc
 from tests.support.admin import metric
 from tests.support.brokerd import Brokerd, BrokerdCluster
+from tests.support.fuzz import descriptors
 from tests.support.wire import Wire
-from tests.support.zookeeper import ZooKeeper
+from tests.support.zookeeper import ZooKeeper, free_port
 
 DEADLINE_S = 30
 MIB = 1 << 20
@@ -40,9 +43,21 @@ def bounded(zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 @pytest.fixture(scope="module")
-def frugal(zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brokerd]:
+def inner_port() -> int:
+    """Where `frugal` listens for other brokers."""
+    return free_port()
+
+
+@pytest.fixture(scope="module")
+def frugal(
+    zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory, inner_port: int
+) -> Iterator[Brokerd]:
     """A broker with little memory for frames, and patience with idle clients."""
+    port = free_port()
     settings = {
+        "listeners": f"PLAINTEXT://127.0.0.1:{port},INNER://127.0.0.1:{inner_port}",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,INNER:PLAINTEXT",
+        "inter.broker.listener.name": "INNER",
         "queued.max.request.bytes": str(4 * MIB),
         "socket.request.max.bytes": str(3 * MIB),
         "message.max.bytes": str(3 * MIB),
@@ -50,6 +65,7 @@ def frugal(zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> It
     directory = tmp_path_factory.mktemp("frugal")
     connect = zookeeper.connect("/frugal")
     with BrokerdCluster.started(directory, connect, settings=settings) as cluster:
+        cluster.brokers[0].port = port
         yield cluster.brokers[0]
 
 
@@ -68,6 +84,18 @@ def produce_frame(topic: str, size: int) -> bytes:
         "topic_data": [{"name": topic, "partition_data": [{"index": 0, "records": batch}]}],
     }
     return encode_request(ApiKey.PRODUCE, 7, fields, 1, "bounds")
+
+
+def fetch_of(topic: str, max_bytes: int, max_wait: int = 0) -> dict[str, Any]:
+    """A Fetch v4 of the topic's first records."""
+    partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": max_bytes}
+    return {
+        "replica_id": -1,
+        "max_wait": max_wait,
+        "min_bytes": 1,
+        "max_bytes": max_bytes,
+        "topics": [{"topic": topic, "partitions": [partition]}],
+    }
 
 
 def make_topic(broker: Brokerd, name: str) -> None:
@@ -101,16 +129,58 @@ def test_connections_above_the_limit_of_their_address_are_closed(bounded: Broker
             assert wire.ask(ApiKey.API_VERSIONS, 0, {}).error_code == 0
 
 
+def test_brokers_come_in_though_all_places_are_taken(frugal: Brokerd, inner_port: int) -> None:
+    """A connection of another listener ends for them, the one that was idle longest."""
+
+    def limit(operation: int, value: str | None) -> dict[str, Any]:
+        change = {"name": "max.connections", "config_operation": operation, "value": value}
+        resource = {"resource_type": 4, "resource_name": "1", "configs": [change]}
+        return {"resources": [resource], "validate_only": False}
+
+    wait_until(lambda: metric(frugal, "brokerd_connections") == 0)
+    with ExitStack() as stack:
+        first, second, inner = (
+            stack.enter_context(Wire(port)) for port in (frugal.port, frugal.port, inner_port)
+        )
+        for wire in (first, second, inner):
+            wire.ask(ApiKey.API_VERSIONS, 0, {})
+        inner.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, limit(0, "3"))
+        another = stack.enter_context(Wire(inner_port))
+        assert another.ask(ApiKey.API_VERSIONS, 0, {}).error_code == 0
+        assert first.is_closed()
+        assert second.ask(ApiKey.API_VERSIONS, 0, {}).error_code == 0
+        inner.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, limit(1, None))
+
+
+def test_out_of_descriptors_others_are_served_and_all_again_when_there_are_some(
+    frugal: Brokerd,
+) -> None:
+    assert frugal.process is not None
+    pid = frugal.process.pid
+    make_topic(frugal, "scarce")
+    before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    with ExitStack() as stack:
+        held = stack.enter_context(Wire(frugal.port))
+        assert held.ask(ApiKey.API_VERSIONS, 0, {}).error_code == 0
+        held.send(produce_frame("scarce", 10))
+        held.frame()
+        opened = descriptors(frugal).total()
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (opened, before[1]))
+        try:
+            waiting = stack.enter_context(Wire(frugal.port))
+            waiting.request(ApiKey.API_VERSIONS, 0, {})
+            assert waiting.hears_nothing(0.6)
+            held.send(produce_frame("scarce", 10))
+            assert struct.unpack_from(">h", held.frame(), 4 + 4 + 2 + 6 + 4 + 4) == (0,)
+        finally:
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
+        assert waiting.answer(ApiKey.API_VERSIONS, 0).error_code == 0
+    assert frugal.said().count("cannot accept on PLAINTEXT: Too many open files") == 1
+
+
 def test_an_idle_connection_is_closed_but_a_long_poll_is_not(bounded: Brokerd) -> None:
     make_topic(bounded, "idle")
-    partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1000}
-    poll = {
-        "replica_id": -1,
-        "max_wait": 3000,
-        "min_bytes": 1,
-        "max_bytes": 1000,
-        "topics": [{"topic": "idle", "partitions": [partition]}],
-    }
+    poll = fetch_of("idle", 1000, max_wait=3000)
     with Wire(bounded.port) as idle, Wire(bounded.port) as polling:
         polling.request(ApiKey.FETCH, 4, poll)
         assert idle.is_closed()
@@ -161,14 +231,7 @@ def test_a_reader_that_does_not_read_is_held_back_and_then_dropped(bounded: Brok
         for _ in range(4):
             wire.send(produce_frame("slow", 2 * MIB))
             wire.frame()
-    partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 2 * MIB}
-    fields = {
-        "replica_id": -1,
-        "max_wait": 0,
-        "min_bytes": 1,
-        "max_bytes": 2 * MIB,
-        "topics": [{"topic": "slow", "partitions": [partition]}],
-    }
+    fields = fetch_of("slow", 2 * MIB)
     request = encode_request(ApiKey.FETCH, 4, fields, 1, "slow")
     rss_before = resident_bytes(bounded)
     with socket.create_connection(("127.0.0.1", bounded.port), 10) as client:
@@ -183,6 +246,35 @@ def test_a_reader_that_does_not_read_is_held_back_and_then_dropped(bounded: Brok
             pytest.fail("it was dropped before it had a chance to read")
         wait_until(lambda: metric(bounded, "brokerd_connections") == 0)
     assert resident_bytes(bounded) - rss_before < 64 * MIB
+
+
+def test_readers_that_reset_in_the_middle_of_a_file_leave_nothing_open(frugal: Brokerd) -> None:
+    make_topic(frugal, "reset")
+    with Wire(frugal.port) as wire:
+        for _ in range(3):
+            wire.send(produce_frame("reset", 2 * MIB))
+            wire.frame()
+    request = encode_request(ApiKey.FETCH, 4, fetch_of("reset", 6 * MIB), 1, "reset")
+    before = descriptors(frugal)
+    for _ in range(20):
+        with socket.create_connection(("127.0.0.1", frugal.port), 10) as client:
+            client.sendall(request)
+            client.recv(100_000)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    wait_until(lambda: metric(frugal, "brokerd_connections") == 0)
+    assert descriptors(frugal).total() <= before.total()
+    assert "Traceback" not in frugal.said()
+
+
+def test_a_client_that_stops_sending_still_gets_its_answers(frugal: Brokerd) -> None:
+    with socket.create_connection(("127.0.0.1", frugal.port), 10) as client:
+        client.sendall(encode_request(ApiKey.API_VERSIONS, 0, {}, 7, None) * 3)
+        client.shutdown(socket.SHUT_WR)
+        data = b""
+        while piece := client.recv(1 << 16):
+            data += piece
+    (size,) = struct.unpack_from(">i", data)
+    assert len(data) == 3 * (4 + size)
 
 
 def test_requests_without_end_and_without_reading_cost_little_memory(frugal: Brokerd) -> None:
@@ -209,9 +301,7 @@ def test_requests_without_end_and_without_reading_cost_little_memory(frugal: Bro
 
 def test_long_polls_without_end_are_taken_in_as_earlier_ones_are_answered(frugal: Brokerd) -> None:
     make_topic(frugal, "polled")
-    partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1000}
-    poll = {"replica_id": -1, "max_wait": 60_000, "min_bytes": 1, "max_bytes": 1000,
-            "topics": [{"topic": "polled", "partitions": [partition]}]}  # fmt: skip
+    poll = fetch_of("polled", 1000, max_wait=60_000)
     with Wire(frugal.port) as wire, Wire(frugal.port) as writer:
         wire.send(encode_request(ApiKey.FETCH, 4, poll, 1, "polled") * 3000)
         wait_until(lambda: metric(frugal, "brokerd_parked_requests") > 500)

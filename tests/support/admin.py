@@ -9,5 +9,5 @@ def metric(broker: Brokerd, name: str) -> float:
     """One figure of /metrics that has no labels."""
     token = (broker.directory / "admin.token").read_text().strip()
     headers = {"Authorization": f"Bearer {token}"}
-    text = httpx.get(f"{broker.admin_url}/metrics", headers=headers).text
+    text = httpx.get(f"{broker.admin_url}/metrics", headers=headers, timeout=60).text
     return float(next(line for line in text.splitlines() if line.startswith(f"{name} ")).split()[1])
