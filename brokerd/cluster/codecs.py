@@ -219,8 +219,14 @@ def encode_config_change(entity_path: str) -> bytes:
 
 
 def decode_config_change(data: bytes) -> str:
-    """The entity path that changed, such as `topics/T`."""
-    return _parse("a config change", data, lambda value: str(value["entity_path"]))
+    """The entity path that changed, such as `topics/T`; tools of old wrote type and name apart."""
+
+    def read(value: Any) -> str:
+        if value["version"] == 1:
+            return f"{value['entity_type']}/{value['entity_name']}"
+        return str(value["entity_path"])
+
+    return _parse("a config change", data, read)
 
 
 def encode_producer_id_block(block: ProducerIdBlock) -> bytes:

@@ -1,4 +1,4 @@
-"""What a client may do with a resource, as the bits that Metadata and DescribeCluster answer with.
+"""What a client may do with a resource, as the bits that Metadata and others answer with.
 
 There is no authorizer yet, so everybody may do everything that there is to do with the resource.
 """
@@ -35,3 +35,4 @@ _OF_TOPICS_ALONE = {AclOperation.READ, AclOperation.WRITE, AclOperation.DELETE}
 
 TOPIC_OPERATIONS = bits(set(AclOperation) - _OF_CLUSTERS_ALONE)
 CLUSTER_OPERATIONS = bits(set(AclOperation) - _OF_TOPICS_ALONE)
+GROUP_OPERATIONS = bits({AclOperation.READ, AclOperation.DELETE, AclOperation.DESCRIBE})

@@ -194,6 +194,11 @@ def test_quotas_are_kept_as_in_apache_kafka(ports: tuple[int, int]) -> None:
         ):  # fmt: skip
             theirs_found, ours_found = (entries(port, strict, *components) for port in ports)
             assert ours_found == theirs_found, components
+    for port in ports:  # Kafka holds who asks next to them
+        for entity, values in entries(port, False):
+            names = {kind: name or None for kind, name in entity}
+            assert codes(port, quota(names, *((key, None) for key, _ in values))) == [0]
+        assert entries(port, False) == []
 
 
 def commit(group: str, generation: int, member: str, **more: Any) -> Any:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from brokerd.errors import ErrorCode, KafkaError
+from brokerd.errors import ErrorCode
 from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
@@ -20,8 +20,10 @@ BROKERS = 1
 def describe_cluster(broker: Broker, context: RequestContext, request: Any) -> Fields:
     """The live brokers by their endpoints on the listener that the request came in on."""
     if getattr(request, "endpoint_type", BROKERS) != BROKERS:
-        message = "This endpoint tells of brokers only."
-        raise KafkaError(ErrorCode.MISMATCHED_ENDPOINT_TYPE, message)
+        return {
+            "error_code": int(ErrorCode.MISMATCHED_ENDPOINT_TYPE),
+            "error_message": "This endpoint tells of brokers only.",
+        }
     image = broker.cluster.image
     brokers = []
     for broker_id, info in sorted(image.brokers.items()):

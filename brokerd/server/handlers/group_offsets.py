@@ -147,7 +147,7 @@ async def offset_delete(broker: Broker, _context: RequestContext, request: Any) 
         for each in topic.partitions
     )
     try:
-        shard = broker.groups.shard(group_id, may_be_empty=True)
+        shard = broker.groups.shard(group_id)
         reply = await shard.ask(
             OffsetsReply,
             lambda core, t, now: core.delete_offsets(t, group_id, partitions, now),

@@ -23,6 +23,7 @@ from brokerd.groups.messages import (
     SyncRequest,
 )
 from brokerd.groups.transitions import GroupState
+from brokerd.protocol.acl_operations import GROUP_OPERATIONS, NOT_ASKED
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.broker import Broker
 from brokerd.server.context import ColdHandler, Fields, RequestContext
@@ -233,10 +234,12 @@ def list_groups(broker: Broker, context: RequestContext, request: Any) -> Fields
 
 
 def describe_groups(broker: Broker, _context: RequestContext, request: Any) -> Fields:
-    return {"groups": [_described(broker, group_id) for group_id in request.groups]}
+    is_asked = bool(getattr(request, "include_authorized_operations", False))
+    allowed = GROUP_OPERATIONS if is_asked else NOT_ASKED
+    return {"groups": [_described(broker, group_id, allowed) for group_id in request.groups]}
 
 
-def _described(broker: Broker, group_id: str) -> Fields:
+def _described(broker: Broker, group_id: str, allowed: int) -> Fields:
     error = ErrorCode.NONE
     try:
         group = broker.groups.shard(group_id, may_be_empty=True).core.describe(group_id)
@@ -248,6 +251,7 @@ def _described(broker: Broker, group_id: str) -> Fields:
         "group_state": "" if error else group.state,
         "protocol_type": group.protocol_type,
         "protocol_data": group.protocol,
+        "authorized_operations": NOT_ASKED if error else allowed,
         "members": [
             {
                 "member_id": member.member_id,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brokerd.cluster.names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
@@ -24,6 +25,8 @@ NO_TRANSACTIONS = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 async def init_producer_id(broker: Broker, context: RequestContext, request: Any) -> Fields:
     """A fresh id with epoch 0; a transactional id is refused until transactions are served."""
+    if request.transactional_id == "":
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "the transactional id is empty")
     if request.transactional_id is not None:
         raise KafkaError(NO_TRANSACTIONS, "transactions are not served yet")
     return {
@@ -51,6 +54,7 @@ def describe_producers(broker: Broker, context: RequestContext, request: Any) ->
 def _partition(broker: Broker, topic: str, index: int) -> Fields:
     answer: Fields = {"partition_index": index, "error_code": 0, "error_message": None}
     try:
+        check_topic_name(topic)
         entries = broker.leader_of(topic, index).log.active_producers()
     except KafkaError as error:
         answer.update(error_code=int(error.code), error_message=error.message)

@@ -46,7 +46,11 @@ def describe_transactions(broker: Broker, context: RequestContext, request: Any)
     return {
         "transaction_states": [
             {
-                "error_code": int(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND),
+                "error_code": int(
+                    ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
+                    if transactional_id
+                    else ErrorCode.INVALID_REQUEST
+                ),
                 "transactional_id": transactional_id,
             }
             for transactional_id in request.transactional_ids

@@ -142,6 +142,8 @@ def test_controller_cluster_id_and_config_change_are_those_of_kafka() -> None:
     assert codecs.decode_cluster_id(b'{"version":"1","id":"abc"}') == "abc"
     assert codecs.encode_config_change("topics/t") == b'{"version":2,"entity_path":"topics/t"}'
     assert codecs.decode_config_change(b'{"version":2,"entity_path":"topics/t"}') == "topics/t"
+    of_old = b'{"version":1,"entity_type":"topics","entity_name":"t"}'
+    assert codecs.decode_config_change(of_old) == "topics/t"
 
 
 @pytest.mark.parametrize(
