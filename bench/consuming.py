@@ -116,7 +116,7 @@ def cold_reader_beside_producer(server: Server, seconds: float) -> Measured:
             raw.check_produced(connection.ask(frame))
             clock = Clock(server)
             reading = threads.submit(_read_once, server, topic)
-            times = _produce_until(reading, connection, frame)
+            times = produce_until(reading, connection, frame)
             cpu = clock.bytes(reading.result()).cpu
         finally:
             connection.close()
@@ -142,7 +142,7 @@ def _read_once(server: Server, topic: str) -> int:
         connection.close()
 
 
-def _produce_until(
+def produce_until(
     reading: "Future[int]", connection: raw.RawConnection, frame: bytes
 ) -> list[float]:
     """Seconds that each Produce took."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bench import consuming
+from bench import cleaning, consuming
 from bench.measured import MB, Load, Measured
 from bench.producing import batches, small_from_many, small_pipelined, while_scraped
 from bench.producing import with_librdkafka as produce
@@ -11,6 +11,7 @@ from bench.servers import BROKERD, KAFKA_NAME, VALIDATING, Server
 from brokerd.protocol.compression import Codec
 
 UNSCRAPED = "brokerd, not read"
+NOT_CLEANING, KAFKA_NOT_CLEANING = "brokerd, not cleaning", f"{KAFKA_NAME}, not cleaning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,16 @@ ROWS: tuple[Row, ...] = (
     _row("cold", "consume 4 GB cold: p99 of 1 KiB acks=1 produce beside it",
          consuming.cold_reader_beside_producer, Goal(0.5), "ms", "CPU-s/GiB",
          less_is_better=True, settles=False),
+    _row("clean", "compact 400 MB of 1 KiB records", cleaning.rate, Goal(0.5), "MB/s", "",
+         settles=False),
+    Row("cleaning", "the same: p99 of 1 KiB acks=1 produce beside it", "ms", "",
+        (Contender(BROKERD, BROKERD, cleaning.producer_beside, Goal(1.2)),
+         Contender(NOT_CLEANING, BROKERD, cleaning.producer_alone)),
+        less_is_better=True, settles=False),
+    Row("cleaning-kafka", "the same for Kafka", "ms", "",
+        (Contender(KAFKA_NAME, KAFKA_NAME, cleaning.producer_beside),
+         Contender(KAFKA_NOT_CLEANING, KAFKA_NAME, cleaning.producer_alone)),
+        less_is_better=True, settles=False),
     _row("memory", "resident memory after all that", _memory, Goal(0.15), "MB", "",
          less_is_better=True, settles=False),
 )  # fmt: skip

@@ -24,8 +24,9 @@ KAFKA_NAME = "Apache Kafka 3.9"
 VALIDATING = "brokerd, validate.records=all"
 READY_TIMEOUT_S = 120
 STOP_TIMEOUT_S = 30
-# Both brokers; the default of a minute would keep the files of many loads on the disk at once.
-DELETE_DELAY = "log.segment.delete.delay.ms=1000"
+# Both brokers. The default of a minute would keep the files of many loads on the disk at once; that
+# of 15 s between looks for logs to clean would be measured with the cleaning.
+SETTINGS = ("log.segment.delete.delay.ms=1000", "log.cleaner.backoff.ms=100")
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
@@ -114,7 +115,7 @@ def _brokerd(
     properties.write_text(
         f"broker.id=1\nlisteners=PLAINTEXT://127.0.0.1:{port}\nlog.dirs={logs}\n"
         f"zookeeper.connect={zookeeper}\nbrokerd.admin.port={admin_port}\n"
-        f"group.initial.rebalance.delay.ms=0\n{DELETE_DELAY}\n{settings}\n"
+        "group.initial.rebalance.delay.ms=0\n" + "\n".join([*SETTINGS, settings]) + "\n"
     )
     command = [sys.executable, "-m", "brokerd", "start", str(properties)]
     with _process(name, command, port, logs) as server:
@@ -126,7 +127,7 @@ def _brokerd(
 def _kafka(directory: Path, zookeeper: str) -> Iterator[Server]:
     port = free_port()
     home = directory / "kafka"
-    command = [str(KAFKA), "broker", str(home), str(port), "1", zookeeper, DELETE_DELAY]
+    command = [str(KAFKA), "broker", str(home), str(port), "1", zookeeper, *SETTINGS]
     with _process(KAFKA_NAME, command, port, home / "logs") as server:
         yield server
 

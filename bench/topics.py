@@ -23,11 +23,14 @@ _numbers = count()
 _filled: dict[tuple[str, str], str] = {}
 
 
-def create(server: Server, prefix: str, partitions: int = 1) -> str:
+def create(
+    server: Server, prefix: str, partitions: int = 1, config: dict[str, str] | None = None
+) -> str:
     """A fresh topic."""
     name = f"{prefix}-{next(_numbers)}"
     admin = AdminClient({"bootstrap.servers": server.address})
-    admin.create_topics([NewTopic(name, partitions, 1)])[name].result(TIMEOUT_S)
+    topic = NewTopic(name, partitions, 1, config=config or {})
+    admin.create_topics([topic])[name].result(TIMEOUT_S)
     deadline = time.monotonic() + TIMEOUT_S
     while (
         sum(
@@ -43,12 +46,14 @@ def create(server: Server, prefix: str, partitions: int = 1) -> str:
 
 
 @contextmanager
-def passing(server: Server, prefix: str, partitions: int = 1) -> Iterator[str]:
+def passing(
+    server: Server, prefix: str, partitions: int = 1, config: dict[str, str] | None = None
+) -> Iterator[str]:
     """A topic that goes with its files, so that no load pays for what another one wrote.
 
     What was written and is not on the disk yet goes with them, so no load waits for the disk.
     """
-    name = create(server, prefix, partitions)
+    name = create(server, prefix, partitions, config)
     try:
         yield name
     finally:
@@ -91,7 +96,7 @@ def _fill(server: Server, prefix: str, batch: bytes, partitions: int, each: int)
     finally:
         connection.close()
     for path in log_files(server, topic):
-        _synced(path, drop=False)
+        sync(path, drop=False)
     _filled[server.name, prefix] = topic
     return topic
 
@@ -103,10 +108,11 @@ def log_files(server: Server, topic: str) -> list[Path]:
 def drop_from_page_cache(server: Server, topic: str) -> None:
     """The next read of the topic comes from the disk."""
     for path in log_files(server, topic):
-        _synced(path, drop=True)
+        sync(path, drop=True)
 
 
-def _synced(path: Path, *, drop: bool) -> None:
+def sync(path: Path, *, drop: bool) -> None:
+    """Brings a file to the disk, and out of the page cache."""
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)

@@ -97,6 +97,49 @@ def test_nothing_is_cleaned_past_the_high_watermark_or_an_open_transaction(tmp_p
     assert workers.waiting[0][0].segments[-1][1] == ended_at + 1
 
 
+def test_a_log_that_an_open_transaction_keeps_from_being_cleaned_is_told(tmp_path: Path) -> None:
+    log, workers, cleaner = dirty(tmp_path)
+    cleaner.tick(NOW_MS)
+    workers.do()
+    assert cleaner.held == {}
+    opened_at = log.transactional(7, (b"k", b"v"))
+    for _ in range(60):
+        log.append(keyed([(b"k", b"x" * 90)]))
+    cleaner.tick(NOW_MS)
+    cleaner.tick(NOW_MS + 2000)
+    assert (cleaner.held, workers.waiting) == ({("t", 0): opened_at}, [])
+    log.end(7, COMMIT)
+    log.roll()
+    cleaner.tick(NOW_MS + 4000)
+    assert (cleaner.held, len(workers.waiting)) == ({}, 1)
+    workers.do()
+
+
+def test_what_the_cleaner_did_is_measured(tmp_path: Path) -> None:
+    log, workers, cleaner = dirty(tmp_path)
+    cleaner.tick(NOW_MS)
+    assert (cleaner.metrics.looked_ms, cleaner.metrics.dirtiest) == (NOW_MS, 1.0)
+    log.now_ms += 700
+    workers.do()
+    metrics = cleaner.metrics
+    assert (metrics.rounds, metrics.round_ms) == (1, 700)
+    assert 0 < metrics.round_kept < 1
+    assert 0 < metrics.round_map_used < 0.1
+    cleaner.tick(NOW_MS + 2000)
+    assert cleaner.metrics.dirtiest < 1.0
+
+
+def test_what_is_dirty_of_logs_set_aside_is_counted(tmp_path: Path) -> None:
+    log, workers, cleaner = dirty(tmp_path)
+    for round_ms in (0, 2000):
+        cleaner.tick(NOW_MS + round_ms)
+        workers.waiting.pop()[1].worker_died()
+        workers.free += 1
+    assert list(cleaner.uncleanable) == [("t", 0)]
+    assert cleaner.metrics.worker_deaths == 2
+    assert 0 < cleaner.uncleanable_bytes < log.log.size_bytes + 1
+
+
 def test_the_log_with_the_largest_dirty_share_comes_first(tmp_path: Path) -> None:
     log, workers, cleaner = dirty(tmp_path)
     other = log.manager.create("u", 0, TOPIC_ID, COMPACTED, NOW_MS)
