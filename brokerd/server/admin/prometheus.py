@@ -100,17 +100,16 @@ def _topics(broker: Broker, survey: Survey, *, with_sizes: bool) -> Iterator[str
     total = list(survey.total)
     total[TRAFFIC.index("failed_produces")] = metrics.failed_produces
     total[TRAFFIC.index("failed_fetches")] = metrics.failed_fetches
-    topics = [(f'topic="{escape(topic)}"', sums) for topic, sums in survey.traffic.items()]
     for place, (name, text) in enumerate(_TRAFFIC):
         name = _TOPIC_METRICS + name
         yield head(name, "counter", text)
         yield f"{name} {total[place]}\n"
-        for label, sums in topics:
-            yield f"{name}{{{label}}} {sums[place]}\n"
+        for topic, sums in survey.traffic.items():
+            yield f"{name}{survey.labels[topic]} {sums[place]}\n"
     if with_sizes and survey.sizes:
         yield head(_LOG_SIZE, "gauge", "Bytes of the logs on this broker.")
         for topic, size_bytes in survey.sizes.items():
-            yield f'{_LOG_SIZE}{{topic="{escape(topic)}"}} {size_bytes}\n'
+            yield f"{_LOG_SIZE}{survey.labels[topic]} {size_bytes}\n"
     name = _TOPIC_METRICS + "bytesrejected_total"
     yield from family(name, "counter", "Bytes of records refused because they are too large.",
                       [({}, metrics.rejected_bytes)])  # fmt: skip

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from brokerd.replication.partition import TRAFFIC
 from brokerd.replication.state import NO_LEADER
+from brokerd.server.admin.exposition import label_text
 
 if TYPE_CHECKING:
     from brokerd.cluster.image import TopicInfo
@@ -23,6 +24,8 @@ class Survey:
         self.total = list(replicas.gone)
         self.traffic: dict[str, list[int]] = {}
         self.sizes: dict[str, int] = {}
+        self.labels: dict[str, str] = {}
+        """Of each topic, as they stand in the page."""
         self._gone = {topic: list(sums) for topic, sums in replicas.gone_by_topic.items()}
         self.offline = len(replicas.offline)
         self.partitions = self.leaders = self.reassigning = 0
@@ -35,6 +38,7 @@ class Survey:
         if sums is None:
             sums = self.traffic[topic] = self._gone.get(topic) or [0] * len(TRAFFIC)
             self.sizes[topic] = 0
+            self.labels[topic] = label_text({"topic": topic})
         for place, value in enumerate(partition.traffic()):
             sums[place] += value
             self.total[place] += value
