@@ -5,7 +5,7 @@ nothing starts. Unknown keys only warn, because a server.properties written for 
 A field's Kafka name is its own with dots for underscores.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, TypeVar
 
@@ -159,10 +159,15 @@ class BrokerConfig:
         }
         return replace(self, listeners=bound, advertised_listeners=told)
 
-    def with_changes(self, texts: Mapping[str, str]) -> "BrokerConfig":
-        """The same settings with these on top, each of which `parse_setting` takes."""
-        values = {_FIELDS[name].name: parse_setting(name, text) for name, text in texts.items()}
-        return replace(self, **values, raw={**self.raw, **texts})
+    def with_changes(self, texts: Mapping[str, str], problems: list[str]) -> "BrokerConfig":
+        """The same settings with these on top: plain ones, each of which `parse_setting` takes, and
+        the stores of listeners; if anything is wrong with those, it is added to `problems`."""
+        plain = {name: text for name, text in texts.items() if is_honoured(name)}
+        values = {_FIELDS[name].name: parse_setting(name, text) for name, text in plain.items()}
+        raw = {**self.raw, **texts}
+        if len(plain) < len(texts):
+            values["tls"] = _tls_of(self.listeners, raw, problems)
+        return replace(self, **values, raw=raw)
 
 
 _FIELDS = {
@@ -209,11 +214,7 @@ def parse(properties_text: str, overrides: Mapping[str, str] | None = None) -> B
         texts["log.dirs"] = texts["log.dir"]
     values = _plain_values(texts, problems)
     values.update(_listener_values(texts, problems))
-    values["tls"] = {
-        each.name: tls_settings(texts, each.name, problems)
-        for each in values.get("listeners", ())
-        if each.protocol == "SSL"
-    }
+    values["tls"] = _tls_of(values.get("listeners", ()), texts, problems)
     problems += _contradictions(values)
     if problems:
         raise ConfigError(problems)
@@ -223,6 +224,16 @@ def parse(properties_text: str, overrides: Mapping[str, str] | None = None) -> B
         raw={name: text for name, text in raw.items() if name in known},
         warnings=tuple(f"unknown setting {name} is ignored" for name in raw if name not in known),
     )
+
+
+def _tls_of(
+    listeners: Iterable[Listener], texts: Mapping[str, str], problems: list[str]
+) -> dict[str, TlsSettings]:
+    return {
+        each.name: tls_settings(texts, each.name, problems)
+        for each in listeners
+        if each.protocol == "SSL"
+    }
 
 
 def _with_units(raw: dict[str, str], problems: list[str]) -> dict[str, str]:

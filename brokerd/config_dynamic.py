@@ -3,8 +3,9 @@
 A broker's setting comes from its properties file, above that from the default of all brokers
 (`/config/brokers/<default>`), above that from its own dynamic config (`/config/brokers/<id>`). Of
 what Kafka lets be changed, a setting that this broker acts on holds at once; the sizes of Kafka's
-thread pools and the like are kept and have no effect. What Kafka reads anew for one broker only
-(listeners, TLS, SASL) is read here when a broker starts, and refused.
+thread pools and the like are kept and have no effect. Of what Kafka reads anew for one broker only,
+the key and trust stores of a listener are opened anew here too; the rest (listeners, SASL) is read
+when a broker starts, and refused.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from brokerd import config_values as v
 from brokerd.config import BrokerConfig, is_honoured, parse_setting
 from brokerd.config_catalog import ConfigType, KnownSetting, UpdateMode, known_setting
+from brokerd.config_tls import is_live_tls_key
 from brokerd.errors import ErrorCode, KafkaError
 
 DEFAULT_NAME = "<default>"
@@ -49,7 +51,12 @@ class BrokerSettings:
     def effective(self) -> tuple[BrokerConfig, list[str]]:
         """What holds, and a sentence for each dynamic setting that cannot be taken."""
         taken, problems = self._taken()
-        return self.static.with_changes(taken), problems
+        stores = {name: text for name, text in self.own.items() if is_live_tls_key(name)}
+        of_stores: list[str] = []
+        config = self.static.with_changes({**taken, **stores}, of_stores)
+        if of_stores:
+            return self.static.with_changes(taken, []), problems + of_stores
+        return config, problems
 
     def texts(self) -> dict[str, str]:
         """The settings in force that anybody set, as they were written."""
@@ -73,7 +80,7 @@ def is_read_only(name: str) -> bool:
     """Whether a setting is read when a broker starts and never again. Limits of one listener are
     not known here."""
     if name.startswith("listener.name."):
-        return True
+        return not is_live_tls_key(name)
     known = known_setting(name)
     if known is None:
         return is_honoured(name)
@@ -86,14 +93,20 @@ def _is_live(name: str) -> bool:
 
 def check_change(
     settings: BrokerSettings, name: str, held: Mapping[str, str], wanted: Mapping[str, str]
-) -> None:
-    """Whether the dynamic config of `name` (a broker id, or '' for the default of all) may become
-    `wanted` after `held`; raises KafkaError(INVALID_REQUEST) that names what is wrong. What is
+) -> BrokerConfig:
+    """What holds when the dynamic config of `name` (a broker id, or '' for the default of all) goes
+    from `held` to `wanted`. Raises KafkaError(INVALID_REQUEST) that names what is wrong; what is
     there already stays, whoever wrote it."""
     changed = {each: text for each, text in wanted.items() if held.get(each) != text}
     fixed = sorted(each for each in changed if is_read_only(each))
     if fixed:
         raise _invalid(f"Cannot update these configs dynamically: {', '.join(fixed)}")
+    stores = sorted(filter(is_live_tls_key, changed))
+    if stores and not name:
+        raise _invalid(
+            "Cannot update these configs at default cluster level, broker id must be specified:"
+            f" {', '.join(stores)}"
+        )
     for each, text in changed.items():
         _check_value(each, text.strip())
     _check_threads(settings, changed)
@@ -102,7 +115,11 @@ def check_change(
         if name
         else BrokerSettings(static=settings.static, defaults=wanted, own=settings.own)
     )
-    _check_together(after.effective()[0], changed)
+    config, problems = after.effective()
+    if stores and problems:
+        raise _invalid("; ".join(problems))
+    _check_together(config, changed)
+    return config
 
 
 def _check_value(name: str, text: str) -> None:

@@ -23,6 +23,13 @@ KEYS = (
 SECRET_KEYS = frozenset(
     {"ssl.keystore.password", "ssl.keystore.key", "ssl.key.password", "ssl.truststore.password"}
 )
+LIVE_KEYS = frozenset(
+    {
+        "ssl.keystore.type", "ssl.keystore.location",
+        "ssl.truststore.type", "ssl.truststore.location",
+    }
+)  # fmt: skip
+"""What may be set for one listener while a broker runs."""
 _PEM_NEEDED = (
     "is a store of Java's own; brokerd reads PEM: write {key}.type=PEM and the path of a PEM file"
     " (`keytool -importkeystore … -deststoretype PKCS12` and `openssl pkcs12 -nodes` make one)"
@@ -59,6 +66,14 @@ def is_tls_key(name: str) -> bool:
     if name.startswith(PREFIX):
         _, _, name = name.removeprefix(PREFIX).partition(".")
     return name in KEYS
+
+
+def is_live_tls_key(name: str) -> bool:
+    """Whether this names a store of one listener, which a running broker opens anew."""
+    if not name.startswith(PREFIX):
+        return False
+    listener, _, key = name.removeprefix(PREFIX).partition(".")
+    return bool(listener) and key in LIVE_KEYS
 
 
 def is_secret(name: str) -> bool:

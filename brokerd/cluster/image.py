@@ -200,10 +200,10 @@ class MetadataImage:
         return self._told(ImageDelta(topics_configs={topic}))
 
     def replace_broker_configs(self, configs: Mapping[str, dict[str, str]]) -> ImageDelta:
-        """Takes over the dynamic configs of brokers by name: an id or `<default>`."""
-        changed = self.broker_configs != configs
+        """Takes over the dynamic configs of brokers by name: an id or `<default>`. What is the same
+        is told too: a file that it names may be another one."""
         self.broker_configs = dict(configs)
-        return self._told(ImageDelta(broker_configs=changed))
+        return self._told(ImageDelta(broker_configs=True))
 
     def _told(self, delta: ImageDelta) -> ImageDelta:
         if not delta.is_empty:

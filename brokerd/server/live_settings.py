@@ -10,13 +10,16 @@ import logging
 from typing import TYPE_CHECKING
 
 from brokerd.config_dynamic import DEFAULT_NAME, BrokerSettings
+from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.compaction.jobs import Limits
 from brokerd.log.log_config import LogConfig
+from brokerd.security.tls import TlsError, server_context
 from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from brokerd.cluster.image import TopicInfo
     from brokerd.config import BrokerConfig
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
@@ -43,6 +46,10 @@ class LiveSettings:
         config, problems = self.now.effective()
         for problem in problems:
             logger.error("a dynamic setting is passed over: %s", problem)
+        try:
+            broker.network.open_stores(config)
+        except TlsError as error:
+            logger.error("the key and trust stores of listeners stay as they are: %s", error)
         if config == broker.config:
             return
         logger.info("settings now differ from the file in: %s", ", ".join(sorted(_live(self.now))))
@@ -57,17 +64,38 @@ class LiveSettings:
     async def _reconfigure_topics(self) -> None:
         broker = self._broker
         known = broker.cluster.image.topics
-        made: dict[str, LogConfig] = {}
+        made: dict[str, LogConfig | None] = {}
 
         def reconfigure(partition: Partition) -> None:
             info = known.get(partition.topic)
             if info is None:
                 return
             if partition.topic not in made:
-                made[partition.topic] = LogConfig.from_properties(broker.config.raw, info.config)
-            broker.replicas.reconfigure_partition(partition, made[partition.topic])
+                made[partition.topic] = _log_config(broker.config, info)
+            config = made[partition.topic]
+            if config is not None:
+                broker.replicas.reconfigure_partition(partition, config)
 
         await in_turns(broker.replicas.all(), reconfigure)
+
+
+def check_stores(config: BrokerConfig, before: BrokerConfig) -> None:
+    """Opens the stores of listeners that would be others. Raises KafkaError(INVALID_REQUEST)."""
+    for name, wanted in config.tls.items():
+        if wanted != before.tls.get(name):
+            try:
+                server_context(wanted)
+            except TlsError as error:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
+
+
+def _log_config(config: BrokerConfig, info: TopicInfo) -> LogConfig | None:
+    """None where somebody wrote into ZooKeeper what makes no sense."""
+    try:
+        return LogConfig.from_properties(config.raw, info.config)
+    except ValueError as error:
+        logger.error("topic %s keeps the settings it has: %s", info.name, error)
+        return None
 
 
 def _live(settings: BrokerSettings) -> set[str]:

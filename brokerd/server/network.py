@@ -100,6 +100,12 @@ class Network:
         self._config = config
         self._limit()
 
+    def open_stores(self, config: BrokerConfig) -> None:
+        """Opens the key and trust stores of listeners, whose files may hold something else under
+        the same name, for connections from now on. TlsError, and all stays as it was, for a key
+        that cannot be used."""
+        self._contexts = {name: server_context(each) for name, each in config.tls.items()}
+
     def _limit(self) -> None:
         config = self._config
         if config.max_connections_per_ip_overrides != self._overrides_text:

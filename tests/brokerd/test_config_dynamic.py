@@ -79,7 +79,9 @@ def test_what_kafka_lets_be_changed_is_taken(where: str, change: tuple[str, str]
     [
         ("num.partitions", "2", "Cannot update these configs dynamically: num.partitions"),
         ("log.retention.hours", "2", "dynamically"), ("brokerd.admin.port", "1", "dynamically"),
-        ("ssl.keystore.location", "/x", "dynamically"), ("listeners", "x://:1", "dynamically"),
+        ("ssl.keystore.location", "/x", "dynamically"),
+        ("listener.name.a.ssl.client.auth", "none", "dynamically"),
+        ("listeners", "x://:1", "dynamically"),
         ("listener.name.inside.max.connections", "5", "dynamically"),
         ("process.roles", "broker", "dynamically"),
         ("log.cleaner.threads", "x", "not a whole number"),
@@ -111,6 +113,32 @@ def test_a_step_of_threads_is_measured_from_what_is_in_force() -> None:
 def test_addresses_may_be_shut_out_where_others_have_a_limit_of_their_own() -> None:
     overrides = {"max.connections.per.ip.overrides": "127.0.0.1:5"}
     assert refusal(OWN, ("max.connections.per.ip", "0"), held=overrides) == ""
+
+
+TLS = """listeners=SSL://127.0.0.1:9093
+ssl.keystore.type=PEM
+ssl.keystore.location=/first.pem
+"""
+STORE = "listener.name.ssl.ssl.keystore.location"
+
+
+def test_a_listeners_key_store_is_another_for_one_broker_alone() -> None:
+    static = parse(FILE + TLS)
+    config, problems = BrokerSettings(static=static, own={STORE: "/second.pem"}).effective()
+    assert (config.tls["SSL"].keystore.location, problems) == ("/second.pem", [])
+    assert static.tls["SSL"].keystore.location == "/first.pem"
+    after = check_change(BrokerSettings(static=static), OWN, {}, {STORE: "/second.pem"})
+    assert after.tls == config.tls
+    assert "broker id must be specified" in refusal(DEFAULT, (STORE, "/second.pem"))
+
+
+def test_a_store_that_cannot_be_leaves_the_one_of_the_file() -> None:
+    own = {"listener.name.ssl.ssl.keystore.type": "JKS", "message.max.bytes": "7"}
+    config, (problem,) = BrokerSettings(static=parse(FILE + TLS), own=own).effective()
+    assert "JKS is a store of Java's own" in problem
+    assert (config.tls["SSL"].keystore.location, config.message_max_bytes) == ("/first.pem", 7)
+    with pytest.raises(KafkaError, match="JKS"):
+        check_change(BrokerSettings(static=parse(FILE + TLS)), OWN, {}, own)
 
 
 def test_what_is_there_already_does_not_keep_other_settings_from_changing() -> None:

@@ -13,6 +13,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
 from tests.support.brokerd import ROOT, Brokerd, BrokerdCluster
 from tests.support.kafka_tools import kafka
@@ -255,3 +256,41 @@ def test_kafkas_own_tools_make_and_describe_a_topic_over_tls(
         properties(secured, "java", secured.client), "--create", "--topic", topic,
     )  # fmt: skip
     assert said.out == f"Created topic {topic}.\n", said.err
+
+
+def shown(port: int) -> str:
+    """The certificate of whoever listens there."""
+    return ssl.get_server_certificate(("127.0.0.1", port), timeout=TIMEOUT_S)
+
+
+def set_store(broker: Brokerd, **texts: str | None) -> int:
+    """Sets (or, with None, drops) settings of the listener SSL; the error code."""
+    prefix = "listener.name.ssl.ssl.keystore."
+    rows = [
+        {"name": prefix + key, "config_operation": int(text is None), "value": text}
+        for key, text in texts.items()
+    ]
+    resource = {"resource_type": 4, "resource_name": "1", "configs": rows}
+    with Wire(broker.port) as wire:
+        answer = wire.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, {"resources": [resource]})
+    return int(answer.responses[0].error_code)
+
+
+def test_a_running_broker_takes_another_certificate(secured: Secured) -> None:
+    broker, port = secured.broker, secured.ssl_port
+    before = shown(port)
+    store = secured.directory / "renewed.pem"
+    first, second = secured.authority.issue("broker"), secured.authority.issue("broker")
+    store.write_text(first.key + first.chain)
+    assert set_store(broker, location=str(store), type="PEM") == 0
+    assert shown(port) == first.chain
+    store.write_text(second.key + second.chain)
+    assert shown(port) == first.chain, "a file is opened when somebody says so"
+    assert set_store(broker, location=str(store)) == 0
+    assert shown(port) == second.chain
+    for bad in (str(secured.directory / "nowhere.pem"), str(secured.directory / "ca.pem")):
+        assert set_store(broker, location=bad) == ErrorCode.INVALID_REQUEST
+    assert set_store(broker, type="JKS") == ErrorCode.INVALID_REQUEST
+    assert shown(port) == second.chain
+    assert set_store(broker, location=None, type=None) == 0
+    assert shown(port) == before

@@ -29,6 +29,7 @@ from brokerd.server.handlers.config_entries import (
     topic_entries,
 )
 from brokerd.server.handlers.loggers import change_levels, logger_entries
+from brokerd.server.live_settings import check_stores
 
 if TYPE_CHECKING:
     from brokerd.cluster.image import TopicInfo
@@ -143,7 +144,7 @@ async def _write_broker(
 ) -> None:
     def wanted(held: Held) -> dict[str, str]:
         config = wanted_of(held)
-        check_change(broker.settings.now, name, held, config)
+        check_stores(check_change(broker.settings.now, name, held, config), broker.config)
         return config
 
     await _write(broker, request, f"brokers/{name or DEFAULT_NAME}", wanted)
