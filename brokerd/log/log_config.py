@@ -176,6 +176,8 @@ class LogConfig:
     is_append_time: bool = field(init=False, repr=False, compare=False)
     limits_timestamps: bool = field(init=False, repr=False, compare=False)
     """Whether a producer's timestamp may be too far from the broker's clock."""
+    longest_segment_ms: int = field(init=False, repr=False, compare=False)
+    """When a segment is closed even if it is not full: what is active is never compacted."""
     codec: Codec | None = field(init=False, repr=False, compare=False)
     """What batches are stored with; None: with what they came with."""
 
@@ -186,6 +188,11 @@ class LogConfig:
         set_once = object.__setattr__
         set_once(self, "is_compacted", "compact" in self.cleanup_policy)
         set_once(self, "is_append_time", is_append_time)
+        longest_ms = self.segment_ms
+        if self.is_compacted:
+            lag_ms = max(self.max_compaction_lag_ms, self.min_compaction_lag_ms)
+            longest_ms = min(longest_ms, lag_ms)
+        set_once(self, "longest_segment_ms", longest_ms)
         set_once(self, "limits_timestamps", nearest < INT64_MAX and not is_append_time)
         set_once(self, "codec", _CODECS[self.compression_type])
 
@@ -196,13 +203,6 @@ class LogConfig:
             Codec.LZ4: self.compression_lz4_level,
             Codec.ZSTD: self.compression_zstd_level,
         }.get(Codec(codec))
-
-    @property
-    def longest_segment_ms(self) -> int:
-        """When a segment is closed even if it is not full: what is active is never compacted."""
-        if self.is_compacted:
-            return min(self.segment_ms, max(self.max_compaction_lag_ms, self.min_compaction_lag_ms))
-        return self.segment_ms
 
     def jitter_ms(self, segment: str) -> int:
         """How much earlier a segment is closed, by its name: the same whenever it is asked."""

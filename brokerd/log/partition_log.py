@@ -157,11 +157,13 @@ class PartitionLog(CleanableLog):
             return False
         if active.size_bytes == 0:
             return True
-        index_bytes = config.segment_index_bytes
-        if len(active.index) >= index_bytes // INDEX_ENTRY_BYTES:
-            return False
-        if len(active.time_index) >= index_bytes // TIME_ENTRY_BYTES - 1:
-            return False
+        if active.bytes_since_index + staged.size_bytes > config.index_interval_bytes:
+            # Only then it may get an entry.
+            index_bytes = config.segment_index_bytes
+            if len(active.index) >= index_bytes // INDEX_ENTRY_BYTES:
+                return False
+            if len(active.time_index) >= index_bytes // TIME_ENTRY_BYTES - 1:
+                return False
         return not self._is_old(staged.max_timestamp_ms, now_ms)
 
     # -- read --------------------------------------------------------------------------------------

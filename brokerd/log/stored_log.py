@@ -209,7 +209,9 @@ class StoredLog:
     # -- roll --------------------------------------------------------------------------------------
 
     def _is_old(self, timestamp_ms: int, now_ms: int) -> bool:
-        first_ms = self._segments.active.first_timestamp()
+        first_ms = self._segments.active.first_timestamp_ms
+        if first_ms is None:
+            first_ms = self._segments.active.first_timestamp()
         if first_ms >= 0 and timestamp_ms >= 0:
             age_ms = timestamp_ms - first_ms
         else:

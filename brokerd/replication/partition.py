@@ -302,7 +302,9 @@ class Partition:
         if not self.is_leader:
             return min(self._leader_high_watermark, self.log.log_end_offset)
         if len(self._maximal_isr) == 1 and self.local_id in self._maximal_isr:
-            return self.log.log_end_offset if self.min_isr <= 1 else UNKNOWN_OFFSET
+            log = self.log
+            one_is_enough = log.config.min_insync_replicas <= 1 or self.min_isr <= 1
+            return log.log_end_offset if one_is_enough else UNKNOWN_OFFSET
         if self.is_under_min_isr:
             return UNKNOWN_OFFSET
         ends = [self.log.log_end_offset]

@@ -99,26 +99,18 @@ class _Queue:
 
 
 class AppendQueues:
-    """The queues of all partitions of a broker."""
+    """The queues of all partitions of a broker: those in `by_partition` have something at work, so
+    that what comes now for them has to wait."""
 
     def __init__(self, clock: Clock, network: Network) -> None:
         self._clock = clock
         self._network = network
         self._loop = asyncio.get_running_loop()
-        self._queues: dict[Partition, _Queue] = {}
+        self.by_partition: dict[Partition, _Queue] = {}
         self._threads: ThreadPoolExecutor | None = None
         self._empty = asyncio.Event()
         self._empty.set()
         self._closed = False
-
-    @property
-    def busy(self) -> bool:
-        """Whether any partition has a queue."""
-        return bool(self._queues)
-
-    def __contains__(self, partition: Partition) -> bool:
-        """Whether what comes now for a partition has to wait."""
-        return partition in self._queues
 
     def add(
         self,
@@ -128,9 +120,9 @@ class AppendQueues:
         work: Mapping[int, Work],
     ) -> tuple[Outcome, ...]:
         """Take copies of batches; those without `work` only wait for the ones before them."""
-        queue = self._queues.get(partition)
+        queue = self.by_partition.get(partition)
         if queue is None:
-            queue = self._queues[partition] = _Queue(partition)
+            queue = self.by_partition[partition] = _Queue(partition)
             self._empty.clear()
         entries = [_Entry(bytearray(batch), work.get(i)) for i, batch in enumerate(batches)]
         size_bytes = sum(entry.size_bytes for entry in entries)
@@ -169,8 +161,8 @@ class AppendQueues:
         if queue.waiting:
             self._send_out(queue)
         else:
-            del self._queues[queue.partition]
-            if not self._queues:
+            del self.by_partition[queue.partition]
+            if not self.by_partition:
                 self._empty.set()
         for entry, result in zip(entries, results, strict=True):
             entry.outcome.tell(result)
@@ -202,13 +194,13 @@ class AppendQueues:
         try:
             await asyncio.wait_for(self._empty.wait(), timeout_s)
         except TimeoutError:
-            left = sum(len(each.waiting) + len(each.at_work) for each in self._queues.values())
+            left = sum(len(each.waiting) + len(each.at_work) for each in self.by_partition.values())
             logger.warning("%d batches were not appended before the broker stopped", left)
 
     async def close(self) -> None:
         """Forget what is queued; nothing is appended any more."""
         self._closed = True
-        self._queues.clear()
+        self.by_partition.clear()
         if self._threads is not None:
             threads, self._threads = self._threads, None
             await asyncio.to_thread(threads.shutdown, wait=True, cancel_futures=True)

@@ -20,7 +20,6 @@ from brokerd.cluster.names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.framing import parse_header
 from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_produce
-from brokerd.protocol.records import is_plain
 from brokerd.server.handlers.produce_answers import ACKS_ALL, Pending, Placed
 from brokerd.server.handlers.produce_checks import check, opens_batches
 from brokerd.server.handlers.produce_memo import ProduceMemo
@@ -39,7 +38,8 @@ ACKS = (-1, 0, 1)
 MEMOS_MAX = 10_000
 MEMO_LENGTHS_MAX = 4
 """Each length is looked up by itself; names of a topic's partitions have one."""
-_HEAD = Struct(">ihhi")
+_SIZE = Struct(">i")
+_PREFIX_AT = 12
 
 Outcomes = dict["Partition", "list[AppendResult] | tuple[Outcome, ...] | KafkaError"]
 Place = KafkaError | tuple["Partition", "int | KafkaError"]
@@ -62,7 +62,7 @@ class ProduceRound:
         self._lengths: set[int] = set()  # of the prefixes in _memos
         self._dirty: dict[Partition, list[memoryview]] = {}
         self._work: dict[Partition, dict[int, Work]] = {}
-        self._waiting: list[tuple[ProduceMemo, int, int] | tuple[Pending, list[Place]]] = []
+        self._waiting: list[tuple[ProduceMemo, list[int], int] | tuple[Pending, list[Place]]] = []
 
     def add_run(
         self, connection: Connection, buffer: bytearray, view: memoryview, position: int, end: int
@@ -72,42 +72,26 @@ class ProduceRound:
         Returns the position behind the last one, and how many they were.
         """
         memo: Any = connection.produce_memo
-        if memo is not None and not buffer.startswith(memo.prefix, position + _HEAD.size):
-            memo = self._known(view, position + _HEAD.size)
-            if memo is not None:
-                connection.produce_memo = memo
-        count = 0
-        if memo is not None and memo.generation == self._broker.generation:
-            prefix, version, codec_max = memo.prefix, memo.version, memo.codec_max
-            max_message_bytes = memo.max_message_bytes
-            batches = self._dirty.get(memo.partition) or []
-            start = index = len(batches)
-            while end - position >= _HEAD.size:
-                size, api_key, found, correlation_id = _HEAD.unpack_from(buffer, position)
-                frame_end = position + 4 + size
-                if (
-                    api_key
-                    or found != version
-                    or frame_end > end
-                    or not buffer.startswith(prefix, position + 12, frame_end)
-                ):
-                    break
-                records = memo.records(buffer, view, position, frame_end)
-                if records is None or not is_plain(records, max_message_bytes, codec_max):
-                    break  # said by the general way
-                batches.append(records)
-                self._waiting.append((memo, correlation_id, index))
-                index += 1
-                position = frame_end
-            count = index - start
-            if count and not start:
-                self._dirty[memo.partition] = batches
-        if count == 0:
-            (size,) = _SIZE.unpack_from(buffer, position)
-            position += 4 + size
-            count = 1
-            self._add_parsed(connection, view[position - size : position])
-        return position, count
+        while memo is not None and memo.generation == self._broker.generation:
+            batches = self._dirty.get(memo.partition)
+            first = len(batches) if batches else 0
+            found: list[memoryview] = batches or []
+            behind, ids = memo.take(buffer, view, position, end, found)
+            if ids:
+                self._waiting.append((memo, ids, first))
+                if not first:
+                    self._dirty[memo.partition] = found
+                return behind, len(ids)
+            known = self._known(view, position + _PREFIX_AT)
+            if known is memo:
+                break
+            if known is not None:
+                connection.produce_memo = known
+            memo = known
+        (size,) = _SIZE.unpack_from(buffer, position)
+        frame_end = position + 4 + size
+        self._add_parsed(connection, view[position + 4 : frame_end])
+        return frame_end, 1
 
     def _add_parsed(self, connection: Connection, frame: memoryview) -> None:
         try:
@@ -198,14 +182,16 @@ class ProduceRound:
         if not waiting:
             return
         dirty, work = self._dirty, self._work
-        self.discard()
+        self._waiting, self._dirty = [], {}
+        if work:
+            self._work = {}
         queues = self._queues
         now_ms = self._broker.clock.now_ms()
         outcomes: Outcomes = {}
         for partition, batches in dirty.items():
-            if work or queues.busy:
+            if work or queues.by_partition:
                 todo = work.get(partition)
-                if todo or partition in queues:
+                if todo or partition in queues.by_partition:
                     outcomes[partition] = queues.add(connection, partition, batches, todo or {})
                     continue
             try:
@@ -219,30 +205,52 @@ class ProduceRound:
             self._answer(connection, waiting, outcomes)
 
     def _answer(self, connection: Connection, waiting: list[Any], outcomes: Outcomes) -> None:
-        add = connection.output.add
         for each in waiting:
             if len(each) == 3:
-                memo, correlation_id, index = each
-                partition = memo.partition
-                outcome: Any = outcomes[partition]
-                if type(outcome) is list:
-                    base_offset, last_offset, append_time_ms, error, _ = outcome[index]
-                    if error is None and (memo.acks == 1 or partition.high_watermark > last_offset):
-                        if memo.acks:
-                            add(
-                                memo.template.frame(
-                                    correlation_id, base_offset, append_time_ms,
-                                    partition.log_start_offset,
-                                )
-                            )  # fmt: skip
-                        continue
-                pending, places = _general(memo, correlation_id, index)
+                memo, ids, first = each
+                self._answer_run(connection, memo, ids, first, outcomes)
             else:
                 pending, places = each
-            placed = [_placed(place, outcomes) for place in places]
-            pending.answer(self._broker, connection, placed)
+                self._answer_one(connection, pending, places, outcomes)
             if connection.closed:
                 return
+
+    def _answer_run(
+        self,
+        connection: Connection,
+        memo: ProduceMemo,
+        ids: list[int],
+        first: int,
+        outcomes: Outcomes,
+    ) -> None:
+        partition = memo.partition
+        outcome: Any = outcomes[partition]
+        if type(outcome) is not list:
+            for index, correlation_id in enumerate(ids, first):
+                self._answer_one(connection, *_general(memo, correlation_id, index), outcomes)
+            return
+        acks = memo.acks
+        pack = memo.template.frame
+        log_start, reached = partition.log_start_offset, partition.high_watermark
+        frames: list[bytes] = []
+        for index, correlation_id in enumerate(ids, first):
+            base_offset, last_offset, append_time_ms, error, _ = outcome[index]
+            if error is None and (acks == 1 or reached > last_offset):
+                frames.append(pack(correlation_id, base_offset, append_time_ms, log_start))
+                continue
+            if frames and acks:
+                connection.output.add(b"".join(frames))
+            frames = []
+            self._answer_one(connection, *_general(memo, correlation_id, index), outcomes)
+        if frames and acks:
+            connection.output.add(b"".join(frames))
+
+    def _answer_one(
+        self, connection: Connection, pending: Pending, places: list[Place], outcomes: Outcomes
+    ) -> None:
+        if not connection.closed:
+            placed = [_placed(place, outcomes) for place in places]
+            pending.answer(self._broker, connection, placed)
 
 
 def _without_repeats(request: ProduceRequest) -> ProduceRequest:
@@ -267,6 +275,3 @@ def _placed(place: Place, outcomes: Outcomes) -> Placed:
         return Placed(partition, index)
     outcome: Any = outcomes[partition]
     return Placed(partition, outcome if isinstance(outcome, KafkaError) else outcome[index])
-
-
-_SIZE = Struct(">i")

@@ -105,7 +105,7 @@ class Pending:
             AwaitHighWatermark(broker, connection, self, replies, behind, slot).park(waiting)
             return
         elif slot is None:
-            connection.output.add(self.frame(replies))
+            connection.output.add_parts([self.frame(replies)])
         else:
             connection.deliver(slot, [self.frame(replies)])
         if waiting is not None:

@@ -92,7 +92,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
 
 async def test_later_batches_wait_behind_those_at_work(bench: Bench) -> None:
     first = bench.add(GZIP, batch(300, size=1000, timestamp_ms=1000))
-    assert bench.partition in bench.queues
+    assert bench.partition in bench.queues.by_partition
     outcomes = [*first, *bench.add(None, batch(timestamp_ms=5000)), *bench.add(GZIP)]
     assert bench.memory.loaned_bytes > 300_000
     assert await bench.results(outcomes) == [(0, None), (300, None), (301, None)]
@@ -104,7 +104,7 @@ async def test_later_batches_wait_behind_those_at_work(bench: Bench) -> None:
     ]
     assert len(records(bench.partition.log)) == 302
     assert bench.memory.loaned_bytes == 0
-    assert not bench.queues.busy
+    assert not bench.queues.by_partition
 
 
 async def test_sequences_are_checked_when_batches_come_back(bench: Bench) -> None:
