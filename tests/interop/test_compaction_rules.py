@@ -21,7 +21,10 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.records import HEADER_BYTES, Record, encode_batch, iter_batches, write_crc
 from tests.support.brokerd import Brokerd, BrokerdCluster
+from tests.support.wire import Wire
 from tests.support.zookeeper import ZooKeeper
 
 SETTINGS = {
@@ -198,6 +201,34 @@ def test_a_log_dirty_for_too_long_is_rolled_and_cleaned_however_clean_it_is(
 def test_what_is_too_young_or_clean_enough_stays(broker: Brokerd, topic: str) -> None:
     until(lambda: compaction(broker)["rounds"] >= 4)
     assert kept(broker.address, topic) == [(n, "a", str(n)) for n in range(10)]
+
+
+def test_a_batch_that_lies_is_kept_counted_and_named(broker: Brokerd) -> None:
+    admin = AdminClient({"bootstrap.servers": broker.address})
+    deleting = NewTopic("lying", 1, 1, config=DIRTY | {"cleanup.policy": "delete"})
+    admin.create_topics([deleting])["lying"].result(DEADLINE_S)
+    assert send(broker.address, "lying", [("a", "1"), ("b", "2")]) == []
+    lying = encode_batch([Record(0, int(time.time() * 1000), b"a", FILLING)] * 2)
+    lying[HEADER_BYTES] = 2  # the first record says that it has one byte
+    write_crc(lying)
+    fields = {"acks": 1, "timeout": 5000, "topic_data": [
+        {"name": "lying", "partition_data": [{"index": 0, "records": bytes(lying)}]}]}  # fmt: skip
+    with Wire(broker.port) as wire:
+        answer = wire.ask(ApiKey.PRODUCE, 7, fields)
+    assert answer.responses[0].partition_responses[0].error_code == 0
+    assert send(broker.address, "lying", [("a", "5"), ("a", "6"), ("a", "7"), ("c", "8")]) == []
+    set_config(broker.address, "lying", "cleanup.policy", "compact")
+    until(lambda: compaction(broker)["damaged_batches"] >= 1)
+    said = "lying-0 has 1 batches that do not hold together and stay as they are: at offset 2: "
+    until(lambda: said in broker.said())
+    segments = sorted((broker.logs / "lying-0").glob("*.log"))
+    headers = [
+        (header.base_offset, header.count)
+        for path in segments
+        for header, _ in iter_batches(memoryview(path.read_bytes()))
+    ]
+    assert headers[:2] == [(1, 1), (2, 2)]
+    assert compaction(broker)["uncleanable"] == []
 
 
 def test_no_worker_is_there_when_there_is_nothing_to_clean(broker: Brokerd) -> None:

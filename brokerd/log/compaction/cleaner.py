@@ -11,6 +11,7 @@ A log whose cleaning fails is set aside until it is cut or made anew, or the bro
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, Protocol
 
 from brokerd.errors import KafkaError
@@ -23,7 +24,7 @@ from brokerd.log.partition_log import PartitionLog
 
 logger = logging.getLogger(__name__)
 
-LOOK_SLICE: Final = 500
+LOOK_SLICE: Final = 200
 DEATHS_MAX: Final = 2
 
 
@@ -92,7 +93,7 @@ class Cleaner:
     metrics: CleanerMetrics = field(default_factory=CleanerMetrics)
     _known: dict[Key, _Known] = field(default_factory=dict)
     _stored: dict[Key, int] = field(init=False)
-    _look: Iterator[PartitionLog] | None = None
+    _look: Iterator[None] | None = None
     _found: list[tuple[float, _Known, plan.Dirty]] = field(default_factory=list)
     _dirtiest: float = 0.0
     _due_ms: int = 0
@@ -103,13 +104,21 @@ class Cleaner:
     @property
     def uncleanable(self) -> dict[Key, str]:
         """The logs set aside, with the reason."""
-        return {key: known.aside for key, known in self._known.items() if known.aside}
+        return {
+            key: known.aside
+            for key, known in self._known.items()
+            if known.aside and self.is_unchanged(known)
+        }
 
     @property
     def held(self) -> dict[Key, int]:
         """The logs that would be cleaned further if it were not for an open transaction, with the
         offset at which the first one begins."""
-        return {key: known.held_at for key, known in self._known.items() if known.held_at >= 0}
+        return {
+            key: known.held_at
+            for key, known in self._known.items()
+            if known.held_at >= 0 and self.is_unchanged(known)
+        }
 
     @property
     def uncleanable_bytes(self) -> int:
@@ -129,25 +138,37 @@ class Cleaner:
 
     # -- choosing ----------------------------------------------------------------------------------
 
-    def tick(self, now_ms: int) -> None:
-        """Look at some logs; at the end of a look have the dirtiest cleaned."""
+    def tick(self, now_ms: int) -> bool:
+        """Look at some logs; at the end of a look have the dirtiest cleaned. Whether the look goes
+        on: then the next tick is due at once."""
         if self._look is None:
             if now_ms < self._due_ms or not self.workers.free:
-                return
-            self._forget_lost()
+                return False
             self.metrics.looked_ms = now_ms
             self._dirtiest = 0.0
-            self._look = iter(self.logs.compacted())
             self._found = []
-        for _ in range(LOOK_SLICE):
-            log = next(self._look, None)
-            if log is None:
-                self._look = None
-                self.metrics.dirtiest = self._dirtiest
-                self._choose(now_ms)
-                return
+            self._look = self._steps(now_ms)
+        if any(True for _ in islice(self._look, LOOK_SLICE - 1, LOOK_SLICE)):
+            return True
+        self._look = None
+        self.metrics.dirtiest = self._dirtiest
+        self._choose(now_ms)
+        return False
+
+    def _steps(self, now_ms: int) -> Iterator[None]:
+        """A look, one log at a time; first at those that were lost."""
+        has_lost = False
+        for key, known in list(self._known.items()):
+            if not known.is_busy and not self.is_unchanged(known):
+                has_lost = True  # gone or cut; what the checkpoint says of it is void
+                del self._known[key]
+            yield
+        if has_lost:
+            self.checkpoint()
+        for log in self.logs.compacted():
             if self.logs.get(log.topic, log.partition) is log:
                 self._look_at(log, now_ms)
+            yield
 
     def _look_at(self, log: PartitionLog, now_ms: int) -> None:
         known = self._known_of(log)
@@ -159,18 +180,6 @@ class Cleaner:
             self._found.append((dirty.ratio, known, dirty))
         else:
             known.held_at = -1
-
-    def _forget_lost(self) -> None:
-        """Forget logs that are gone or were cut, and what the checkpoint says of them."""
-        lost = [
-            key
-            for key, known in self._known.items()
-            if not known.is_busy and not self.is_unchanged(known)
-        ]
-        for key in lost:
-            del self._known[key]
-        if lost:
-            self.checkpoint()
 
     def _known_of(self, log: PartitionLog) -> _Known:
         key = (log.topic, log.partition)
@@ -199,6 +208,8 @@ class Cleaner:
         """Have a log cleaned, or made durable first; whether there was anything to do. `whole` is
         what would be cleaned if no transaction were open."""
         log = known.log
+        if not self.is_unchanged(known):
+            return False
         try:
             stable_offset = log.last_stable_offset(log.high_watermark)
             dirty = _dirty_part(log, known.checkpoint, stable_offset, now_ms)

@@ -115,6 +115,27 @@ def test_a_log_that_an_open_transaction_keeps_from_being_cleaned_is_told(tmp_pat
     workers.do()
 
 
+def test_a_look_at_many_logs_is_cut_into_slices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("brokerd.log.compaction.cleaner.LOOK_SLICE", 2)
+    log, workers, cleaner = dirty(tmp_path)
+    for number in range(4):
+        log.manager.create(f"u{number}", 0, TOPIC_ID, COMPACTED, NOW_MS)
+    ticks = 1
+    while cleaner.tick(NOW_MS):
+        assert workers.waiting == []
+        ticks += 1
+    assert (ticks, len(workers.waiting)) == (3, 1)
+    workers.do()
+    log.manager.delete("u2", 0, NOW_MS)
+    again = 1
+    while cleaner.tick(NOW_MS):
+        again += 1
+    assert again > ticks
+    assert ("u2", 0) not in cleaner._known
+
+
 def test_what_the_cleaner_did_is_measured(tmp_path: Path) -> None:
     log, workers, cleaner = dirty(tmp_path)
     cleaner.tick(NOW_MS)
