@@ -26,8 +26,8 @@ from tests.support.wire import Wire
 from tests.support.zookeeper import ZooKeeper
 
 PER_TOPIC = 1000
-PROBE_S = 0.002
-IDLE_S = 70  # a round of every checkpoint
+PROBE_S = 0.005
+IDLE_S = 66  # a round of every checkpoint
 TIMEOUT_S = 600
 _PRODUCE, _METADATA, _API_VERSIONS = 0, 3, 18
 
@@ -106,7 +106,7 @@ def names(partitions: int) -> list[str]:
 
 
 def create(broker: Brokerd, topics: list[str]) -> None:
-    admin = AdminClient({"bootstrap.servers": broker.address})
+    admin = AdminClient({"bootstrap.servers": broker.address, "log_level": 0})
     for topic in topics:
         new = NewTopic(topic, PER_TOPIC, 1)
         admin.create_topics([new], operation_timeout=60, request_timeout=60)[topic].result(90)
@@ -116,13 +116,9 @@ def fill(broker: Brokerd, topics: list[str]) -> None:
     """One batch of one record into every partition, a topic a request."""
     with Wire(broker.port) as wire:
         for topic in topics:
-            data = [
-                {
-                    "index": index,
-                    "records": bytes(encode_batch([Record(0, 1_700_000_000_000, None, bytes(99))])),
-                }
-                for index in range(PER_TOPIC)
-            ]
+            record = Record(0, time.time_ns() // 1_000_000, None, bytes(99))
+            batch = bytes(encode_batch([record]))
+            data = [{"index": index, "records": batch} for index in range(PER_TOPIC)]
             topic_data = [{"name": topic, "partition_data": data}]
             fields = {"acks": 1, "timeout": 30_000, "topic_data": topic_data}
             wire.ask(_PRODUCE, 7, {"transactional_id": None, **fields})
@@ -164,6 +160,8 @@ def measure(subject: Subject, partitions: int) -> None:
         scrape(broker, "/v1/partitions")
     with subject.step("idle, with every checkpoint"):
         time.sleep(IDLE_S)
+    with subject.step("idle, nobody asking", probed=False):
+        time.sleep(IDLE_S / 2)
     with subject.step("one batch into each"):
         fill(broker, topics)
     broker.kill()

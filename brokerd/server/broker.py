@@ -59,6 +59,7 @@ from brokerd.turns import in_turns
 logger = logging.getLogger(__name__)
 
 FINISH_TIMEOUT_S = 2.0
+FROZEN_FROM = 200
 
 
 class Broker:
@@ -268,6 +269,8 @@ class Broker:
         configs = self._log_configs(changed | delta.topics_configs)
         await in_turns(delta.deleted, self._delete)
         await in_turns(delta.partitions, lambda state: self._apply(state, configs))
+        if len(delta.partitions) > FROZEN_FROM:
+            gc.freeze()  # they stay, too
         for topic in delta.topics_configs - changed:
             if topic in configs:
                 self.replicas.reconfigure(topic, configs[topic])

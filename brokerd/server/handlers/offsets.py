@@ -6,11 +6,13 @@ a timestamp's offset at or above it is not known yet.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
@@ -25,24 +27,42 @@ SPECIAL_FROM = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LAT
 """The version from which on each stands for what it does."""
 
 READ_COMMITTED = 1
+AT_ONCE_MAX = 200
+"""More partitions than this are answered in several turns of the loop: a look-up by time, or the
+first use of a log, reads files."""
 
 
-def list_offsets(broker: Broker, context: RequestContext, request: Any) -> Fields:
+def list_offsets(
+    broker: Broker, context: RequestContext, request: Any
+) -> Fields | Awaitable[Fields]:
     """One offset per partition asked for; errors are per partition."""
     version = context.api_version
     committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
-    return {
-        "topics": [
-            {
-                "name": topic.name,
-                "partitions": [
-                    _listed(broker, topic.name, asked, version, committed)
-                    for asked in topic.partitions
-                ],
-            }
-            for topic in request.topics
-        ]
-    }
+    topics: list[Fields] = [{"name": topic.name, "partitions": []} for topic in request.topics]
+
+    def serve(place: tuple[Fields, Any]) -> None:
+        topic, asked = place
+        topic["partitions"].append(_listed(broker, topic["name"], asked, version, committed))
+
+    places = [
+        (topic, asked)
+        for topic, wanted in zip(topics, request.topics, strict=True)
+        for asked in wanted.partitions
+    ]
+    if len(places) > AT_ONCE_MAX:
+        return _in_turns(topics, places, serve)
+    for place in places:
+        serve(place)
+    return {"topics": topics}
+
+
+async def _in_turns(
+    topics: list[Fields],
+    places: list[tuple[Fields, Any]],
+    serve: Callable[[tuple[Fields, Any]], None],
+) -> Fields:
+    await in_turns(places, serve)
+    return {"topics": topics}
 
 
 def _listed(broker: Broker, topic: str, asked: Any, version: int, committed: bool) -> Fields:

@@ -59,6 +59,7 @@ def test_a_round_of_retention_ends_before_the_next_begins(
     manager: LogManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(housekeeping, "RETENTION_SLICE", 3)
+    monkeypatch.setattr(housekeeping, "DELETION_WEIGHT", 0)
     reconfigure(manager, LogConfig(retention_ms=1))
     started = []
     for tick in range(4):  # so late that each tick could begin a round of its own
@@ -66,6 +67,16 @@ def test_a_round_of_retention_ends_before_the_next_begins(
         more = manager.duties.tick_retention(now_ms)
         started.append((sum(log.log_start_offset for log in manager.all()), more))
     assert started == [(3, True), (6, True), (9, True), (10, False)]
+
+
+def test_a_slice_of_retention_is_smaller_where_segments_go(
+    manager: LogManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(housekeeping, "RETENTION_SLICE", 6)
+    monkeypatch.setattr(housekeeping, "DELETION_WEIGHT", 2)
+    reconfigure(manager, LogConfig(retention_ms=1))
+    assert manager.duties.tick_retention(NOW_MS + INITIAL_DELAY_MS)
+    assert sum(log.log_start_offset for log in manager.all()) == 2
 
 
 def test_checkpoints_are_gathered_in_slices_and_written_when_they_say_something_new(

@@ -370,3 +370,43 @@ def test_a_log_is_flushed_after_so_long(tmp_path: Path) -> None:
         manager.duties.tick_flush(NOW_MS + at_ms)
         assert log.recovery_point == recovery_point
     crash(manager)
+
+
+class Opened:
+    """The files that are opened while it records, by whatever function of Python."""
+
+    def __init__(self) -> None:
+        self.paths: list[Path] = []
+        self.is_recording = False
+        sys.addaudithook(self._hear)
+
+    def _hear(self, event: str, args: tuple[object, ...]) -> None:
+        if self.is_recording and event == "open" and isinstance(args[0], str):
+            self.paths.append(Path(args[0]))
+
+
+def test_after_a_clean_stop_one_small_file_of_each_partition_is_read_at_the_start(
+    tmp_path: Path,
+) -> None:
+    manager = start(tmp_path)
+    for partition in range(20):
+        log = manager.create("t", partition, TOPIC_ID, CONFIG, NOW_MS)
+        for _ in range(30):
+            log.append([batch(size=200)], 1, NOW_MS)
+        assert len(log.segments()) > 2
+    manager.shutdown()
+    opened = Opened()
+    opened.is_recording = True
+    manager = start(tmp_path)
+    opened.is_recording = False
+    of_partitions = [path for path in opened.paths if path.parent.parent == tmp_path]
+    assert len(of_partitions) == 20
+    assert {path.name for path in of_partitions} == {"partition.metadata"}
+    assert {log.log_end_offset for log in manager.all()} == {30}
+    opened.is_recording = True
+    first = manager.get("t", 0)
+    assert first is not None
+    assert [record.offset for record in records(first)] == list(range(30))
+    opened.is_recording = False
+    assert {".log", ".index", ".timeindex"} <= {path.suffix for path in opened.paths}
+    manager.shutdown()

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import segment
 from brokerd.log.log_config import LogConfig
+from brokerd.log.open_files import FileRange
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import crc_matches, read_header
 from tests.brokerd.log.support import (
@@ -369,8 +370,33 @@ def test_a_range_being_sent_outlives_its_segment(tmp_path: Path) -> None:
     found = log.read(0, 1 << 20, up_to=50, min_one_batch=True)
     assert found is not None
     before = found.read()
-    log.start_at(100)
+    log.config = LogConfig(segment_bytes=2000, retention_bytes=0)
+    log.apply_retention(NOW_MS, 50)
+    assert log.log_start_offset > 0
     assert found.read() == before
+    assert not found.is_cut
     found.release()
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(found.fd)
+
+
+def test_a_range_being_sent_is_void_when_the_log_is_cut_below_its_end(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    fill(log, 50)
+
+    def read(offset: int, up_to: int) -> FileRange:
+        found = log.read(offset, 1 << 20, up_to=up_to, min_one_batch=True)
+        assert found is not None
+        return found
+
+    before, across, behind = read(0, 30), read(20, 40), read(40, 50)
+    log.truncate_to(30)
+    fill(log, 20, size=77)
+    assert [each.is_cut for each in (before, across, behind)] == [False, True, True]
+    for each in (before, across, behind):
+        each.release()
+    again = read(40, 50)
+    assert not again.is_cut
+    log.start_at(1000)
+    assert again.is_cut
+    again.release()
