@@ -13,6 +13,7 @@ newest entry is never purged, so that the numbers go on after a fail-over.
 """
 
 import asyncio
+import gc
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -139,6 +140,7 @@ class ControllerService:
             run = [await self._with_id(topic) for topic in run]
             topics.update({topic.name: topic.node for topic in run})
             loaded += await reading.states(self._zookeeper, run)
+            gc.freeze()  # they stay: the collector need not walk all of them again and again
         marked = await self._zookeeper.children(paths.DELETE_TOPICS, self._markers_watch)
         self._core = core
         await self._write(core.load(topics, loaded, marked, last[1].czxid if last else -1))
