@@ -159,8 +159,11 @@ def _once(
     what: str = "",
 ) -> Measured | str:
     """One measurement, or what went wrong."""
+    server = servers[contender.server]
     try:
-        one = contender.load(servers[contender.server], seconds)
+        if server.has_ended:
+            raise RuntimeError(f"{contender.server} has ended")
+        one = contender.load(server, seconds)
     except Exception as error:
         traceback.print_exc()
         problem = f"{type(error).__name__}: {error}"

@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -24,6 +24,10 @@ KAFKA_NAME = "Apache Kafka 3.9"
 VALIDATING = "brokerd, validate.records=all"
 READY_TIMEOUT_S = 120
 STOP_TIMEOUT_S = 30
+STARTS_MAX = 3
+PROBE_FROM = ("127.0.0.2", 0)
+"""From the same address a connection to a port that nobody listens on can become one to itself, and
+then the broker finds its port taken."""
 # Both brokers. The default of a minute would keep the files of many loads on the disk at once; that
 # of 15 s between looks for logs to clean would be measured with the cleaning.
 SETTINGS = ("log.segment.delete.delay.ms=1000", "log.cleaner.backoff.ms=100")
@@ -41,6 +45,15 @@ class Process:
         """CPU time so far, user and system."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / _TICKS
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process is no more, or is only waited for."""
+        try:
+            stat = Path(f"/proc/{self.pid}/stat").read_text()
+        except FileNotFoundError:
+            return True
+        return stat.rpartition(")")[2].split()[0] in "ZX"
 
     def rss_bytes(self) -> int:
         return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * _PAGE_BYTES
@@ -93,7 +106,13 @@ def running(directory: Path, names: Sequence[str]) -> Iterator[dict[str, Server]
             with start(name) as server:
                 return server.ready_s, server.cpu_seconds()
 
-        servers = {name: stack.enter_context(start(name)) for name in names}
+        def started(name: str) -> Server:
+            for _ in range(STARTS_MAX - 1):
+                with suppress(RuntimeError):  # somebody may have taken its port meanwhile
+                    return stack.enter_context(start(name))
+            return stack.enter_context(start(name))
+
+        servers = {name: started(name) for name in names}
         for name, server in servers.items():
             server.start_another = partial(start_and_stop, name)
         yield servers
@@ -170,12 +189,12 @@ def _wait_until_it_answers(
     deadline = time.monotonic() + READY_TIMEOUT_S
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            with socket.create_connection(("127.0.0.1", port), 1) as connection:
+            with socket.create_connection(("127.0.0.1", port), 1, PROBE_FROM) as connection:
                 connection.sendall(struct.pack(">ihhih", 10, 18, 0, 1, -1))
                 if connection.recv(4):
                     return
         except OSError:
-            time.sleep(0.005)
+            time.sleep(0.01)
     tail = output.read_text(errors="replace")[-2000:]
     raise RuntimeError(f"{name} did not become ready:\n{tail}")
 

@@ -1,6 +1,9 @@
 """The table of `make bench`: medians, ratios, goals, and what a broken run leaves."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 from bench.measured import Measured
@@ -9,7 +12,7 @@ from bench.rows import Contender, Goal, Row
 from bench.run import _settle, main
 from bench.servers import Server
 
-SERVER = Server("a", 0, Path(), 0, 0.0)
+SERVER = Server("a", 0, Path(), os.getpid(), 0.0)
 
 
 def found(*rates: float, cpu: float = 1.0) -> Found:
@@ -81,6 +84,15 @@ def test_a_load_that_never_settles_ends_all_the_same() -> None:
     contender = Contender("a", "a", lambda _server, _seconds: Measured(next(rates), 1))
     assert _settle(row(Goal()), contender, {"a": SERVER}, 1) is None
     assert next(rates) == 80.0
+
+
+def test_a_load_on_a_server_that_has_ended_fails_at_once() -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    contender = Contender("a", "a", lambda _server, _seconds: Measured(1, 1))
+    ended = Server("a", 0, Path(), process.pid, 0.0)
+    assert _settle(row(Goal()), contender, {"a": ended}, 1) == "RuntimeError: a has ended"
+    process.wait()
 
 
 def test_an_unknown_row_is_named(capsys) -> None:  # type: ignore[no-untyped-def]

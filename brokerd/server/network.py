@@ -233,10 +233,9 @@ class Network:
     def _set_options(self, client: socket.socket) -> None:
         """-1 leaves a buffer to the kernel.
 
-        It would let the send buffer grow to megabytes, so that what was copied in has left the
-        processor's caches when the reader copies it out: fetches of 1 MiB run at 1.8 GB/s with
-        Kafka's 100 KiB, at 1.2 GB/s without. A receive buffer of 100 KiB, Kafka's default, would
-        mean ten receives for what one does here.
+        It would let the send buffer grow to megabytes, and a reader that falls behind costs the
+        kernel twice as much as one in step (docs/decisions/0005). A receive buffer of 100 KiB,
+        Kafka's default, would mean ten receives for what one does here.
         """
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         config = self._config
