@@ -7,6 +7,7 @@ A field's Kafka name is its own with dots for underscores.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
+from functools import cache
 from typing import Any, TypeVar
 
 from brokerd import config_values as v
@@ -188,7 +189,8 @@ INTERNAL = frozenset({"producer.id.expiration.check.interval.ms"})
 """Settings that Kafka reads but tells nobody of (ConfigDef.defineInternal)."""
 
 
-def known_keys() -> dict[str, Any]:
+@cache
+def known_keys() -> Mapping[str, Any]:
     """Every plain key with its default (None where it must be set), for documentation and tools."""
     return {
         name: None if each.default is MISSING else each.default for name, each in _FIELDS.items()

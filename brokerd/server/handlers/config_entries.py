@@ -8,6 +8,7 @@ which nobody set, has none although log.retention.hours has a default.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import IntEnum
+from functools import lru_cache
 from typing import Any
 
 from brokerd.cluster.topic_configs import DOCUMENTATION, WITHOUT_EFFECT
@@ -19,6 +20,7 @@ from brokerd.config_values import java_double
 from brokerd.log.log_config import INT32_MAX, TOPIC_KEYS, TopicKey, effective_values
 
 Entry = dict[str, Any]
+NAMES_MAX = 1024
 
 
 class Source(IntEnum):
@@ -147,6 +149,7 @@ def _broker_documentation(name: str) -> str | None:
     return f"What holds for topics without {topic_name} of their own. {DOCUMENTATION[topic_name]}"
 
 
+@lru_cache(NAMES_MAX)
 def _broker_type(name: str) -> ConfigType:
     known = known_setting(name)
     if known is not None:
@@ -178,6 +181,7 @@ def _broker_synonyms(name: str, settings: BrokerSettings) -> list[Entry]:
     return found[own:]
 
 
+@lru_cache(NAMES_MAX)
 def default_text(name: str) -> str | None:
     """The default of a broker setting, None where there is none."""
     if name in _DEFAULTS:
