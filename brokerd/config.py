@@ -108,6 +108,7 @@ class BrokerConfig:
     log_message_timestamp_type: str = _setting(
         v.one_of("CreateTime", "LogAppendTime"), "CreateTime"
     )
+    log_message_timestamp_difference_max_ms: int = _setting(_not_negative, v.LONG_MAX)
     log_message_timestamp_before_max_ms: int = _setting(_not_negative, v.LONG_MAX)
     log_message_timestamp_after_max_ms: int = _setting(_not_negative, v.LONG_MAX)
     producer_id_expiration_ms: int = _setting(_positive, 86_400_000)

@@ -5,15 +5,38 @@ here are the words that explain them and the four operations that change them. V
 in ZooKeeper and on the wire.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from brokerd.cluster.config_changes import apply_operations
 from brokerd.cluster.requests import ConfigChange
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.log_config import TOPIC_KEYS
+from brokerd.log.log_config import TOPIC_KEYS, effective_values
 
-WITHOUT_EFFECT = frozenset({"message.format.version", "message.downconversion.enable"})
-"""Taken and kept for tools of older Kafka versions; records are always stored and served as v2."""
+
+class Kept(NamedTuple):
+    """A setting of Kafka's that is taken, kept and told, and has no effect here."""
+
+    kind: str
+    pattern: str
+
+
+_REPLICAS = r"\*|(\d+:\d+(,\d+:\d+)*)?"
+WITHOUT_EFFECT: Mapping[str, Kept] = {
+    "follower.replication.throttled.replicas": Kept("list", _REPLICAS),
+    "leader.replication.throttled.replicas": Kept("list", _REPLICAS),
+    "local.retention.bytes": Kept("int", r"-[12]|\d{1,18}"),
+    "local.retention.ms": Kept("int", r"-[12]|\d{1,18}"),
+    "message.downconversion.enable": Kept("bool", "true|false"),
+    "message.format.version": Kept("string", r"\d+\.\d+(\.\d+)?(-IV\d+)?"),
+    "remote.log.copy.disable": Kept("bool", "false"),
+    "remote.log.delete.on.disable": Kept("bool", "false"),
+    "remote.storage.enable": Kept("bool", "false"),
+}
+"""Records are always stored and served as v2, there is no tiered storage to turn on, and replicas
+are not throttled yet."""
+KEPT_DOCUMENTATION = "Kept for Kafka and its tools; it has no effect on this broker."
 
 DOCUMENTATION: Mapping[str, str] = {
     "cleanup.policy": "What is done with old segments: delete removes them by age and size, "
@@ -38,6 +61,8 @@ DOCUMENTATION: Mapping[str, str] = {
     "clock (CreateTime only).",
     "message.timestamp.before.max.ms": "How far a record's own time may lie before the broker's "
     "clock (CreateTime only).",
+    "message.timestamp.difference.max.ms": "How far a record's own time may lie from the broker's "
+    "clock (CreateTime only), where before and after have no limits of their own.",
     "message.timestamp.type": "Whether a record has the time its producer gave it (CreateTime) or "
     "the time it was stored at (LogAppendTime).",
     "min.cleanable.dirty.ratio": "What share of a compacted log must be uncleaned before it is "
@@ -60,10 +85,14 @@ DOCUMENTATION: Mapping[str, str] = {
 }
 
 
-def check_topic_config(config: Mapping[str, str]) -> None:
-    """Raises INVALID_CONFIG for the first setting that is unknown or has a bad value."""
+def check_topic_config(
+    config: Mapping[str, str], broker: Mapping[str, str] | None = None
+) -> None:
+    """Raises INVALID_CONFIG for the first setting that is unknown or has a bad value, or that does
+    not go with another, be it one of the broker's."""
     for name, text in config.items():
         if name in WITHOUT_EFFECT:
+            _check_kept(name, text)
             continue
         key = TOPIC_KEYS.get(name)
         if key is None:
@@ -72,23 +101,37 @@ def check_topic_config(config: Mapping[str, str]) -> None:
             key.parse(text)
         except ValueError as error:
             raise KafkaError(ErrorCode.INVALID_CONFIG, f"Invalid value: {error}") from None
-    lowest = config.get("min.compaction.lag.ms")
-    highest = config.get("max.compaction.lag.ms")
-    if lowest and highest and int(lowest) > int(highest):
+    values = effective_values(broker or {}, config)
+    lowest, highest = values["min.compaction.lag.ms"], values["max.compaction.lag.ms"]
+    if int(lowest) > int(highest):
         raise KafkaError(
             ErrorCode.INVALID_CONFIG,
             f"min.compaction.lag.ms ({lowest}) must not be above max.compaction.lag.ms ({highest})",
         )
 
 
-def apply_changes(config: Mapping[str, str], changes: Sequence[ConfigChange]) -> dict[str, str]:
-    """The config after all changes, checked. Raises KafkaError and then nothing is changed."""
+def _check_kept(name: str, text: str) -> None:
+    kept = WITHOUT_EFFECT[name]
+    plain = text.strip().lower() if kept.kind == "bool" else text.replace(" ", "")
+    if not re.fullmatch(kept.pattern, plain, re.ASCII):
+        raise KafkaError(ErrorCode.INVALID_CONFIG, f"Invalid value {text} for configuration {name}")
+
+
+def apply_changes(
+    config: Mapping[str, str],
+    changes: Sequence[ConfigChange],
+    broker: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """The config after all changes, checked on a broker with these settings. Raises KafkaError and
+    then nothing is changed."""
     changed = apply_operations(config, changes, _list_default)
-    check_topic_config(changed)
+    check_topic_config(changed, broker)
     return changed
 
 
 def _list_default(name: str) -> str | None:
+    if name in WITHOUT_EFFECT:
+        return "" if WITHOUT_EFFECT[name].kind == "list" else None
     key = TOPIC_KEYS.get(name)
     if key is None:
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"Unknown topic config name: {name}")

@@ -115,6 +115,8 @@ TOPIC_KEYS: Final[dict[str, TopicKey]] = {
                  _broker("log.message.timestamp.after.max.ms")),
         TopicKey("message.timestamp.before.max.ms", "int", str(INT64_MAX),
                  _broker("log.message.timestamp.before.max.ms")),
+        TopicKey("message.timestamp.difference.max.ms", "int", str(INT64_MAX),
+                 _broker("log.message.timestamp.difference.max.ms")),
         TopicKey("message.timestamp.type", "string", "CreateTime",
                  _broker("log.message.timestamp.type"), choices=("CreateTime", "LogAppendTime")),
         TopicKey("min.cleanable.dirty.ratio", "float", "0.5",
@@ -221,6 +223,9 @@ class LogConfig:
             name.replace(".", "_"): TOPIC_KEYS[name].parse(text)
             for name, text in effective_values(broker or {}, topic or {}).items()
         }
+        for side in ("message_timestamp_before_max_ms", "message_timestamp_after_max_ms"):
+            if values[side] == INT64_MAX:  # the older setting is for both
+                values[side] = values["message_timestamp_difference_max_ms"]
         return cls(**{each.name: values[each.name] for each in fields(cls) if each.init})
 
 

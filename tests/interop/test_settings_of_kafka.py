@@ -116,6 +116,16 @@ CHANGES = [
     alter(TOPIC, "altered", ("segment.bytes", SET, "2147483648")),
     alter(TOPIC, "altered", ("min.compaction.lag.ms", SET, "9"),
           ("max.compaction.lag.ms", SET, "8")),
+    *(alter(TOPIC, "altered", (name, SET, value), tried=True) for name, value in (
+        ("leader.replication.throttled.replicas", "*"), ("local.retention.ms", "-3"),
+        ("leader.replication.throttled.replicas", "x"), ("local.retention.ms", "-2"),
+        ("remote.storage.enable", "true"), ("remote.storage.enable", "false"),
+        ("remote.log.copy.disable", "true"), ("message.format.version", "nonsense"),
+        ("message.format.version", "2.8-IV1"), ("message.downconversion.enable", "x"),
+        ("message.timestamp.difference.max.ms", "-1"),
+    )),
+    alter(TOPIC, "altered", ("leader.replication.throttled.replicas", SET, "0:1")),
+    alter(TOPIC, "altered", ("leader.replication.throttled.replicas", APPEND, "1:1")),
     alter(TOPIC, "altered", ("preallocate", SET, "FALSE"), ("retention.ms", SET, " 07 ")),
     replace(BROKER, "", log_retention_ms=None),
     replace(BROKER, "", num_partitions="3"),
@@ -132,7 +142,8 @@ def test_settings_change_as_in_apache_kafka(ports: tuple[int, int]) -> None:
         assert ours == theirs, request
     for request in (
         describe(BROKER, ""), describe(BROKER, "x"), describe(LOGGER, "1", "root"),
-        describe(LOGGER, ""), describe(TOPIC, "altered", "retention.ms", "preallocate"),
+        describe(LOGGER, ""), describe(TOPIC, "altered", "retention.ms", "preallocate",
+                                        "leader.replication.throttled.replicas"),
         describe(TOPIC, "settled", "cleanup.policy", "segment.bytes"),
         describe(BROKER, "1", "log.retention.ms", "log.cleaner.threads", "max.connections",
                  "no.such", "log.retention.hours"),

@@ -11,7 +11,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Any
 
-from brokerd.cluster.topic_configs import DOCUMENTATION, WITHOUT_EFFECT
+from brokerd.cluster.topic_configs import DOCUMENTATION, KEPT_DOCUMENTATION, WITHOUT_EFFECT
 from brokerd.config import DEFAULT_PROTOCOL_MAP, INTERNAL, known_keys
 from brokerd.config_catalog import ConfigType, known_setting
 from brokerd.config_docs import BROKER_DOCUMENTATION
@@ -82,8 +82,8 @@ def topic_entries(
         if wanted is None or name in wanted
     ]
     entries += [
-        _entry(name, config[name], ConfigType.STRING, [], source=Source.DYNAMIC_TOPIC)
-        for name in sorted(WITHOUT_EFFECT & config.keys())
+        _kept_entry(name, config[name])
+        for name in sorted(WITHOUT_EFFECT.keys() & config.keys())
         if wanted is None or name in wanted
     ]
     return entries
@@ -99,6 +99,14 @@ def _topic_entry(
         synonyms += _broker_synonyms(key.broker_keys[0].name, settings)
     entry = _entry(key.name, value, kind, synonyms)
     entry["documentation"] = DOCUMENTATION.get(key.name)
+    return entry
+
+
+def _kept_entry(name: str, text: str) -> Entry:
+    kind = _KINDS.get(WITHOUT_EFFECT[name].kind, ConfigType.LONG)
+    value = _normal(kind, text)
+    entry = _entry(name, value, kind, [_synonym(name, value, Source.DYNAMIC_TOPIC)])
+    entry["documentation"] = KEPT_DOCUMENTATION
     return entry
 
 
@@ -190,16 +198,8 @@ def default_text(name: str) -> str | None:
     return None if default is None else _text(default)
 
 
-def _entry(
-    name: str,
-    value: str | None,
-    kind: ConfigType,
-    synonyms: list[Entry],
-    *,
-    source: Source | None = None,
-) -> Entry:
-    if source is None:
-        source = Source(synonyms[0]["source"]) if synonyms else Source.DEFAULT
+def _entry(name: str, value: str | None, kind: ConfigType, synonyms: list[Entry]) -> Entry:
+    source = synonyms[0]["source"] if synonyms else Source.DEFAULT
     return {
         "name": name,
         "value": None if _is_secret(kind) else value,

@@ -114,7 +114,7 @@ async def incremental_alter_configs(
         name = resource.resource_name
         changes = [_change(config) for config in resource.configs]
         if resource.resource_type == TOPIC:
-            wanted = partial(apply_changes, changes=changes)
+            wanted = partial(apply_changes, changes=changes, broker=broker.config.raw)
             await _write(broker, request, f"topics/{name}", wanted)
         elif resource.resource_type == BROKER:
             wanted = partial(apply_operations, changes=changes, list_default=_list_default)
@@ -138,7 +138,7 @@ async def alter_configs(broker: Broker, context: RequestContext, request: Any) -
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
         config = {config.name: config.value for config in resource.configs}
         if resource.resource_type == TOPIC:
-            check_topic_config(config)
+            check_topic_config(config, broker.config.raw)
             await _write(broker, request, f"topics/{name}", lambda _: config)
         else:
             await _write_broker(broker, request, name, lambda _: config)

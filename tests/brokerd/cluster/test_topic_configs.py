@@ -22,7 +22,9 @@ def test_every_setting_is_explained() -> None:
     "config",
     [
         {"retention.ms": "-1", "cleanup.policy": "compact,delete", "segment.bytes": "1048576"},
-        {"message.format.version": "2.8-IV1"},
+        {"message.format.version": "2.8-IV1", "message.downconversion.enable": "FALSE"},
+        {"leader.replication.throttled.replicas": " 0:1, 1:2 ", "remote.storage.enable": "false"},
+        {"follower.replication.throttled.replicas": "*", "local.retention.ms": "-2"},
     ],
 )
 def test_good_settings_pass(config) -> None:
@@ -33,6 +35,11 @@ def test_good_settings_pass(config) -> None:
     "config",
     [
         {"no.such.setting": "1"},
+        {"message.format.version": "nonsense"},
+        {"leader.replication.throttled.replicas": "x:y"},
+        {"local.retention.bytes": "-3"},
+        {"remote.storage.enable": "true"},
+        {"message.timestamp.difference.max.ms": "-1"},
         {"retention.ms": "soon"},
         {"retention.ms": "-2"},
         {"cleanup.policy": "keep"},
@@ -45,6 +52,13 @@ def test_bad_settings_are_refused_by_name(config) -> None:
     with pytest.raises(KafkaError, match=next(iter(config))) as refused:
         check_topic_config(config)
     assert refused.value.code is ErrorCode.INVALID_CONFIG
+
+
+def test_a_topics_setting_must_go_with_the_brokers() -> None:
+    broker = {"log.cleaner.max.compaction.lag.ms": "5"}
+    check_topic_config({"min.compaction.lag.ms": "5"}, broker)
+    with pytest.raises(KafkaError, match="must not be above"):
+        check_topic_config({"min.compaction.lag.ms": "6"}, broker)
 
 
 @pytest.mark.parametrize(

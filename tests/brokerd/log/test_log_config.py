@@ -30,6 +30,19 @@ def test_the_finer_unit_wins(broker: dict[str, str], retention_ms: int) -> None:
     assert LogConfig.from_properties(broker).retention_ms == retention_ms
 
 
+def test_the_older_limit_of_timestamps_holds_where_the_newer_ones_say_nothing() -> None:
+    older = {"message.timestamp.difference.max.ms": "500"}
+    config = LogConfig.from_properties({}, older)
+    assert (config.message_timestamp_before_max_ms, config.message_timestamp_after_max_ms) == (
+        500,
+        500,
+    )
+    newer = LogConfig.from_properties({}, older | {"message.timestamp.after.max.ms": "7"})
+    assert (newer.message_timestamp_before_max_ms, newer.message_timestamp_after_max_ms) == (500, 7)
+    broker = {"log.message.timestamp.difference.max.ms": "9"}
+    assert LogConfig.from_properties(broker).message_timestamp_before_max_ms == 9
+
+
 def test_a_list_is_split() -> None:
     config = LogConfig.from_properties({}, {"cleanup.policy": "compact, delete"})
     assert config.cleanup_policy == ("compact", "delete")
