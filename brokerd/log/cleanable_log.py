@@ -27,6 +27,7 @@ class CleanableLog(StoredLog):
 
         Raises OSError.
         """
+        self._mend_aborted()  # the cleaner reads the files of all segments
         return self._segments.aborted_across(offset)
 
     def has_closed(self, bases: Sequence[int]) -> bool:

@@ -13,9 +13,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol
 
 from brokerd.log import names
+from brokerd.log.scan import CHUNK_BYTES
 
 if TYPE_CHECKING:
     from brokerd.log.open_files import FileRange
+    from brokerd.log.segment import Segment
 
 READ_AHEAD_BYTES: Final = 1 << 20
 _PIECE_BYTES: Final = 256 << 10
@@ -83,6 +85,20 @@ class FilesSpot:
 
     def release(self) -> None:
         """Nothing is held."""
+
+
+def require_cached_index(segment: "Segment") -> None:
+    """Raises ColdError where the indexes are not in memory."""
+    if not all(is_file_cached(segment.path(each)) for each in (names.INDEX, names.TIME_INDEX)):
+        raise ColdError(FilesSpot(segment.directory, segment.base_offset))
+
+
+def require_cached(segment: "Segment", position: int) -> None:
+    """Raises ColdError where the headers at a position are not in memory."""
+    size_bytes = min(CHUNK_BYTES, segment.size_bytes - position)
+    if not is_cached(segment.file.fd(), position, size_bytes):
+        ahead = min(READ_AHEAD_BYTES, segment.size_bytes - position)
+        raise ColdError(RangeSpot(segment.file.pin(position, ahead)))
 
 
 def is_cached(fd: int, position_bytes: int, size_bytes: int) -> bool:

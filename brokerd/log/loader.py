@@ -14,6 +14,7 @@ After a clean stop nothing but the names and sizes of files is read. Otherwise, 
    end, so that the first append need not read them.
 """
 
+import logging
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -24,11 +25,14 @@ from brokerd.log.context import LogContext
 from brokerd.log.epochs import EpochCache
 from brokerd.log.log_config import INT32_MAX
 from brokerd.log.markers import MARKER_BYTES_MAX, Marker, read_marker
+from brokerd.log.offset_index import CorruptIndexError
 from brokerd.log.producer_state import ProducerState
 from brokerd.log.scan import checked_batches
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
 from brokerd.protocol.records import BatchHeader
+
+logger = logging.getLogger(__name__)
 
 _cut = crash_points.around("recovery-cut")(os.ftruncate)
 _remove = crash_points.around("segment-remove")(os.unlink)
@@ -76,8 +80,17 @@ def load(
         segments = [Segment.create(context.files, directory, log_start_offset, now_ms)]
         if not clean or recovery_point is None or recovery_point <= log_start_offset:
             return LoadedLog(segments, log_start_offset, log_start_offset, log_start_offset)
+    last = segments[-1]
+    if clean and recovery_point is not None and not last.size_bytes:
+        recovery_point = last.base_offset  # whatever the checkpoint says: there is nothing behind
+    if clean and recovery_point is not None and log_start_offset > recovery_point:
+        logger.warning(
+            "%s ends at offset %d after a clean stop and cannot start at %d: it starts where its "
+            "first segment does", directory, recovery_point, log_start_offset,
+        )  # fmt: skip
+        log_start_offset = 0
     log_start_offset = max(log_start_offset, segments[0].base_offset)
-    if clean and recovery_point is not None and recovery_point >= segments[-1].base_offset:
+    if clean and recovery_point is not None and recovery_point >= last.base_offset:
         return LoadedLog(segments, log_start_offset, recovery_point, recovery_point)
     return recover(context, segments, log_start_offset, recovery_point or 0, now_ms)
 
@@ -93,7 +106,7 @@ def recover(
     directory = segments[0].directory
     epochs = EpochCache(directory)
     known_epochs = epochs.entries
-    if epochs.is_damaged:
+    if epochs.is_damaged or not known_epochs:
         recovery_point = segments[0].base_offset
     kept: list[Segment] = []
     truncated_bytes = 0
@@ -113,6 +126,10 @@ def recover(
             truncated_bytes += remove_segments(segments[number + 1 :])
             break
     if log_end < log_start_offset:
+        logger.warning(
+            "%s ends at offset %d, before its start at %d: all of it goes, as in Apache Kafka",
+            directory, log_end, log_start_offset,
+        )  # fmt: skip
         truncated_bytes += remove_segments(kept)
         kept = [Segment.create(context.files, directory, log_start_offset, now_ms)]
         log_end = log_start_offset
@@ -180,6 +197,20 @@ def _save_producers(segments: list[Segment], log_start_offset: int, log_end: int
     producers.replay(with_markers(SegmentList(segments).headers_from(offset)))
     bases = {segment.base_offset for segment in segments}
     producer_snapshot.save(directory, log_end, producers.entries, bases)
+
+
+def mend_aborted(segments: list[Segment], log_start_offset: int) -> None:
+    """Make the transaction indexes anew from the first one on that is damaged. Raises OSError."""
+    for number, segment in enumerate(segments):
+        try:
+            segment.aborted  # noqa: B018
+        except CorruptIndexError as error:
+            logger.warning("%s; transactions are read from the data instead", error)
+            damaged = segments[number:]
+            for each in damaged:
+                each.set_aborted([], 0)
+            _recover_aborted(segments, damaged, log_start_offset)
+            return
 
 
 def with_markers(

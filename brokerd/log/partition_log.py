@@ -20,6 +20,7 @@ from brokerd.log.context import tells_of_errors
 from brokerd.log.log_config import INT32_MAX
 from brokerd.log.markers import read_marker
 from brokerd.log.offset_index import ENTRY_BYTES as INDEX_ENTRY_BYTES
+from brokerd.log.offset_index import CorruptIndexError
 from brokerd.log.open_files import FileRange
 from brokerd.log.producer_state import ProducerEntry
 from brokerd.log.segment import Segment
@@ -222,6 +223,9 @@ class PartitionLog(CleanableLog):
         Raises KafkaError(KAFKA_STORAGE_ERROR).
         """
         try:
+            aborted = self._segments.aborted_in(offset, found, up_to)
+        except CorruptIndexError:
+            self._mend_aborted()
             aborted = self._segments.aborted_in(offset, found, up_to)
         except OSError as error:
             raise self._context.failed(error) from error

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from brokerd.errors import KafkaError
+from brokerd.log.index_checks import confirm_timestamp, time_floor
 from brokerd.log.scan import walk_headers
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
@@ -29,7 +30,7 @@ def first_at_or_after(
     for segment in segments:
         if segment.largest_timestamp()[0] < timestamp_ms:
             continue
-        start_offset = max(segment.time_index.floor(timestamp_ms), log_start_offset)
+        start_offset = max(time_floor(segment, timestamp_ms), log_start_offset)
         start = segment.locate(start_offset)
         for position, header in walk_headers(segment.file.fd(), start, segment.size_bytes):
             if header.max_timestamp < timestamp_ms or header.last_offset < log_start_offset:
@@ -48,6 +49,8 @@ def first_at_or_after(
 def largest(segments: SegmentList, log_start_offset: int) -> Found | None:
     """The first record that has the largest timestamp of the log."""
     best = max(segments, key=lambda segment: segment.largest_timestamp()[0])
+    if confirm_timestamp(best):
+        best = max(segments, key=lambda segment: segment.largest_timestamp()[0])
     timestamp_ms, offset = best.largest_timestamp()
     if timestamp_ms < 0 or offset < log_start_offset:
         return None

@@ -10,6 +10,7 @@ of headers walked (small sequential reads), then the offset index and a walk of 
 """
 
 import errno
+import logging
 import os
 import struct
 from bisect import bisect_left, bisect_right
@@ -19,14 +20,8 @@ from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import crash_points, names, txn_index
-from brokerd.log.cold import (
-    READ_AHEAD_BYTES,
-    ColdError,
-    FilesSpot,
-    RangeSpot,
-    is_cached,
-    is_file_cached,
-)
+from brokerd.log.cold import require_cached, require_cached_index
+from brokerd.log.index_checks import begins_batch, check_last_entries, checked_aborted
 from brokerd.log.linux import reserve
 from brokerd.log.offset_index import CorruptIndexError, OffsetIndex
 from brokerd.log.open_files import LogFile, OpenFiles
@@ -34,6 +29,8 @@ from brokerd.log.scan import CHUNK_BYTES, walk_headers
 from brokerd.log.time_index import NO_TIMESTAMP, TimeIndex, last_entry
 from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader
+
+logger = logging.getLogger(__name__)
 
 MEMO_MAX: Final = 64
 
@@ -178,15 +175,26 @@ class Segment:
                 self.path(names.INDEX), self.base_offset, self.size_bytes
             )
             self._time_index = TimeIndex.load(self.path(names.TIME_INDEX), self.base_offset)
-        except CorruptIndexError:
-            self.rebuild(walk_headers(self.file.fd(), 0, self.size_bytes))
-            self.close_indexes()
+            check_last_entries(self)
+        except CorruptIndexError as error:
+            self.mend(str(error))
+
+    def mend(self, reason: str) -> None:
+        """Make both indexes anew, since they do not hold together. Raises OSError."""
+        logger.warning("%s; the indexes are made anew from the data", reason)
+        size_bytes = self.size_bytes
+        self.rebuild(walk_headers(self.file.fd(), 0, size_bytes))
+        self.close_indexes()
+        self.size_bytes = size_bytes  # what is behind a damaged batch is there yet
 
     @property
     def aborted(self) -> list[AbortedTxn]:
-        """The aborted transactions whose marker is in this segment. Raises OSError."""
+        """The aborted transactions whose marker is in this segment.
+
+        Raises CorruptIndexError, OSError.
+        """
         if self._aborted is None:
-            self._aborted = txn_index.read(self.path(names.TXN_INDEX))
+            self._aborted = checked_aborted(self, txn_index.read(self.path(names.TXN_INDEX)))
         return self._aborted
 
     def set_aborted(self, entries: list[AbortedTxn], start: int) -> None:
@@ -264,27 +272,18 @@ class Segment:
         if lasts and self._page_base <= offset <= lasts[-1]:
             return self._page_positions[bisect_left(lasts, offset)]
         if self._index is None and not patient:
-            self._require_cached_index()
+            require_cached_index(self)
         position = self.index.floor(offset)
+        if position and not begins_batch(self.file.fd(), position, self.base_offset, offset):
+            self.mend(f"{self.file.path}: the index does not fit it at byte {position}")
+            position = self.index.floor(offset)
         while position < self.size_bytes:
             if not patient:
-                self._require_cached(position)
+                require_cached(self, position)
             position = self._walk_page(position)
             if self._page_lasts and self._page_lasts[-1] >= offset:
                 return self._page_positions[bisect_left(self._page_lasts, offset)]
         return self.size_bytes
-
-    def _require_cached_index(self) -> None:
-        """Raises ColdError where the indexes are not in memory."""
-        if not all(is_file_cached(self.path(each)) for each in (names.INDEX, names.TIME_INDEX)):
-            raise ColdError(FilesSpot(self.directory, self.base_offset))
-
-    def _require_cached(self, position: int) -> None:
-        """Raises ColdError where the headers at a position are not in memory."""
-        size_bytes = min(CHUNK_BYTES, self.size_bytes - position)
-        if not is_cached(self.file.fd(), position, size_bytes):
-            ahead = min(READ_AHEAD_BYTES, self.size_bytes - position)
-            raise ColdError(RangeSpot(self.file.pin(position, ahead)))
 
     def _walk_page(self, position: int) -> int:
         """Read a chunk's headers into the page; returns the position after its last batch."""
@@ -302,7 +301,7 @@ class Segment:
             at += length + 12
         if not lasts:
             raise KafkaError(
-                ErrorCode.KAFKA_STORAGE_ERROR, f"{self.file.path}: no batch at byte {position}"
+                ErrorCode.CORRUPT_MESSAGE, f"{self.file.path}: no batch at byte {position}"
             )
         self._page_base = _unpack_prefix(chunk, 0)[0]
         self._page_lasts, self._page_positions = lasts, positions

@@ -21,6 +21,7 @@ from brokerd.log.cold import FilesSpot
 from brokerd.log.context import LogContext, run_now, tells_of_errors
 from brokerd.log.epochs import EpochCache
 from brokerd.log.flush import FlushJob
+from brokerd.log.index_checks import confirm_timestamp
 from brokerd.log.log_config import LogConfig
 from brokerd.log.producer_state import NO_TXN, ProducerState
 from brokerd.log.segment import Segment
@@ -112,7 +113,7 @@ class StoredLog:
         if self._epochs is None:
             context = self._context
             self._epochs = EpochCache(self.directory, context.submit, context.failed)
-            if self._epochs.is_damaged:
+            if self._epochs.is_damaged or (not self._epochs.entries and self.size_bytes):
                 for _, _, header in self._segments.headers_from(self.log_start_offset):
                     self._epochs.note(header.leader_epoch, header.base_offset)
                 self._epochs.save()
@@ -299,11 +300,10 @@ class StoredLog:
 
         Raises KafkaError(KAFKA_STORAGE_ERROR).
         """
-        reasons = retention.expired(
-            retention.ages(self._segments, self.log_end_offset), self.config, now_ms=now_ms,
-            log_size_bytes=self.size_bytes, log_start_offset=self.log_start_offset,
-            high_watermark=high_watermark,
-        )  # fmt: skip
+        reasons = self._expired(now_ms, high_watermark)
+        old = [self._segments[number] for number, each in enumerate(reasons) if each == "time"]
+        if sum(confirm_timestamp(segment) for segment in old):
+            reasons = self._expired(now_ms, high_watermark)
         if not reasons:
             return []
         dropped = self._let_go(len(reasons), now_ms)
@@ -311,6 +311,17 @@ class StoredLog:
         size_bytes = sum(segment.size_bytes for segment in dropped)
         self._event("retention", segments=deleted, reasons=reasons, size_bytes=size_bytes)
         return deleted
+
+    @tells_of_errors
+    def _mend_aborted(self) -> None:
+        loader.mend_aborted(list(self._segments), self.log_start_offset)
+
+    def _expired(self, now_ms: int, high_watermark: int) -> list[retention.Reason]:
+        return retention.expired(
+            retention.ages(self._segments, self.log_end_offset), self.config, now_ms=now_ms,
+            log_size_bytes=self.size_bytes, log_start_offset=self.log_start_offset,
+            high_watermark=high_watermark,
+        )  # fmt: skip
 
     def _let_go(self, count: int, now_ms: int) -> list[Segment]:
         if count == len(self._segments):

@@ -78,10 +78,12 @@ class TimeIndex:
             with suppress(OSError):  # they stay pending; the next roll or flush reports it
                 self.flush()
 
-    def floor(self, timestamp_ms: int) -> int:
-        """The offset of the last entry at or below `timestamp_ms`; the base when there is none."""
+    def floor(self, timestamp_ms: int) -> tuple[int, int]:
+        """The last entry at or below `timestamp_ms`; (-1, base offset) when there is none."""
         found = bisect_right(self._timestamps, timestamp_ms)
-        return self._base_offset + (self._offsets[found - 1] if found else 0)
+        if not found:
+            return NO_TIMESTAMP, self._base_offset
+        return self._timestamps[found - 1], self._base_offset + self._offsets[found - 1]
 
     def entries(self, start: int, limit: int) -> list[tuple[int, int]]:
         """(timestamp, offset) of at most `limit` entries from number `start` on."""

@@ -11,6 +11,7 @@ import struct
 from typing import Final, NamedTuple
 
 from brokerd.log import crash_points
+from brokerd.log.offset_index import CorruptIndexError
 
 _ENTRY: Final = struct.Struct(">hqqqq")
 ENTRY_BYTES: Final = _ENTRY.size
@@ -27,21 +28,25 @@ class AbortedTxn(NamedTuple):
 
 
 def read(path: str) -> list[AbortedTxn]:
-    """The entries of a file; none where it is missing. Raises OSError.
-
-    It ends at the first entry that does not hold together, as half of one that was being written.
-    """
+    """The entries of a file; none where it is missing. Raises CorruptIndexError, OSError."""
     try:
         with open(path, "rb") as file:
             data = file.read()
     except FileNotFoundError:
         return []
-    found = []
-    whole = len(data) - len(data) % ENTRY_BYTES
-    for version, *fields in _ENTRY.iter_unpack(memoryview(data)[:whole]):
-        if version != _VERSION or not 0 <= fields[1] <= fields[2]:
-            break
-        found.append(AbortedTxn._make(fields))
+    if not data or len(data) % ENTRY_BYTES:
+        raise CorruptIndexError(f"{path}: it does not hold whole entries")
+    found: list[AbortedTxn] = []
+    stable_offset = -1
+    for version, *fields in _ENTRY.iter_unpack(data):
+        entry = AbortedTxn._make(fields)
+        is_sound = 0 <= entry.first_offset <= entry.last_offset
+        is_next = not found or found[-1].last_offset < entry.last_offset
+        is_stable = stable_offset <= entry.last_stable_offset <= entry.last_offset + 1
+        if version != _VERSION or entry.producer_id < 0 or not (is_sound and is_next and is_stable):
+            raise CorruptIndexError(f"{path}: an entry does not hold together")
+        stable_offset = entry.last_stable_offset
+        found.append(entry)
     return found
 
 

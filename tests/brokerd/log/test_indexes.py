@@ -76,7 +76,7 @@ def test_a_timestamp_that_does_not_rise_is_passed_over(tmp_path: Path) -> None:
     for timestamp_ms, offset in ((5, 1), (5, 2), (4, 3), (6, 4)):
         times.append(timestamp_ms, offset)
     assert times.entries(0, 9) == [(5, 1), (6, 4)]
-    assert [times.floor(at) for at in (4, 5, 6, 7)] == [0, 1, 4, 4]
+    assert [times.floor(at) for at in (4, 5, 6, 7)] == [(-1, 0), (5, 1), (6, 4), (6, 4)]
 
 
 def test_entries_reach_the_file_in_bulk(tmp_path: Path) -> None:

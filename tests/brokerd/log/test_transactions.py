@@ -10,6 +10,7 @@ import pytest
 
 from brokerd.log import txn_index
 from brokerd.log.log_config import LogConfig
+from brokerd.log.offset_index import CorruptIndexError
 from brokerd.log.partition_log import PartitionLog
 from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import (
@@ -138,9 +139,11 @@ def test_an_entry_has_34_bytes_as_kafka_writes_them(tmp_path: Path) -> None:
     path = str(tmp_path / "x.txnindex")
     txn_index.write(path, [AbortedTxn(5, 2, 4, 3)], 0)
     assert Path(path).read_bytes() == struct.pack(">hqqqq", 0, 5, 2, 4, 3)
+    assert txn_index.read(path) == [AbortedTxn(5, 2, 4, 3)]
     with open(path, "ab") as file:
         file.write(b"half of one")
-    assert txn_index.read(path) == [AbortedTxn(5, 2, 4, 3)]
+    with pytest.raises(CorruptIndexError):
+        txn_index.read(path)
     txn_index.write(path, [AbortedTxn(5, 2, 4, 3), AbortedTxn(6, 5, 7, 8)], 1)
     assert len(Path(path).read_bytes()) == 68
     assert txn_index.read(path)[1].producer_id == 6

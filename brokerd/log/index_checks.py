@@ -1,0 +1,88 @@
+"""Whether the entries of an index say what lies in the data. No CRC guards an index, so an entry is
+compared with the batch that it points to: the last ones when an index is loaded, any other when a
+look-up begins there. One that does not fit has the indexes made anew from the data.
+"""
+
+import os
+import struct
+from typing import TYPE_CHECKING, Final
+
+from brokerd.log import names
+from brokerd.log.offset_index import CorruptIndexError
+from brokerd.log.txn_index import AbortedTxn
+from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
+
+if TYPE_CHECKING:
+    from brokerd.log.segment import Segment
+
+_BASE_AND_MAGIC: Final = struct.Struct(">q8xb")
+
+
+def begins_batch(fd: int, position_bytes: int, lowest: int, highest: int) -> bool:
+    """Whether a batch with a base offset in [lowest, highest] begins at a position."""
+    data = os.pread(fd, _BASE_AND_MAGIC.size, position_bytes)
+    if len(data) < _BASE_AND_MAGIC.size:
+        return False
+    base_offset, magic = _BASE_AND_MAGIC.unpack(data)
+    return bool(magic == MAGIC and lowest <= base_offset <= highest)
+
+
+def check_last_entries(segment: "Segment") -> None:
+    """Raises CorruptIndexError, OSError."""
+    if not segment.size_bytes:
+        return
+    fd = segment.file.fd()
+    for offset, position in segment.index.entries(len(segment.index) - 1, 1):
+        if not begins_batch(fd, position, segment.base_offset, offset):
+            raise CorruptIndexError(f"{segment.file.path}: the index does not fit it")
+    if not len(segment.time_index):
+        header = read_header(os.pread(fd, HEADER_BYTES, 0))
+        # In a segment being written the first entry may not be due yet.
+        if header.max_timestamp >= 0 > segment.largest_timestamp_ms:
+            raise CorruptIndexError(f"{segment.file.path}: its time index is empty")
+        return
+    timestamp_ms, offset = segment.time_index.last
+    if timestamp_at(segment, offset) != timestamp_ms:
+        raise CorruptIndexError(f"{segment.file.path}: the time index does not fit it")
+
+
+def time_floor(segment: "Segment", timestamp_ms: int) -> int:
+    """The offset up to which the timestamps are at most `timestamp_ms`. Raises OSError."""
+    known_ms, offset = segment.time_index.floor(timestamp_ms)
+    if known_ms >= 0 and timestamp_at(segment, offset) != known_ms:
+        segment.mend(f"{segment.file.path}: the time index does not fit it at offset {offset}")
+        offset = segment.time_index.floor(timestamp_ms)[1]
+    return offset
+
+
+def confirm_timestamp(segment: "Segment") -> bool:
+    """Compare the largest timestamp with the data; whether it was another one. Raises OSError."""
+    before = segment.largest_timestamp()
+    if before[0] < 0 or timestamp_at(segment, before[1]) == before[0]:
+        return False
+    segment.mend(f"{segment.file.path}: its largest timestamp is not {before[0]}")
+    return segment.largest_timestamp() != before
+
+
+def checked_aborted(segment: "Segment", entries: list[AbortedTxn]) -> list[AbortedTxn]:
+    """The entries, each of which must end with a marker. Raises CorruptIndexError, OSError."""
+    for entry in entries:
+        header = _batch_at(segment, entry.last_offset)
+        if header is None or not header.is_control or header.producer_id != entry.producer_id:
+            path = segment.path(names.TXN_INDEX)
+            raise CorruptIndexError(f"{path}: no transaction ends at {entry.last_offset}")
+    return entries
+
+
+def timestamp_at(segment: "Segment", offset: int) -> int:
+    """The largest timestamp of the batch that holds an offset; -1 where there is none."""
+    header = _batch_at(segment, offset)
+    return -1 if header is None else header.max_timestamp
+
+
+def _batch_at(segment: "Segment", offset: int) -> BatchHeader | None:
+    position = segment.locate(offset)
+    data = os.pread(segment.file.fd(), HEADER_BYTES, position)
+    if position >= segment.size_bytes or len(data) < HEADER_BYTES:
+        return None
+    return read_header(data)
