@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
+from brokerd.log.index_checks import confirm_timestamp
 from brokerd.log.log_config import LogConfig
 from brokerd.log.segment_list import SegmentList
 
@@ -27,10 +28,15 @@ class SegmentAge(NamedTuple):
     is_active: bool = False
 
 
-def ages(segments: SegmentList, log_end_offset: int) -> Iterator[SegmentAge]:
-    """The segments as retention sees them, oldest first, each looked at only when asked for."""
+def ages(
+    segments: SegmentList, log_end_offset: int, old_before_ms: int
+) -> Iterator[SegmentAge]:
+    """The segments as retention sees them, oldest first, each looked at only when asked for. A
+    timestamp before `old_before_ms`, for which one might go, is compared with the data first."""
     for number, segment in enumerate(segments):
         timestamp_ms = segment.largest_timestamp()[0]
+        if timestamp_ms < old_before_ms and confirm_timestamp(segment):
+            timestamp_ms = segment.largest_timestamp()[0]
         if timestamp_ms < 0:
             timestamp_ms = int(os.stat(segment.file.path).st_mtime * 1000)
         yield SegmentAge(

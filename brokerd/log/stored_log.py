@@ -21,7 +21,6 @@ from brokerd.log.cold import FilesSpot
 from brokerd.log.context import LogContext, run_now, tells_of_errors
 from brokerd.log.epochs import EpochCache
 from brokerd.log.flush import FlushJob
-from brokerd.log.index_checks import confirm_timestamp
 from brokerd.log.log_config import LogConfig
 from brokerd.log.producer_state import NO_TXN, ProducerState
 from brokerd.log.segment import Segment
@@ -300,10 +299,12 @@ class StoredLog:
 
         Raises KafkaError(KAFKA_STORAGE_ERROR).
         """
-        reasons = self._expired(now_ms, high_watermark)
-        old = [self._segments[number] for number, each in enumerate(reasons) if each == "time"]
-        if sum(confirm_timestamp(segment) for segment in old):
-            reasons = self._expired(now_ms, high_watermark)
+        old_before_ms = now_ms - self.config.retention_ms if self.config.retention_ms >= 0 else -1
+        reasons = retention.expired(
+            retention.ages(self._segments, self.log_end_offset, old_before_ms), self.config,
+            now_ms=now_ms, log_size_bytes=self.size_bytes, log_start_offset=self.log_start_offset,
+            high_watermark=high_watermark,
+        )  # fmt: skip
         if not reasons:
             return []
         dropped = self._let_go(len(reasons), now_ms)
@@ -315,13 +316,6 @@ class StoredLog:
     @tells_of_errors
     def _mend_aborted(self) -> None:
         loader.mend_aborted(list(self._segments), self.log_start_offset)
-
-    def _expired(self, now_ms: int, high_watermark: int) -> list[retention.Reason]:
-        return retention.expired(
-            retention.ages(self._segments, self.log_end_offset), self.config, now_ms=now_ms,
-            log_size_bytes=self.size_bytes, log_start_offset=self.log_start_offset,
-            high_watermark=high_watermark,
-        )  # fmt: skip
 
     def _let_go(self, count: int, now_ms: int) -> list[Segment]:
         if count == len(self._segments):

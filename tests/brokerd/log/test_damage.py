@@ -60,7 +60,7 @@ def fill(directory: Path, *, clean: bool) -> None:
     if clean:
         manager.shutdown()
     else:
-        manager.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms)
+        manager.duties.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms)
         manager.dirs.unlock()
 
 
