@@ -65,8 +65,8 @@ def test_files_are_renamed_first_and_removed_later(tmp_path: Path) -> None:
     log.apply_retention(now_ms, 20)
     deleted = sorted(str(path) for path in tmp_path.glob("*.deleted"))
     assert len(deleted) == 8 * 3 + 7  # data, two indexes, and a snapshot for all but the first
-    assert context.trash.take_due(now_ms + 999) == []
-    assert sorted(context.trash.take_due(now_ms + 1000)) == deleted
+    assert context.trash.take_due(now_ms + 999, 100) == []
+    assert sorted(context.trash.take_due(now_ms + 1000, 100)) == deleted
     kind, detail = events[-1]
     assert (kind, detail["segments"]) == ("retention", [0, 2, 4, 6, 8, 10, 12, 14])
 
