@@ -15,6 +15,7 @@ from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import crash_points
+from brokerd.log.files import read_whole
 from brokerd.log.log_config import INT64_MAX
 
 RECOVERY_POINT: Final = "recovery-point-offset-checkpoint"
@@ -37,8 +38,7 @@ def read_entries(path: Path | str) -> list[list[str]]:
     Raises KafkaError(KAFKA_STORAGE_ERROR) naming the file and the line that does not hold together.
     """
     try:
-        with open(path, encoding="utf-8") as file:
-            lines = file.read().split("\n")
+        lines = read_whole(path).decode().split("\n")
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError) as error:

@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import Final
 
 from brokerd.log import crash_points
+from brokerd.log.files import read_whole
 
 ENTRY_BYTES: Final = 8
 PENDING_MAX: Final = 1024
@@ -52,8 +53,7 @@ class OffsetIndex:
         index = cls(path, base_offset)
         entries = array("i")
         try:
-            with open(path, "rb") as file:
-                entries.frombytes(file.read())
+            entries.frombytes(read_whole(path))
         except (OSError, ValueError) as error:
             raise CorruptIndexError(f"{path}: {error}") from error
         if len(entries) % 2:

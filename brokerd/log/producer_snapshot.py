@@ -16,6 +16,7 @@ from typing import Final
 from crc32c import crc32c
 
 from brokerd.log import crash_points, names
+from brokerd.log.files import read_whole
 from brokerd.log.producer_state import NO_SEQUENCE, SEQUENCE_MAX, ProducerBatch, ProducerEntry
 
 logger = logging.getLogger(__name__)
@@ -112,8 +113,7 @@ def load_latest(
             break
         if offset <= log_end:
             try:
-                with open(path, "rb") as file:
-                    return offset, decode(file.read())
+                return offset, decode(read_whole(path))
             except CorruptSnapshotError as error:
                 logger.warning("%s is no snapshot of producers (%s): removed", path, error)
         _remove(path)

@@ -16,6 +16,7 @@ from bisect import bisect_left, bisect_right
 from contextlib import suppress
 from typing import Final
 
+from brokerd.log.files import read_whole
 from brokerd.log.offset_index import PENDING_MAX, CorruptIndexError, truncate, write_at
 
 ENTRY_BYTES: Final = 12
@@ -44,10 +45,9 @@ class TimeIndex:
         """Read a file. Raises CorruptIndexError, also where it is missing."""
         index = cls(path, base_offset)
         try:
-            with open(path, "rb") as file:
-                for timestamp_ms, offset in _ENTRY.iter_unpack(file.read()):
-                    index._timestamps.append(timestamp_ms)
-                    index._offsets.append(offset)
+            for timestamp_ms, offset in _ENTRY.iter_unpack(read_whole(path)):
+                index._timestamps.append(timestamp_ms)
+                index._offsets.append(offset)
         except (OSError, struct.error) as error:
             raise CorruptIndexError(f"{path}: {error}") from error
         index._written = len(index._timestamps)

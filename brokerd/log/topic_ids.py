@@ -16,6 +16,7 @@ from uuid import UUID
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import checkpoints, names
+from brokerd.log.files import read_whole
 
 if TYPE_CHECKING:
     from brokerd.log.partition_log import PartitionLog
@@ -87,8 +88,7 @@ def read(directory: str) -> UUID | None:
     """
     path = f"{directory}/{names.PARTITION_METADATA}"
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = file.read().splitlines()
+        lines = read_whole(path).decode(errors="replace").splitlines()
     except FileNotFoundError:
         return None
     if not lines:

@@ -11,6 +11,7 @@ import struct
 from typing import Final, NamedTuple
 
 from brokerd.log import crash_points
+from brokerd.log.files import read_whole
 from brokerd.log.offset_index import CorruptIndexError
 
 _ENTRY: Final = struct.Struct(">hqqqq")
@@ -30,8 +31,7 @@ class AbortedTxn(NamedTuple):
 def read(path: str) -> list[AbortedTxn]:
     """The entries of a file; none where it is missing. Raises CorruptIndexError, OSError."""
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_whole(path)
     except FileNotFoundError:
         return []
     if not data or len(data) % ENTRY_BYTES:
