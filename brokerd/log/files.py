@@ -1,5 +1,5 @@
-"""Reading a small file as a whole, in fewer steps than `open(path).read()` takes: thousands of files
-are read when logs are used for the first time.
+"""Reading a small file as a whole in fewer steps than `open(path).read()` takes, since thousands of
+them are read when logs are used for the first time.
 """
 
 import os
