@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from brokerd import config_values as v
+from brokerd.config_catalog import known_setting
 from brokerd.config_listeners import (
     Listener,
     advertise,
@@ -225,8 +226,14 @@ def parse(properties_text: str, overrides: Mapping[str, str] | None = None) -> B
     return BrokerConfig(
         **values,
         raw={name: text for name, text in raw.items() if name in known},
-        warnings=tuple(f"unknown setting {name} is ignored" for name in raw if name not in known),
+        warnings=tuple(_ignored(name) for name in raw if name not in known),
     )
+
+
+def _ignored(name: str) -> str:
+    if known_setting(name) is None:
+        return f"unknown setting {name} is ignored"
+    return f"the setting {name} of Kafka has no effect here"
 
 
 def _tls_of(

@@ -27,6 +27,8 @@ from brokerd.errors import ErrorCode, KafkaError
 
 ATTEMPTS_MAX = 5
 FOLLOW_TIMEOUT_S = 5.0
+CONFIG_BYTES_MAX = 512 * 1024
+"""ZooKeeper ends the session of who sends it more than 1 MiB."""
 NOTHING = -1
 _RACES = (BadVersionError, NodeExistsError, NoNodeError, NotEmptyError)
 
@@ -99,6 +101,9 @@ class ConfigAdmin:
         """An empty config of a quota's entity goes; those of topics and brokers stay, as in
         Kafka."""
         data = encode_config(wanted)
+        if len(data) > CONFIG_BYTES_MAX:
+            message = f"A config may have {CONFIG_BYTES_MAX} bytes, not {len(data)}."
+            raise KafkaError(ErrorCode.INVALID_REQUEST, message)
         if wanted or paths.keeps_empty_config(path):
             if node is not None:
                 return (SetData(path, data, node[1].version),)

@@ -36,6 +36,8 @@ WITHOUT_EFFECT: Mapping[str, Kept] = {
 }
 """Records are always stored and served as v2, there is no tiered storage to turn on, and replicas
 are not throttled yet."""
+TEXT_MAX = 128 * 1024
+"""Well below what a node of ZooKeeper holds, in which a character takes up to six bytes."""
 KEPT_DOCUMENTATION = "Kept for Kafka and its tools; it has no effect on this broker."
 
 DOCUMENTATION: Mapping[str, str] = {
@@ -90,6 +92,9 @@ def check_topic_config(
 ) -> None:
     """Raises INVALID_CONFIG for the first setting that is unknown or has a bad value, or that does
     not go with another, be it one of the broker's."""
+    if sum(map(len, config.values())) > TEXT_MAX:
+        message = f"The settings of a topic may have {TEXT_MAX} characters together"
+        raise KafkaError(ErrorCode.INVALID_CONFIG, message)
     for name, text in config.items():
         if name in WITHOUT_EFFECT:
             _check_kept(name, text)

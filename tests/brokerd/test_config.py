@@ -37,9 +37,12 @@ def test_every_mistake_is_reported_at_once() -> None:
 
 
 def test_unknown_keys_warn_and_are_not_kept() -> None:
-    config = parse(BASE + "num.network.threads=3\n")
-    assert config.warnings == ("unknown setting num.network.threads is ignored",)
-    assert "num.network.threads" not in config.raw
+    config = parse(BASE + "num.network.threads=3\nnum.networks=3\n")
+    assert config.warnings == (
+        "the setting num.network.threads of Kafka has no effect here",
+        "unknown setting num.networks is ignored",
+    )
+    assert not {"num.network.threads", "num.networks"} & config.raw.keys()
 
 
 def test_overrides_win_over_the_file() -> None:

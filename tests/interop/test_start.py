@@ -76,10 +76,11 @@ def test_a_zookeeper_that_does_not_answer_ends_the_start_with_one_line(
 
 
 def test_unknown_settings_warn_and_the_broker_starts(zookeeper: ZooKeeper, tmp_path: Path) -> None:
-    settings = {"num.network.threads": "3"}
+    settings = {"num.network.threads": "3", "num.networks": "3"}
     with BrokerdCluster.started(tmp_path, zookeeper.connect("/warn"), settings=settings) as cluster:
         said = cluster.brokers[0].said()
-        assert "unknown setting num.network.threads is ignored" in said
+        assert "the setting num.network.threads of Kafka has no effect here" in said
+        assert "unknown setting num.networks is ignored" in said
         cluster.brokers[0].stop()
 
 

@@ -233,6 +233,15 @@ async def test_what_is_only_validated_or_refused_is_not_written(members: Members
     assert members.kazoo.get_children("/config/changes") == []
 
 
+async def test_a_config_that_zookeeper_would_not_take_is_refused(members: Members) -> None:
+    (one,) = await members.start(1)
+    with pytest.raises(KafkaError, match="524288 bytes"):
+        await one.client.configs.alter(
+            "brokers/1", lambda _: {"a": "x" * 2_000_000}, validate_only=False
+        )
+    assert members.kazoo.get_children("/config/brokers") == []
+
+
 async def test_an_empty_config_of_a_user_goes_once_it_has_no_clients(members: Members) -> None:
     (one,) = await members.start(1)
 

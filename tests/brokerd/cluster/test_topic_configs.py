@@ -54,6 +54,11 @@ def test_bad_settings_are_refused_by_name(config) -> None:
     assert refused.value.code is ErrorCode.INVALID_CONFIG
 
 
+def test_settings_that_zookeeper_could_not_hold_are_refused() -> None:
+    with pytest.raises(KafkaError, match="131072 characters"):
+        check_topic_config({"cleanup.policy": "compact," * 20_000})
+
+
 def test_a_topics_setting_must_go_with_the_brokers() -> None:
     broker = {"log.cleaner.max.compaction.lag.ms": "5"}
     check_topic_config({"min.compaction.lag.ms": "5"}, broker)

@@ -1,0 +1,73 @@
+"""What is told when a broker's settings change: the parts that keep a copy of them."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from brokerd.config import BrokerConfig, parse
+from brokerd.security.tls import TlsError
+from brokerd.server.cleaner_workers import CleanerWorkers
+from brokerd.server.live_settings import LiveSettings
+
+FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"
+
+
+class Network:
+    def __init__(self) -> None:
+        self.config: BrokerConfig | None = None
+        self.opened = 0
+        self.error: TlsError | None = None
+
+    def open_stores(self, config: BrokerConfig) -> None:
+        self.opened += 1
+        if self.error is not None:
+            raise self.error
+
+    def reconfigure(self, config: BrokerConfig) -> None:
+        self.config = config
+
+
+@pytest.fixture
+def broker() -> Any:
+    """The parts of a broker that are told; it has no partitions."""
+    return SimpleNamespace(
+        config=parse(FILE),
+        network=Network(),
+        producer_expiry=SimpleNamespace(expiration_ms=0),
+        cleaner=SimpleNamespace(backoff_ms=0, limits=None),
+        cluster=SimpleNamespace(image=SimpleNamespace(topics={})),
+        replicas=SimpleNamespace(all=list),
+    )
+
+
+async def test_every_part_that_keeps_a_setting_is_told(broker: Any) -> None:
+    workers = CleanerWorkers(1)
+    live = LiveSettings(broker, broker.config, workers)
+    own = {"log.cleaner.threads": "2", "log.cleaner.dedupe.buffer.size": "8000000",
+           "log.cleaner.backoff.ms": "7", "producer.id.expiration.ms": "9"}  # fmt: skip
+    await live.take_over({"1": own, "<default>": {"max.connections": "5"}, "2": {"x": "y"}})
+    assert (workers.free, broker.cleaner.backoff_ms) == (2, 7)
+    assert broker.cleaner.limits.map_bytes == 4_000_000
+    assert broker.producer_expiry.expiration_ms == 9
+    assert broker.network.config is broker.config
+    assert (broker.config.max_connections, broker.config.log_cleaner_threads) == (5, 2)
+    await live.take_over({})
+    assert (workers.free, broker.config.max_connections) == (1, 2**31 - 1)
+
+
+async def test_a_key_that_cannot_be_opened_keeps_no_other_setting_from_holding(
+    broker: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    live = LiveSettings(broker, broker.config, CleanerWorkers(1))
+    broker.network.error = TlsError("no such file")
+    await live.take_over({"1": {"max.connections": "5", "log.retention.ms": "soon"}})
+    assert broker.network.config.max_connections == 5
+    assert "no such file" in caplog.text
+    assert "log.retention.ms: 'soon' is not a whole number" in caplog.text
+
+
+async def test_what_is_the_same_is_told_to_nobody_but_stores_are_opened_again(broker: Any) -> None:
+    live = LiveSettings(broker, broker.config, CleanerWorkers(1))
+    await live.take_over({"1": {}})
+    assert (broker.network.opened, broker.network.config) == (1, None)
