@@ -33,7 +33,8 @@ class FailedDir(NamedTuple):
 
 class LogDirs:
     """See the module. `paths` are all of them, `live` those that serve, `offline` why others do
-    not, `lost` the partitions known to lie in these. `of` has the directory of each log."""
+    not, `lost` why partitions known to lie here are not served. `of` has the directory of each log.
+    """
 
     def __init__(self, paths: Sequence[str], broker_id: int, cluster_id: str | None) -> None:
         """Lock them. Raises LogDirError."""
@@ -89,7 +90,7 @@ class LogDirs:
         keys = [key for key, there in self.of.items() if there is log_dir]
         for key in keys:
             del self.of[key]
-            self.lost[key] = path
+            self.lost[key] = f"its log directory {path} is offline"
         self._offline(path, reason, len(keys))
         return keys
 
@@ -117,7 +118,7 @@ class LogDirs:
         """Raises KafkaError(KAFKA_STORAGE_ERROR) for a partition whose log lies where it cannot be
         seen now, or may lie there if it is not new."""
         if key in self.lost:
-            reason = f"its log directory {self.lost[key]} is offline"
+            reason = self.lost[key]
         elif self.offline and not is_new:
             paths = ", ".join(self.offline)
             reason = f"its log may lie in a log directory that is offline: {paths}"

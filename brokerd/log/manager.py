@@ -111,14 +111,19 @@ class LogManager:
                     f"{path} is also in {self.dirs.of[key].path}, and one partition cannot have "
                     "two logs: remove one of the two, that of the log directory which failed last"
                 )
-            loaded = loader.load(
-                self._context,
-                path,
-                log_start_offset=log_starts.get(key, 0),
-                recovery_point=recovery_points.get(key),
-                clean=log_dir.was_clean,
-                now_ms=now_ms,
-            )
+            try:
+                loaded = loader.load(
+                    self._context,
+                    path,
+                    log_start_offset=log_starts.get(key, 0),
+                    recovery_point=recovery_points.get(key),
+                    clean=log_dir.was_clean,
+                    now_ms=now_ms,
+                )
+            except KafkaError as error:  # its data do not hold together where that cannot be mended
+                self.dirs.lost[key] = f"{path} cannot be loaded: {error.message}"
+                logger.error("%s; the other logs are served", self.dirs.lost[key])
+                continue
             topic_id = self._topic_ids.of(key, path)
             self._add(log_dir, key, topic_id, self._defaults, loaded)
 

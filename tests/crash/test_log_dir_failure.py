@@ -38,6 +38,10 @@ def small_disk(path: Path) -> Iterator[None]:
         subprocess.run(["umount", "-l", path], check=True)
 
 
+def remount(path: Path, options: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,{options}", path], check=True)
+
+
 @pytest.fixture
 def broker(
     zookeeper: ZooKeeper, tmp_path: Path, request: pytest.FixtureRequest
@@ -121,7 +125,7 @@ def without_leader(broker: Brokerd, topic: str) -> set[int]:
     return {index for index, leader in leaders(broker, topic).items() if leader == -1}
 
 
-def test_a_full_disk_takes_its_partitions_offline_until_the_next_start(
+def test_a_full_disk_takes_its_partitions_offline_until_it_can_be_written_again(
     broker: Brokerd, tmp_path: Path
 ) -> None:
     with small_disk(tmp_path / "b"):
@@ -144,10 +148,14 @@ def test_a_full_disk_takes_its_partitions_offline_until_the_next_start(
             sent.send(index)
         create(broker, "later", 2)
         assert placed(tmp_path / "a", "later") == {0, 1}
-        subprocess.run(
-            ["mount", "-o", f"remount,size={DISK_BYTES * 8}", tmp_path / "b"], check=True
-        )
         broker.stop()
+        remount(tmp_path / "b", "ro")
+        broker.start()
+        wait_until(lambda: without_leader(broker, "numbers") == on_b, "they still are, read-only")
+        assert "Read-only file system" in broker.said()
+        assert "Traceback" not in broker.said()
+        broker.stop()
+        remount(tmp_path / "b", f"rw,size={DISK_BYTES * 8}")
         broker.start()
         wait_until(lambda: without_leader(broker, "numbers") == set(), "all is online again")
         for index in range(4):

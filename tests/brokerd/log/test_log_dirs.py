@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.context import DiskJob
+from brokerd.log import loader
+from brokerd.log.context import DiskJob, LogContext
 from brokerd.log.housekeeping import DEFAULT_TIMES
 from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDirError
@@ -77,6 +78,30 @@ def test_a_directory_that_cannot_be_used_is_named_and_the_others_serve(
         manager.create("t", 1, TOPIC_ID, CONFIG, NOW_MS, is_new=False)
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
     assert manager.create("new", 0, TOPIC_ID, CONFIG, NOW_MS).directory == str(tmp_path / "a/new-0")
+    manager.shutdown()
+
+
+def test_a_log_that_cannot_be_loaded_is_not_served_but_the_others_are(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manager = start(tmp_path)
+    for partition in (0, 1):
+        manager.create("t", partition, TOPIC_ID, CONFIG, NOW_MS).append([batch()], 0, NOW_MS)
+    manager.shutdown()
+    load = loader.load
+
+    def refuses_one(context: LogContext, path: str, **settings: Any) -> loader.LoadedLog:
+        if path.endswith("t-1"):
+            raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "no batch at byte 7")
+        return load(context, path, **settings)
+
+    monkeypatch.setattr(loader, "load", refuses_one)
+    manager = start(tmp_path)
+    assert offsets_of(manager, 0) == [0]
+    assert "t-1 cannot be loaded: no batch at byte 7" in caplog.text
+    with pytest.raises(KafkaError, match="cannot be loaded") as caught:
+        manager.create("t", 1, TOPIC_ID, CONFIG, NOW_MS)
+    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
     manager.shutdown()
 
 
