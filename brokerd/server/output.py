@@ -205,7 +205,8 @@ def require_uncut(part: Any) -> None:
 def _held_bytes(parts: Parts) -> int:
     held_bytes = 0
     for part in parts:
-        held_bytes += len(part) if type(part) in _BYTES else RANGE_BYTES
+        kind = type(part)
+        held_bytes += len(part) if kind is bytearray or kind is bytes else RANGE_BYTES
     return held_bytes
 
 
