@@ -5,6 +5,7 @@ Pure of sockets and clocks; the log underneath is real. Invariants:
 - on the leader the high watermark is the least log end over the maximal in-sync set (what is agreed
   and what is asked for), and stands still while that set is smaller than min.insync.replicas; on a
   follower it is the leader's, as far as the own log reaches;
+- where flush.messages has records synced, it passes them when they are;
 - it never goes back, unless the log itself is cut below it;
 - a state is applied only if its topic id is the log's and its version higher than the last one's.
 """
@@ -13,6 +14,8 @@ from collections.abc import Callable, Sequence
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.append import AppendResult, Buffer
+from brokerd.log.flushed_appends import FlushedAppends
+from brokerd.log.log_config import INT64_MAX
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import crc_matches, iter_batches
 from brokerd.replication.epochs import NO_EPOCH, Truncation, truncation
@@ -59,7 +62,7 @@ class Partition:
     """See the module. `listeners` are called when log end, high watermark or leadership moved."""
 
     __slots__ = (
-        "_followers", "_leader_high_watermark", "_maximal_isr", "bytes_in", "bytes_out",
+        "_flush", "_followers", "_leader_high_watermark", "_maximal_isr", "bytes_in", "bytes_out",
         "failed_fetches", "failed_produces", "fetches", "high_watermark", "index", "is_leader",
         "leader_epoch", "listeners", "local_id", "log", "messages_in", "produces", "state", "topic",
     )  # fmt: skip
@@ -79,6 +82,7 @@ class Partition:
         self.listeners: list[Callable[[Partition], None]] = []
         self.bytes_in = self.bytes_out = self.messages_in = 0
         self.produces = self.fetches = self.failed_produces = self.failed_fetches = 0
+        self._flush: FlushedAppends | None = None
         self._followers: dict[int, Follower] = {}
         self._maximal_isr: frozenset[int] = frozenset()
         self._leader_high_watermark = UNKNOWN_OFFSET
@@ -144,6 +148,9 @@ class Partition:
             results = log.append(batches, self.leader_epoch, now_ms)
         finally:  # a large group that failed may have been written in part
             self.messages_in += log.log_end_offset - start
+            if log.config.flush_messages < INT64_MAX:
+                self._flush = self._flush or FlushedAppends(log, self.advance)
+                self._flush.appended(self.high_watermark)
             self.advance()
         self.bytes_in += sum(map(len, batches))
         return results
@@ -286,6 +293,8 @@ class Partition:
         """Move the high watermark as far as the replicas allow; if it moved, tell the listeners."""
         before = self.high_watermark
         reached = self._replicated_to()
+        if self._flush is not None:
+            reached = min(reached, self._flush.limit)
         if reached > self.high_watermark:
             self.high_watermark = reached
         elif self.high_watermark > self.log.log_end_offset:

@@ -1,0 +1,50 @@
+"""flush.messages: after so many records a log is synced, and until it is, nobody may rely on them.
+
+Kafka syncs within the append. Here the sync is done by a thread while other logs are appended to,
+and what arrives meanwhile is synced together by the next one.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from brokerd.log.log_config import INT64_MAX
+
+if TYPE_CHECKING:
+    from brokerd.log.stored_log import StoredLog
+
+NO_LIMIT: Final = INT64_MAX
+
+
+class FlushedAppends:
+    """Up to `limit` a log may be relied on; `moved` is called when it has changed."""
+
+    __slots__ = ("_is_flushing", "_log", "_moved", "limit")
+
+    def __init__(self, log: "StoredLog", moved: Callable[[], object]) -> None:
+        self._log = log
+        self._moved = moved
+        self._is_flushing = False
+        self.limit = NO_LIMIT
+
+    def appended(self, relied_on: int) -> None:
+        """Something was appended; up to `relied_on` it was relied on before. Raises KafkaError."""
+        log = self._log
+        if self._is_flushing or log.log_end_offset - log.recovery_point < log.config.flush_messages:
+            return
+        self.limit = min(self.limit, max(relied_on, log.recovery_point))
+        self._is_flushing = True
+        try:
+            log.begin_flush(log.log_end_offset, self._flushed)
+        except BaseException:
+            self._is_flushing = False
+            raise
+
+    def _flushed(self) -> None:
+        """The sync has ended; if it failed the limit stays, and the next append tries again."""
+        self._is_flushing = False
+        log = self._log
+        if log.recovery_point < min(self.limit + 1, log.log_end_offset):
+            return
+        self.limit = NO_LIMIT
+        self.appended(log.recovery_point)
+        self._moved()

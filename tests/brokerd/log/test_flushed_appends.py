@@ -1,0 +1,87 @@
+"""flush.messages: what is not synced yet is not relied on."""
+
+from pathlib import Path
+
+import pytest
+
+from brokerd.log.context import DiskJob, LogContext
+from brokerd.log.flush import FlushJob
+from brokerd.log.log_config import LogConfig
+from brokerd.replication.partition import Partition
+from tests.brokerd.log.support import NOW_MS, batch, open_log
+from tests.brokerd.replication.support import state
+
+
+class Disk(list[DiskJob]):
+    """A disk that does its jobs when the test says so."""
+
+    def flushes(self) -> list[DiskJob]:
+        return [job for job in self if isinstance(job, FlushJob)]
+
+    def work(self) -> None:
+        jobs = list(self)
+        self.clear()
+        for job in jobs:
+            job.run()
+            job.finish()
+
+
+def led(directory: Path, disk: Disk, messages: int) -> Partition:
+    config = LogConfig(flush_messages=messages)
+    log = open_log(directory, config, context=LogContext(submit=disk.append))
+    partition = Partition("t", 0, 1, log)
+    partition.apply(state(1, 1, replicas=(1,), isr=(1,)), NOW_MS)
+    return partition
+
+
+def test_records_are_visible_when_they_are_synced(tmp_path: Path) -> None:
+    disk = Disk()
+    partition = led(tmp_path, disk, 1)
+    told: list[int] = []
+    partition.listeners.append(lambda each: told.append(each.high_watermark))
+    partition.append([batch()], NOW_MS)
+    assert (partition.log_end_offset, partition.high_watermark) == (1, 0)
+    disk.work()
+    assert (partition.log.recovery_point, partition.high_watermark) == (1, 1)
+    assert told == [1]
+
+
+def test_what_arrives_during_a_sync_is_synced_together_by_the_next_one(tmp_path: Path) -> None:
+    disk = Disk()
+    partition = led(tmp_path, disk, 1)
+    for _ in range(5):
+        partition.append([batch()], NOW_MS)
+    assert len(disk.flushes()) == 1
+    disk.work()
+    assert partition.high_watermark == 1
+    assert len(disk.flushes()) == 1
+    disk.work()
+    assert partition.high_watermark == 5
+    assert disk.flushes() == []
+
+
+def test_below_the_number_nothing_is_waited_for(tmp_path: Path) -> None:
+    disk = Disk()
+    partition = led(tmp_path, disk, 3)
+    partition.append([batch(2)], NOW_MS)
+    assert (partition.high_watermark, disk.flushes()) == (2, [])
+    partition.append([batch(1)], NOW_MS)
+    assert partition.high_watermark == 2
+    disk.work()
+    assert partition.high_watermark == 3
+
+
+def test_after_a_sync_that_failed_the_next_append_tries_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk()
+    partition = led(tmp_path, disk, 1)
+    partition.append([batch()], NOW_MS)
+    (flush,) = disk.flushes()
+    disk.clear()
+    flush.error = OSError(5, "Input/output error")  # type: ignore[attr-defined]
+    flush.finish()
+    assert partition.high_watermark == 0
+    partition.append([batch()], NOW_MS)
+    disk.work()
+    assert partition.high_watermark == 2
