@@ -3,11 +3,11 @@
 After a clean stop nothing but the names and sizes of files is read. Otherwise, in this order:
 
 1. half-done deletions and compactions are finished or undone (`tidy`), orphaned indexes removed;
-2. from the segment that holds the recovery point on (from the first one, where the epochs on file
-   are damaged), every batch is checked with its CRC, the indexes and leader epochs are made anew,
-   the log is cut at the first byte that is not part of an intact batch, and every later segment is
-   removed; where they hold transactions, so is what is known of the aborted ones, from the last
-   snapshot of producers before them;
+2. from the segment that holds the recovery point on, every batch is checked with its CRC, the
+   indexes and leader epochs are made anew, the log is cut at the first byte that is not part of an
+   intact batch, and every later segment is removed; where they hold transactions, so is what is
+   known of the aborted ones, from the last snapshot of producers before them. What lies before is
+   trusted, and read only for the leader epochs where their file is damaged or missing;
 3. if the log now ends before its start, everything goes and it starts, empty, at its start;
 4. leader epochs outside the log are forgotten;
 5. where there are many batches behind the last snapshot of producers, one is written for the log
@@ -27,7 +27,7 @@ from brokerd.log.log_config import INT32_MAX
 from brokerd.log.markers import MARKER_BYTES_MAX, Marker, read_marker
 from brokerd.log.offset_index import CorruptIndexError
 from brokerd.log.producer_state import ProducerState
-from brokerd.log.scan import checked_batches
+from brokerd.log.scan import checked_batches, walk_headers
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
 from brokerd.protocol.records import BatchHeader
@@ -106,8 +106,7 @@ def recover(
     directory = segments[0].directory
     epochs = EpochCache(directory)
     known_epochs = epochs.entries
-    if epochs.is_damaged or not known_epochs:
-        recovery_point = segments[0].base_offset
+    makes_epochs = epochs.is_damaged or not known_epochs
     kept: list[Segment] = []
     truncated_bytes = 0
     log_end = segments[0].base_offset
@@ -116,6 +115,9 @@ def recover(
         is_last = number == len(segments) - 1
         kept.append(segment)
         if not is_last and segments[number + 1].base_offset <= recovery_point:
+            if makes_epochs:
+                for _, header in walk_headers(segment.file.fd(), 0, segment.size_bytes):
+                    epochs.note(header.leader_epoch, header.base_offset)
             continue
         log_end, cut_bytes, has_transactions = _recover_segment(segment, epochs)
         truncated_bytes += cut_bytes

@@ -169,6 +169,31 @@ def test_a_transaction_index_that_does_not_hold_together_is_made_anew(
         assert str(target) in caplog.text
 
 
+@pytest.mark.parametrize("text", [None, "", "junk"])
+def test_without_epochs_on_file_nothing_is_cut_that_lies_before_the_recovery_point(
+    tmp_path: Path, text: str | None
+) -> None:
+    manager = open_in(tmp_path)
+    log = manager.create("t", 0, TOPIC_ID, CONFIG, NOW_MS)
+    for at in range(END):
+        log.append([batch(size=60, timestamp_ms=NOW_MS + at)], at // 20, NOW_MS)
+    manager.duties.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms)
+    manager.dirs.unlock()
+    first, *_ = sorted(tmp_path.glob("t-0/*.log"))
+    data = bytearray(first.read_bytes())
+    data[200] ^= 1
+    first.write_bytes(data)
+    path = tmp_path / "t-0" / "leader-epoch-checkpoint"
+    path.unlink()
+    if text is not None:
+        path.write_text(text)
+    manager = open_in(tmp_path)
+    log = the_log(manager)
+    assert (log.log_start_offset, log.log_end_offset) == (0, END)
+    assert log.epochs.entries == [(0, 0), (1, 20)]
+    manager.shutdown()
+
+
 def test_a_log_start_behind_the_end_of_a_clean_stop_deletes_nothing(
     templates: dict[bool, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
