@@ -4,7 +4,9 @@ written there. Both listen on one port, so that clients live on while the broker
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import httpx
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
@@ -129,6 +131,15 @@ class Swap:
 
     def wait_until_cleaned(self, topic: str, offset: int) -> None:
         wait_until(lambda: self.checkpoint("cleaner-offset-checkpoint", topic) >= offset)
+
+    def waiting_for_transactions(self) -> list[dict[str, Any]]:
+        """The logs that brokerd could clean further if no transaction were open."""
+        token = (self.brokerd.directory / "admin.token").read_text().strip()
+        answer = httpx.get(
+            f"{self.brokerd.admin_url}/v1/compaction", headers={"Authorization": f"Bearer {token}"}
+        )
+        found: list[dict[str, Any]] = answer.json()["waiting"]
+        return found
 
     def wait_until_saved(self, topic: str, log_start: int) -> None:
         """Until the start of the log would be known after a kill."""

@@ -22,6 +22,7 @@ from tests.interop.swap import (
     alter,
     put,
     transaction,
+    wait_until,
 )
 from tests.support.kafka import dump_of_log
 from tests.support.zookeeper import ZooKeeper
@@ -142,6 +143,8 @@ class Story:
         ledger = [(COMPACTED_LEDGER, 0)]
         (self.committed,) = seen.records(swap.address, ledger, "read_committed").values()
         (self.uncommitted,) = seen.records(swap.address, ledger, "read_uncommitted").values()
+        wait_until(lambda: swap.waiting_for_transactions() != [])
+        self.waiting = swap.waiting_for_transactions()
         swap.write(2)
         last = look(swap)
         swap.brokerd.stop()
@@ -202,6 +205,17 @@ def test_there_was_something_to_tell(story: Story) -> None:
         ("codec-zstd", 0, 5, ""), ("rolled", 0, 21, "where I was"),
     ]  # fmt: skip
     assert len(list((story.swap.logs / "rolled-0").glob("*.log"))) > 3
+
+
+def test_compaction_tells_that_it_waits_for_the_open_transaction(story: Story) -> None:
+    (waiting,) = story.waiting
+    stable = story.by_kafka["stable ends"][COMPACTED_LEDGER, 0]
+    assert waiting.pop("reason").startswith(f"a transaction that begins at offset {stable} is open")
+    (producer_id,) = waiting.pop("producer_ids")
+    assert producer_id in [row[0] for row in story.by_kafka["producers"][COMPACTED_LEDGER, 0]]
+    assert waiting == {
+        "topic": COMPACTED_LEDGER, "partition": 0, "first_unstable_offset": stable,
+    }  # fmt: skip
 
 
 def test_one_idempotent_producer_wrote_through_it_all(story: Story) -> None:
