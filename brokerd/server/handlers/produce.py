@@ -20,8 +20,9 @@ from brokerd.cluster.names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.framing import parse_header
 from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_produce
+from brokerd.protocol.records import read_header
 from brokerd.server.handlers.produce_answers import ACKS_ALL, Pending, Placed
-from brokerd.server.handlers.produce_checks import check, opens_batches
+from brokerd.server.handlers.produce_checks import check, look_inside, opens_batches
 from brokerd.server.handlers.produce_memo import ProduceMemo
 
 if TYPE_CHECKING:
@@ -76,7 +77,10 @@ class ProduceRound:
             batches = self._dirty.get(memo.partition)
             first = len(batches) if batches else 0
             found: list[memoryview] = batches or []
-            behind, ids = memo.take(buffer, view, position, end, found)
+            if memo.opens:
+                behind, ids = self._take_and_open(memo, buffer, view, position, found)
+            else:
+                behind, ids = memo.take(buffer, view, position, end, found)
             if ids:
                 self._waiting.append((memo, ids, first))
                 if not first:
@@ -92,6 +96,33 @@ class ProduceRound:
         frame_end = position + 4 + size
         self._add_parsed(connection, view[position + 4 : frame_end])
         return frame_end, 1
+
+    def _take_and_open(
+        self,
+        memo: ProduceMemo,
+        buffer: bytearray,
+        view: memoryview,
+        position: int,
+        batches: list[memoryview],
+    ) -> tuple[int, list[int]]:
+        """One frame, whose records have to be looked at as well."""
+        (size,) = _SIZE.unpack_from(buffer, position)
+        behind, ids = memo.take(buffer, view, position, position + 4 + size, batches)
+        if not ids:
+            return behind, ids
+        partition, broker = memo.partition, self._broker
+        records = batches[-1]
+        try:
+            work = look_inside(
+                read_header(records), records, broker.config, partition.log.config,
+                memo.topic_partition, broker.clock.now_ms(),
+            )  # fmt: skip
+        except KafkaError:  # said by the general way
+            batches.pop()
+            return position, []
+        if work is not None:
+            self._work.setdefault(partition, {})[len(batches) - 1] = work
+        return behind, ids
 
     def _add_parsed(self, connection: Connection, frame: memoryview) -> None:
         try:
@@ -109,13 +140,13 @@ class ProduceRound:
         self._waiting.append((pending, places))
         if request.prefix_end >= 0 and isinstance(places[0], tuple):
             partition = places[0][0]
-            if not opens_batches(self._broker.config, partition.log.config):
-                memo = ProduceMemo(
-                    bytes(frame[8 : request.prefix_end]), header.api_version,
-                    self._broker.generation, request, partition,
-                )  # fmt: skip
-                self._remember(memo)
-                connection.produce_memo = memo
+            memo = ProduceMemo(
+                bytes(frame[8 : request.prefix_end]), header.api_version,
+                self._broker.generation, request, partition,
+                opens_batches(self._broker.config, partition.log.config),
+            )  # fmt: skip
+            self._remember(memo)
+            connection.produce_memo = memo
 
     def _remember(self, memo: ProduceMemo) -> None:
         """For all connections: a client that writes to many partitions comes back to each."""

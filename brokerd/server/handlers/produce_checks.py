@@ -63,6 +63,18 @@ def check(
         raise KafkaError(
             ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions are not served yet"
         )
+    return look_inside(header, records, broker, log, topic_partition, now_ms)
+
+
+def look_inside(
+    header: BatchHeader,
+    records: memoryview,
+    broker: BrokerConfig,
+    log: LogConfig,
+    topic_partition: str,
+    now_ms: int,
+) -> Work | None:
+    """The second half of `check`: the records of a batch whose header is right, if need be."""
     if not _is_opened(header, broker, log):
         return None
     work = _work(header, log, topic_partition, now_ms)

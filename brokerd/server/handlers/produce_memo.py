@@ -28,8 +28,8 @@ class ProduceMemo:
     """
 
     __slots__ = (
-        "acks", "codec_max", "flexible", "generation", "max_message_bytes", "partition", "prefix",
-        "records_at", "template", "timeout_ms", "topic", "version",
+        "acks", "codec_max", "flexible", "generation", "max_message_bytes", "opens", "partition",
+        "prefix", "records_at", "template", "timeout_ms", "topic", "topic_partition", "version",
     )  # fmt: skip
 
     def __init__(
@@ -39,7 +39,9 @@ class ProduceMemo:
         generation: int,
         request: ProduceRequest,
         partition: Partition,
+        opens: bool,
     ) -> None:
+        """`opens`: whether its batches are looked into, or may be."""
         self.prefix = prefix
         self.records_at = 12 + len(prefix)
         self.version = version
@@ -48,7 +50,9 @@ class ProduceMemo:
         self.acks = request.acks
         self.timeout_ms = request.timeout_ms
         self.partition = partition
+        self.opens = opens
         self.topic = request.partitions[0].topic
+        self.topic_partition = f"{self.topic}-{partition.index}"
         self.max_message_bytes = partition.log.config.max_message_bytes
         self.codec_max = int(codec_max(version))
         self.template = ResponseTemplate(version, self.topic, request.partitions[0].partition)
