@@ -150,13 +150,21 @@ def _check_type(known: KnownSetting, text: str) -> None:
 def _check_threads(settings: BrokerSettings, changed: Mapping[str, str]) -> None:
     """As DynamicThreadPool and LogCleaner do: a step that is too far is a mistake in typing."""
     for name in sorted(_THREADS.keys() & changed.keys()):
-        places = (settings.own, settings.defaults, settings.static.raw)
-        text = next((each[name] for each in places if name in each), str(_THREADS[name]))
-        before, after = int(text), int(changed[name])
+        before, after = _threads_now(settings, name), int(changed[name])
         if not max(1, before // 2) <= after <= before * 2:
             raise _invalid(
                 f"{name} can be {max(1, before // 2)} to {before * 2} next, since it is {before}"
             )
+
+
+def _threads_now(settings: BrokerSettings, name: str) -> int:
+    """The count that is set first, of those that are one."""
+    for place in (settings.own, settings.defaults, settings.static.raw):
+        try:
+            return int(v.integer(1)(place[name]))
+        except (KeyError, ValueError):
+            continue
+    return _THREADS[name]
 
 
 def _check_together(after: BrokerConfig, changed: Iterable[str]) -> None:

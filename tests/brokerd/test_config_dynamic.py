@@ -110,6 +110,12 @@ def test_a_step_of_threads_is_measured_from_what_is_in_force() -> None:
     )
 
 
+def test_a_count_of_threads_that_is_none_is_not_measured_from() -> None:
+    held = {"num.io.threads": "many"}
+    assert refusal(OWN, ("num.io.threads", "16"), held=held) == ""
+    assert "since it is 8" in refusal(OWN, ("num.io.threads", "17"), held=held)
+
+
 def test_addresses_may_be_shut_out_where_others_have_a_limit_of_their_own() -> None:
     overrides = {"max.connections.per.ip.overrides": "127.0.0.1:5"}
     assert refusal(OWN, ("max.connections.per.ip", "0"), held=overrides) == ""
