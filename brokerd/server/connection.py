@@ -88,7 +88,8 @@ class Connection:
 
     def is_idle_since(self, moment: float) -> bool:
         """Whether the client has neither sent nor read anything since, though it is its turn."""
-        return self.active_at < moment and (self._writing or not self.output.unanswered)
+        its_turn = self._writing or not (self.output.unanswered or self._holds)
+        return self.active_at < moment and its_turn
 
     def is_blocked_since(self, moment: float) -> bool:
         """Whether replies have waited since then for the client to read them."""
