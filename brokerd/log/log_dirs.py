@@ -18,7 +18,7 @@ from brokerd.log.log_dir import LogDir, LogDirError, LogDirFailedError
 
 logger = logging.getLogger(__name__)
 
-ALL_FAILED: Final = "none of the directories of log.dirs can be used: mend one of them"
+ALL_FAILED: Final = "no directory of log.dirs can be used: mend one and start again"
 
 Key = tuple[str, int]
 
@@ -69,8 +69,7 @@ class LogDirs:
     def require_one(self) -> None:
         """Raises LogDirError where none serves."""
         if not self.live:
-            reasons = "; ".join(self.offline.values())
-            raise LogDirError(f"{ALL_FAILED} ({reasons})" if len(self.paths) > 1 else reasons)
+            raise LogDirError(f"{ALL_FAILED} ({'; '.join(self.offline.values())})")
 
     def _offline(self, path: str, reason: str, partitions: int) -> None:
         self.offline[path] = reason

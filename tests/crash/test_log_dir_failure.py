@@ -204,5 +204,5 @@ def test_a_directory_that_cannot_be_used_at_the_start_and_all_of_them_later(
     b.rename(tmp_path / "gone-b")
     assert broker.process is not None
     assert broker.process.wait(20) == 1
-    assert "brokerd: none of the directories of log.dirs can be used" in broker.said()
+    assert "brokerd: no directory of log.dirs can be used" in broker.said()
     assert "Traceback" not in broker.said()

@@ -111,7 +111,7 @@ def test_without_any_directory_there_is_no_start(
 ) -> None:
     for name in ("a", "b"):
         spoil(tmp_path / name)
-    with pytest.raises(LogDirError, match=f"none of .* can be used.*{tmp_path}/a.*{tmp_path}/b"):
+    with pytest.raises(LogDirError, match=f"no directory of .* can.*{tmp_path}/a.*{tmp_path}/b"):
         start(tmp_path / "a", tmp_path / "b")
 
 
