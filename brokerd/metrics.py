@@ -108,13 +108,15 @@ class LoopTimes:
     """What the selector of an event loop notes (see server/selector.py), in seconds.
 
     `woke_s` is when it last returned, on the monotonic clock, -1 where no selector notes anything;
-    `idle_s` what was spent waiting since then. `note` is called about once a second.
+    `idle_s` what was spent waiting since then; `waking` is how many of those that it found ready
+    then have not had their turn yet. `note` is called about once a second.
     """
 
-    __slots__ = ("_noted", "idle_s", "woke_s")
+    __slots__ = ("_noted", "idle_s", "waking", "woke_s")
 
     def __init__(self) -> None:
         self.idle_s = 0.0
+        self.waking = 0
         self.woke_s = -1.0
         self._noted: deque[tuple[float, float]] = deque(maxlen=IDLE_WINDOW)
 

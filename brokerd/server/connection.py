@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+TOGETHER_BYTES_MAX = 1 << 14
+"""Replies up to this size leave with those to other clients, at the end of the loop's turn."""
 FRAMES_PER_RECEIVE = 512
 """More frames than this in one receive would hold the loop too long: the next one is smaller."""
 
@@ -142,6 +144,7 @@ class Connection:
             self._network.wait_for_memory(self)
             return
         self.active_at = start_s = monotonic()
+        self._router.replies.begin()
         self._receiving = True
         try:
             if self._frame is None:
@@ -160,7 +163,10 @@ class Connection:
         finally:
             self._receiving = False
         if self.output.unsent:
-            self.flush()
+            if self.output.held_bytes < TOGETHER_BYTES_MAX:
+                self._router.replies.send(self)
+            else:
+                self.flush()
         self._router.times.receive_ends(self, start_s)
         if self.output.held_bytes > HELD_BYTES_MAX:
             self._pause()

@@ -29,6 +29,7 @@ from brokerd.server.handlers.produce import ProduceRound
 from brokerd.server.handlers.produce_answers import refuse_old_produce
 from brokerd.server.output import HELD_BYTES_MAX
 from brokerd.server.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
+from brokerd.server.turn_replies import TurnReplies
 
 if TYPE_CHECKING:
     from brokerd.server.broker import Broker
@@ -52,6 +53,7 @@ class Router:
     def __init__(self, broker: Broker, handlers: dict[int, ColdHandler]) -> None:
         self.metrics = broker.metrics
         self.times = broker.times
+        self.replies = TurnReplies(broker.metrics.loop)
         self.frame_bytes_max = broker.config.socket_request_max_bytes + 4
         # no more than a frame may have: what is too large is then never whole in one receive
         self.receive_bytes_max = min(SHARED_BYTES - SMALL_FRAME_BYTES, self.frame_bytes_max)

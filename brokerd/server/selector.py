@@ -68,6 +68,7 @@ class TimedSelector(selectors.BaseSelector):
             events = []
         times.woke_s = after_s = monotonic()
         times.idle_s += after_s - before_s
+        times.waking = len(events)
         keys = self._keys
         ready: Ready = []
         for fd, event in events:
