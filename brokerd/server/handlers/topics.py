@@ -34,7 +34,10 @@ async def create_topics(broker: Broker, context: RequestContext, request: Any) -
         validate_only=getattr(request, "validate_only", False),
     )
     names = dict.fromkeys(topic.name for topic in request.topics)
-    return {"topics": [_creation(broker, name, results[name]) for name in names]}
+    answers = [_creation(broker, name, results[name]) for name in names]
+    if request.validate_only:  # a topic that is not made has no id
+        answers = [answer | {"topic_id": NO_ID} for answer in answers]
+    return {"topics": answers}
 
 
 def _new_topic(topic: Any) -> NewTopic:

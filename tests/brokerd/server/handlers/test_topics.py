@@ -87,6 +87,7 @@ def test_every_refusal_is_told_for_its_topic_alone(admin, ask) -> None:
         "same": ErrorCode.INVALID_REPLICATION_ASSIGNMENT,
     }
     assert "Use 1" in answers["factor"].error_message
+    assert answers[good].topic_id is None
     assert good not in admin.list_topics(timeout=10).topics
 
 
