@@ -44,6 +44,8 @@ TLS_HELLO = 0x160301
 """How the first record of a TLS client begins, taken for a frame's size."""
 OTHERS_MAX = 512
 """So many requests other than Produce are served of one receive before others have their turn."""
+TASK_BYTES = 1 << 16
+"""What a request whose handler waits counts as, besides its own size: its answer may be long."""
 SMALLEST_FRAME_BYTES = 4 + SMALLEST_REQUEST_BYTES
 
 
@@ -158,7 +160,7 @@ class Router:
         except Exception as error:
             self._answer_error(connection, context, request, error)
             return
-        slot = connection.output.reserve(len(body))
+        slot = connection.output.reserve(TASK_BYTES + len(body))
         waiting = self.times.leaves(connection, context.api_key)
         task = asyncio.ensure_future(
             self._finish(connection, slot, context, request, answer, waiting)
