@@ -84,24 +84,12 @@ def stage(
             _stamp_time(view, append_time_ms)
         _, delta, timestamp_ms, producer_id, epoch, sequence = _unpack_fields(view, _FIELDS_AT)
         last_offset = next_offset + delta
-        if producer_id >= 0 and _stage_producer(
-            staged,
-            producers,
-            producer_id,
-            epoch,
-            _new_tuple(
-                ProducerBatch,
-                (
-                    sequence,
-                    last_sequence_of(sequence, delta),
-                    next_offset,
-                    last_offset,
-                    timestamp_ms,
-                ),
-            ),
-        ):
-            answered.add(len(results) - 1)
-            continue
+        if producer_id >= 0:
+            last_sequence = last_sequence_of(sequence, delta)
+            one = (sequence, last_sequence, next_offset, last_offset, timestamp_ms)
+            if _stage_producer(staged, producers, producer_id, epoch, one):
+                answered.add(len(results) - 1)
+                continue
         size = len(view)
         _pack_stamp(view, 0, next_offset, size - 12, leader_epoch)
         rows.append((last_offset, size, timestamp_ms))
@@ -112,11 +100,9 @@ def stage(
         if timestamp_ms > latest_ms:
             latest_ms = timestamp_ms
         next_offset = last_offset + 1
-    staged.buffers = (
-        [view for number, view in enumerate(batches) if number not in answered]
-        if answered
-        else batches
-    )
+    staged.buffers = batches
+    if answered:
+        staged.buffers = [each for n, each in enumerate(batches) if n not in answered]
     staged.max_timestamp_ms = latest_ms
     staged.size_bytes = size_bytes
     staged.next_offset = next_offset
@@ -124,10 +110,15 @@ def stage(
 
 
 def _stage_producer(
-    staged: Staged, producers: ProducerState, producer_id: int, epoch: int, batch: ProducerBatch
+    staged: Staged,
+    producers: ProducerState,
+    producer_id: int,
+    epoch: int,
+    batch: tuple[int, int, int, int, int],
 ) -> bool:
-    """Whether the batch is answered by its producer's state alone."""
-    verdict = producers.stage(staged.producers, producer_id, epoch, batch)
+    """Whether a batch (as a ProducerBatch has it) is answered by its producer's state alone."""
+    one = _new_tuple(ProducerBatch, batch)
+    verdict = producers.stage(staged.producers, producer_id, epoch, one)
     if verdict is None:
         return False
     if isinstance(verdict, ProducerBatch):
