@@ -1,4 +1,5 @@
-"""How dump-log shows keys and values: as text or numbers, or as what a group leaves behind."""
+"""How dump-log shows keys and values: as text or numbers, or as what a group
+or a transaction leaves behind."""
 
 import json
 import struct
@@ -7,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from brokerd.cli.consumer_protocol import assignment_json, subscription_json
+from brokerd.cli.java import hash_set_order
 from brokerd.cli.options import CliError
 from brokerd.errors import KafkaError
 from brokerd.groups.records import (
@@ -18,6 +20,7 @@ from brokerd.groups.records import (
     decode,
 )
 from brokerd.protocol.records import Record
+from brokerd.transactions.records import TransactionValue, decode_key, decode_value
 
 Decoder = Callable[[Record], tuple[str | None, str | None]]
 """Key and value as text; None shows nothing."""
@@ -74,6 +77,31 @@ def offsets(record: Record) -> tuple[str | None, str | None]:
         version = int.from_bytes((record.key or b"")[:2], signed=True)
         return f"Unknown record type {version} at offset {record.offset}, skipping.", None
     return _json("type", record.key, _key(decoded)), _value(record, decoded)
+
+
+def transactions(record: Record) -> tuple[str | None, str | None]:
+    """A record of `__transaction_state`, as Kafka writes its TransactionMetadata."""
+    try:
+        name = decode_key(record.key or b"")
+        value = None if name is None or record.value is None else decode_value(record.value)
+    except ValueError as error:
+        return f"Error at offset {record.offset}, skipping. {error}", None
+    if name is None:
+        return f"unknown::version={_version(record.key)}", None
+    return f"transaction_metadata::transactionalId={name}", _transaction(value)
+
+
+def _transaction(value: TransactionValue | None) -> str:
+    if value is None:
+        return DELETED
+    # a transaction that has ended or not begun has partitions no longer or not yet
+    partitions = () if value.state == "Empty" else hash_set_order(value.partitions)
+    listed = ",".join(f"{topic}-{index}" for topic, index in partitions)
+    return (
+        f"producerId:{value.producer_id},producerEpoch:{value.producer_epoch},state={value.state},"
+        f"partitions=[{listed}],txnLastUpdateTimestamp={value.updated_at_ms},"
+        f"txnTimeoutMs={value.timeout_ms}"
+    )
 
 
 def _key(record: GroupsRecord) -> dict[str, Any]:

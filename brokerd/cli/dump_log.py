@@ -60,6 +60,7 @@ def dump_log(arguments: Sequence[str]) -> int:
     parser.flag("verify-index-only", "Check indexes without printing them.")
     parser.flag("index-sanity-check", "Check only what a broker checks when it starts.")
     parser.flag("offsets-decoder", "Show the records of __consumer_offsets.")
+    parser.flag("transaction-log-decoder", "Show the records of __transaction_state.")
     parser.flag("skip-record-metadata", "Leave out offset, time and sizes of records.")
     parser.option("max-bytes", "Read this much of each data file.", "N", int, default=INT32_MAX)
     parser.option("max-message-size", "Taken and not needed.", "N", int, default=5 << 20)
@@ -95,6 +96,8 @@ def _run(options: Options) -> int:
 def _decoder(options: Options) -> dump_decoders.Decoder | None:
     if options.offsets_decoder:
         return dump_decoders.offsets
+    if options.transaction_log_decoder:
+        return dump_decoders.transactions
     key_class, value_class = options.key_decoder_class, options.value_decoder_class
     if options.print_data_log or key_class or value_class:
         default = dump_decoders.STRING

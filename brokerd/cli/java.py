@@ -19,8 +19,32 @@ def hash_map_order(names: Iterable[str], *, sized: bool = False) -> list[str]:
     return sorted(keys, key=lambda key: _spread(key) & (capacity - 1))
 
 
+def hash_set_order(by_topic: Iterable[tuple[str, tuple[int, ...]]]) -> list[tuple[str, int]]:
+    """The order in which Scala's mutable set of `TopicPartition`, to which they were added topic
+    by topic, gives them back."""
+    found: set[tuple[str, int]] = set()
+    capacity = _CAPACITY_MIN
+    for topic, indexes in by_topic:
+        wanted = int((len(set(indexes)) + 1) / 0.75)
+        capacity = max(capacity, 1 << max(0, wanted - 1).bit_length())
+        for index in dict.fromkeys(indexes):
+            if len(found) + 1 >= capacity * 3 // 4:
+                capacity *= 2
+            found.add((topic, index))
+
+    def place(each: tuple[str, int]) -> tuple[int, int]:
+        spread = _mixed(31 * (31 + each[1]) + java_string_hash(each[0]))
+        return spread & (capacity - 1), spread - (spread >> 31 << 32)
+
+    return sorted(found, key=place)
+
+
 def _spread(key: str) -> int:
-    code = java_string_hash(key) & 0xFFFFFFFF
+    return _mixed(java_string_hash(key))
+
+
+def _mixed(code: int) -> int:
+    code &= 0xFFFFFFFF
     return code ^ code >> 16
 
 

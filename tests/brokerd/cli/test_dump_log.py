@@ -229,3 +229,36 @@ def test_a_reader_that_has_seen_enough_ends_it_quietly(log: PartitionLog, tmp_pa
     )
     assert done.stdout.startswith("Dumping ")
     assert not done.stderr
+
+
+def transaction(
+    name: str, state: int, partitions: dict[str, list[int]] | None, version: int = 0
+) -> Record:
+    """A record as a coordinator writes it into `__transaction_state`."""
+    key = struct.pack(">hh", version, len(name)) + name.encode()
+    value = struct.pack(">hqhib", 0, 4711, 3, 60_000, state)
+    value += struct.pack(">i", -1 if partitions is None else len(partitions))
+    for topic, indexes in (partitions or {}).items():
+        value += struct.pack(">h", len(topic)) + topic.encode()
+        value += struct.pack(f">i{len(indexes)}i", len(indexes), *indexes)
+    return Record(0, NOW_MS, key, value + struct.pack(">qq", NOW_MS, NOW_MS - 5))
+
+
+@pytest.mark.kafka
+def test_transactions_are_shown_as_kafka_shows_them(tmp_path: Path) -> None:
+    records = [
+        transaction("t", 0, None),
+        *(
+            transaction(f"with {count}", state, {"a": list(range(count)), "other": [7, 5]})
+            for state, count in enumerate((1, 2, 9, 10, 11, 12, 30, 50))
+        ),
+        transaction("many", 1, {f"topic-{number}": [number % 3, 11] for number in range(20)}),
+        Record(0, NOW_MS, transaction("gone", 0, None).key, None),
+        transaction("of a kind to come", 0, None, version=5),
+    ]
+    path = tmp_path / f"{FIRST}.log"
+    path.write_bytes(encode_batch(records))
+    arguments = ("dump-log", "--transaction-log-decoder", "--files", path)
+    theirs, ours = kafka(*arguments), brokerd(*arguments)
+    assert (ours.lines, ours.err, ours.code) == (theirs.lines, theirs.err, theirs.code)
+    assert "state=PrepareEpochFence" in ours.out
