@@ -10,6 +10,7 @@ from tests.support.live_cluster import _live_brokers, live_cluster  # noqa: F401
 from tests.support.redis import _redis_process, redis_server  # noqa: F401
 from tests.support.spark import spark, spark_process, spark_server  # noqa: F401
 from tests.support.web import chromium, page, web  # noqa: F401
+from tests.support.written import _everything_written  # noqa: F401
 from tests.support.zookeeper import ZooKeeper
 
 # A busy machine makes every example slow once; how long one takes says nothing about it.

@@ -1,9 +1,8 @@
 import pytest
-from cryptography.fernet import Fernet
 
 from console import setting_rules as rules
 
-KEY = Fernet.generate_key().decode()
+KEY = "qOP2v4pAk2Gm503cyMCHU33kkO8omoPSFbihqDUwZWY="
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.support import written
 from tests.support.zookeeper import free_port
 
 READY_TIMEOUT_S = 60
@@ -49,8 +50,9 @@ class Brokerd:
             "group.initial.rebalance.delay.ms": 0,
             "group.min.session.timeout.ms": 500,
         }
-        text = "".join(f"{key}={value}\n" for key, value in {**lines, **settings}.items())
-        self.properties.write_text(text)
+        lines |= settings
+        self.properties.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
+        written.by_brokerd(str(lines["log.dirs"]).split(","))
 
     @property
     def address(self) -> str:

@@ -41,6 +41,10 @@ def kafka(verb: str, *arguments: str | Path, stdin: bytes = b"") -> Said:
     return Said(done.returncode, done.stdout, done.stderr)
 
 
+def kafka_is_here() -> bool:
+    return _fetched().returncode != _NOT_THERE
+
+
 def fetch_kafka() -> None:
     """Have Kafka's jars here; skips the test where they cannot be had."""
     done = _fetched()

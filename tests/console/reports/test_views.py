@@ -1,5 +1,4 @@
 import re
-import uuid
 
 import pytest
 from django.urls import reverse
@@ -216,7 +215,9 @@ def test_only_tables_are_downloaded(cluster, file):
     assert client_of("admin").get(url).status_code == 404
 
 
-@pytest.mark.parametrize("tampered", [str(uuid.uuid4()), "1", "../local", "%00"])
+@pytest.mark.parametrize(
+    "tampered", ["65f477a9-e7fe-472d-b623-06c86bf5cbd4", "1", "../local", "%00"]
+)
 def test_a_tampered_id_is_not_found(cluster, tampered):
     assert client_of("admin").get(f"/c/local/reports/{tampered}").status_code == 404
 
