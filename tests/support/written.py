@@ -23,7 +23,7 @@ _NOT_DECODED = re.compile(" key: (Error|Unknown|unknown)")
 # What a broker had half written when it was killed; its next start cuts it off.
 _TORN = re.compile(r"Found \d+ invalid bytes at the end of")
 # The tool takes times from records: in a batch that stays without any, as the last one of its
-# producer, it finds none to hold against the index.
+# producer, it finds none to hold against the index; in logs that Kafka has compacted neither.
 _OF_EMPTY_BATCHES = re.compile(
     r"Found timestamp mismatch in :.*\n(?:  Index timestamp: \d+, log timestamp: -1\n)+(?!  )"
 )

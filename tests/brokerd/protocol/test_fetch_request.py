@@ -80,6 +80,45 @@ def test_requests_decode_as_kio_wrote_them(version: int) -> None:
     assert first.last_fetched_epoch == (3 if version >= 12 else -1)
 
 
+int32 = st.integers(-(2**31), 2**31 - 1)
+some_partitions = st.lists(
+    st.fixed_dictionaries({
+        "partition": int32, "current_leader_epoch": int32, "last_fetched_epoch": int32,
+        "fetch_offset": st.integers(-2, 2**63 - 1), "partition_max_bytes": int32,
+        "log_start_offset": st.integers(-1, 2**63 - 1),
+    }), max_size=5,
+)  # fmt: skip
+names = st.sampled_from(sorted(IDS))
+
+
+@given(
+    st.sampled_from(VERSIONS),
+    st.lists(st.tuples(names, some_partitions), max_size=4),
+    st.lists(st.tuples(names, st.lists(int32, max_size=4)), max_size=4),
+)
+def test_whatever_is_asked_for_is_what_kio_wrote(
+    version: int, topics: list[tuple[str, list[Any]]], forgotten: list[tuple[str, list[int]]]
+) -> None:
+    request = decode(
+        frame_of(
+            version,
+            topics=[topic(version, *each) for each in topics],
+            forgotten_topics_data=[topic(version, *each) for each in forgotten],
+        ),
+        version,
+    )
+    asked = [(name, row) for name, rows in topics for row in rows]
+    assert [(each.key, each.offset, each.max_bytes) for each in request.partitions] == [
+        (key(version, name, row["partition"]), row["fetch_offset"], row["partition_max_bytes"])
+        for name, row in asked
+    ]
+    epochs = [each.leader_epoch for each in request.partitions]
+    assert epochs == [row["current_leader_epoch"] if version >= 9 else -1 for _, row in asked]
+    if version >= 7:
+        listed = [(name, index) for name, indexes in forgotten for index in indexes]
+        assert request.forgotten == [key(version, *each) for each in listed]
+
+
 @pytest.mark.parametrize("version", [15, 17])
 def test_a_replica_says_who_it_is_in_a_tagged_field(version: int) -> None:
     state = {"replica_id": 3, "replica_epoch": 99}
