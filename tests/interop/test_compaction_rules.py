@@ -23,6 +23,7 @@ from confluent_kafka.admin import (
 
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import HEADER_BYTES, Record, encode_batch, iter_batches, write_crc
+from tests.support import written
 from tests.support.brokerd import Brokerd, BrokerdCluster
 from tests.support.wire import Wire
 from tests.support.zookeeper import ZooKeeper
@@ -209,6 +210,7 @@ def test_a_batch_that_lies_is_kept_counted_and_named(broker: Brokerd) -> None:
     admin.create_topics([deleting])["lying"].result(DEADLINE_S)
     assert send(broker.address, "lying", [("a", "1"), ("b", "2")]) == []
     lying = encode_batch([Record(0, int(time.time() * 1000), b"a", FILLING)] * 2)
+    written.damaged(broker.logs / "lying-0")
     lying[HEADER_BYTES] = 2  # the first record says that it has one byte
     write_crc(lying)
     fields = {"acks": 1, "timeout": 5000, "topic_data": [

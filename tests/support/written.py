@@ -1,7 +1,7 @@
 """Everything that the brokers of a run wrote: at its end Apache Kafka's dump tool reads it all.
 
 `Brokerd` tells of its log directories here. A test that damages files, or has a client store what
-does not hold together, calls `damaged` with the log directory.
+does not hold together, calls `damaged` with the directory.
 """
 
 import re
@@ -36,9 +36,9 @@ def by_brokerd(log_dirs: Iterable[str | Path]) -> None:
     _log_dirs.update(dict.fromkeys(map(Path, log_dirs)))
 
 
-def damaged(log_dir: Path) -> None:
+def damaged(directory: Path) -> None:
     """What lies there does not hold together, on purpose."""
-    _damaged.add(log_dir)
+    _damaged.add(directory)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -61,7 +61,8 @@ def _of_log_dir(log_dir: Path) -> Iterator[str]:
     was_stopped = (log_dir / ".kafka_cleanshutdown").exists()
     for directory in sorted(log_dir.iterdir()):
         topic, _, index = directory.name.rpartition("-")
-        if index.isdecimal() and directory.is_dir():  # not one that is deleted or set aside
+        is_there = index.isdecimal() and directory.is_dir()  # not deleted or set aside
+        if is_there and directory not in _damaged:
             files = [path for path in directory.iterdir() if path.suffix in _SUFFIXES]
             complaints = _of_files(topic, sorted(str(p) for p in files if p.stat().st_size))
             yield from (each for each in complaints if was_stopped or not _TORN.search(each))
