@@ -118,6 +118,21 @@ def test_a_client_that_sends_faster_than_its_topic_packs_is_slowed_and_answered_
     assert codecs(packing, topic) == {Codec.GZIP}
 
 
+@pytest.mark.parametrize("codec", [Codec.GZIP, Codec.LZ4, Codec.ZSTD])
+def test_a_bomb_is_refused_and_its_connection_goes_on(
+    packing: Brokerd, new_name: Names, codec: Codec
+) -> None:
+    topic = new_name("bombed")
+    create(packing, topic, compression_type="snappy")
+    bomb = bytes(encode_batch([Record(0, NOW_MS, b"k", bytes(65 << 20))], codec=codec))
+    assert len(bomb) < 1 << 19
+    with Wire(packing.port) as wire:
+        send(wire, topic, bomb)
+        send(wire, topic, bytes(encode_batch(LARGE[:1])))
+        assert answered(wire) == (ErrorCode.INVALID_RECORD, -1)
+        assert answered(wire) == (ErrorCode.NONE, 1)
+
+
 def test_a_topic_that_is_deleted_meanwhile_refuses_what_comes_back(
     packing: Brokerd, new_name: Names
 ) -> None:
