@@ -170,7 +170,6 @@ def _recover_segment(segment: Segment, epochs: EpochCache) -> tuple[int, int, bo
     segment.rebuild(intact())
     if segment.size_bytes < file_bytes:
         _cut(segment.file.fd(), segment.size_bytes)
-    segment.close_indexes()
     return log_end, file_bytes - segment.size_bytes, has_transactions
 
 

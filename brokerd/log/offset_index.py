@@ -122,12 +122,35 @@ class OffsetIndex:
         """Write what is pending. Raises OSError."""
         if self._written == len(self._offsets):
             return
-        entries = array("i", bytes(ENTRY_BYTES * (len(self._offsets) - self._written)))
-        entries[0::2] = self._offsets[self._written :]
-        entries[1::2] = self._positions[self._written :]
-        entries.byteswap()
-        write_at(self._path, entries.tobytes(), self._written * ENTRY_BYTES)
+        write_at(self._path, self._encoded(self._written), self._written * ENTRY_BYTES)
         self._written = len(self._offsets)
+
+    def _encoded(self, start: int) -> bytes:
+        entries = array("i", bytes(ENTRY_BYTES * (len(self._offsets) - start)))
+        entries[0::2] = self._offsets[start:]
+        entries[1::2] = self._positions[start:]
+        entries.byteswap()
+        return entries.tobytes()
+
+    def replace_file(self) -> None:
+        """Have the file hold just these entries, whatever it held. Raises OSError."""
+        overwrite(self._path, self._encoded(0))
+        self._written = len(self._offsets)
+
+
+def overwrite(path: str, data: bytes) -> None:
+    """Have a file hold just `data`, by as few changes as it takes. Raises OSError.
+
+    Making a file empty that is not costs milliseconds, and recovery does this for every index.
+    """
+    try:
+        held = read_whole(path)
+    except FileNotFoundError:
+        held = None
+    if held != data:
+        write_at(path, data, 0)
+    if held is not None and len(held) > len(data):
+        truncate(path, len(data))
 
 
 @crash_points.around("index-write")

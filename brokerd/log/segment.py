@@ -184,7 +184,6 @@ class Segment:
         logger.warning("%s; the indexes are made anew from the data", reason)
         size_bytes = self.size_bytes
         self.rebuild(walk_headers(self.file.fd(), 0, size_bytes))
-        self.close_indexes()
         self.size_bytes = size_bytes  # what is behind a damaged batch is there yet
 
     @property
@@ -203,12 +202,10 @@ class Segment:
         self._aborted = entries
 
     def rebuild(self, batches: Iterator[tuple[int, BatchHeader]]) -> None:
-        """Make both indexes anew from the batches of the whole data file.
+        """Make both indexes, and their files, anew from the batches of the whole data file.
 
         `size_bytes` becomes the end of the last of them; the file itself is not cut.
         """
-        for suffix in (names.INDEX, names.TIME_INDEX):
-            _make_empty(self.path(suffix))
         self._index = OffsetIndex(self.path(names.INDEX), self.base_offset)
         self._time_index = TimeIndex(self.path(names.TIME_INDEX), self.base_offset)
         self.forget_page()
@@ -219,6 +216,9 @@ class Segment:
         self.first_timestamp_ms = None
         for _, header in batches:
             self.account([(header.last_offset, header.size_bytes, header.max_timestamp)])
+        self._time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
+        self._index.replace_file()
+        self._time_index.replace_file()
         self._timestamps_known = True
 
     def read_tail(self) -> int:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Final
 
 from brokerd.log.files import read_whole
-from brokerd.log.offset_index import PENDING_MAX, CorruptIndexError, truncate, write_at
+from brokerd.log.offset_index import PENDING_MAX, CorruptIndexError, overwrite, truncate, write_at
 
 ENTRY_BYTES: Final = 12
 NO_TIMESTAMP: Final = -1
@@ -106,13 +106,18 @@ class TimeIndex:
 
     def flush(self) -> None:
         """Write what is pending. Raises OSError."""
-        pending = zip(
-            self._timestamps[self._written :], self._offsets[self._written :], strict=True
-        )
-        data = b"".join(_ENTRY.pack(timestamp, offset) for timestamp, offset in pending)
-        if data:
-            write_at(self._path, data, self._written * ENTRY_BYTES)
+        if self._written < len(self._timestamps):
+            write_at(self._path, self._encoded(self._written), self._written * ENTRY_BYTES)
             self._written = len(self._timestamps)
+
+    def _encoded(self, start: int) -> bytes:
+        entries = zip(self._timestamps[start:], self._offsets[start:], strict=True)
+        return b"".join(_ENTRY.pack(timestamp, offset) for timestamp, offset in entries)
+
+    def replace_file(self) -> None:
+        """Have the file hold just these entries, whatever it held. Raises OSError."""
+        overwrite(self._path, self._encoded(0))
+        self._written = len(self._timestamps)
 
 
 def last_entry(path: str, base_offset: int) -> tuple[int, int]:

@@ -107,3 +107,21 @@ def test_an_offset_index_that_cannot_be_right_is_refused(tmp_path: Path, data: b
     (tmp_path / "index").write_bytes(data)
     with pytest.raises(CorruptIndexError):
         OffsetIndex.load(str(tmp_path / "index"), 0, 100)
+
+
+@pytest.mark.parametrize("held", [None, b"", b"x" * 8, b"x" * 16, b"x" * 100])
+def test_an_index_made_anew_holds_its_entries_alone_whatever_was_there(
+    tmp_path: Path, held: bytes | None
+) -> None:
+    for name, index in (
+        ("offset", OffsetIndex(str(tmp_path / "offset"), 0)),
+        ("time", TimeIndex(str(tmp_path / "time"), 0)),
+    ):
+        if held is not None:
+            (tmp_path / name).write_bytes(held)
+        index.append(5, 80)
+        index.replace_file()
+        index.append(9, 160)
+        index.flush()
+    assert OffsetIndex.load(str(tmp_path / "offset"), 0, 1000).entries(0, 9) == [(5, 80), (9, 160)]
+    assert TimeIndex.load(str(tmp_path / "time"), 0).entries(0, 9) == [(5, 80), (9, 160)]
