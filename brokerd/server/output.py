@@ -94,6 +94,13 @@ class OutputQueue:
         else:
             self._ready.append(part)
 
+    def add_range(self, parts: Parts) -> None:
+        """The next reply, at once: a file range between a few bytes, which are not counted."""
+        if self._slots:
+            self._put(self.reserve(), parts)
+        else:
+            self._ready.extend(parts)
+
     def add_parts(self, parts: Parts) -> None:
         """The next reply, at once, in parts."""
         if self._slots:

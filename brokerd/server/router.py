@@ -80,6 +80,7 @@ class Router:
         produces = self._round
         position = others_bytes = 0
         served = others = 0
+        others_max = OTHERS_MAX
         while end - position >= SMALLEST_FRAME_BYTES:
             size, api_key, version = unpack(buffer, position)
             frame_end = position + 4 + size
@@ -97,9 +98,11 @@ class Router:
                     self.times.others.append(FETCH)
                 else:
                     self._serve(connection, view[position + 4 : frame_end])
+                    if connection.output.held_bytes > HELD_BYTES_MAX:
+                        others_max = 0
                 position = frame_end
                 served += 1
-                if connection.output.held_bytes > HELD_BYTES_MAX or others >= OTHERS_MAX:
+                if others >= others_max:
                     break  # the connection keeps what is left for later
             if connection.closed:
                 break

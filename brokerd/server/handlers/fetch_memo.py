@@ -124,10 +124,10 @@ class FetchMemo:
         if self.committed:
             try:
                 aborted = log.aborted_transactions(offset, records, up_to)
-            except KafkaError:
+            except KafkaError:  # said by the general way
                 records.release()
-                raise
-        connection.output.add_parts(
+                return False
+        connection.output.add_range(
             self.template.parts(
                 correlation_id, partition.high_watermark, stable, log.log_start_offset, aborted,
                 records,
