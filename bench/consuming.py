@@ -133,11 +133,8 @@ def _read_once(server: Server, topic: str) -> int:
     ]
     connection = raw.RawConnection(server.port)
     try:
-        response = connection.ask(frames[0])
-        raw.check_fetched(response, topics.BATCH_RECORD_BYTES)
-        size = len(response) + 4
-        until = time.perf_counter() + COLD_SECONDS_MAX
-        return connection.each(frames[1:], size, 4, until) * size
+        raw.check_fetched(connection.ask(frames[0]), topics.BATCH_RECORD_BYTES)
+        return connection.each(frames[1:], 4, time.perf_counter() + COLD_SECONDS_MAX)
     finally:
         connection.close()
 

@@ -47,7 +47,10 @@ class RawConnection:
     def _exactly(self, size: int) -> bytes:
         data = bytearray()
         while len(data) < size:
-            piece = self.socket.recv(size - len(data))
+            try:
+                piece = self.socket.recv(size - len(data))
+            except BlockingIOError:
+                raise TimeoutError(f"no answer for {TIMEOUT_S} s") from None
             if not piece:
                 raise EOFError("the broker closed the connection")
             data += piece
@@ -64,11 +67,8 @@ class RawConnection:
         rest = answered = 0
         deadline = time.perf_counter() + seconds
         while under_way:
-            wanted = min(under_way * response_bytes - rest, RECEIVE_BYTES)
-            count = self.socket.recv_into(_nowhere, wanted, socket.MSG_TRUNC)
-            if not count:
-                raise EOFError("the broker closed the connection")
-            done, rest = divmod(rest + count, response_bytes)
+            wanted = under_way * response_bytes - rest
+            done, rest = divmod(rest + _drop(self.socket, wanted), response_bytes)
             answered += done
             under_way -= done
             if done and answered < most and time.perf_counter() < deadline:
@@ -76,28 +76,40 @@ class RawConnection:
                 under_way += done
         return answered
 
-    def each(
-        self, frames: Sequence[bytes], response_bytes: int, in_flight: int, until: float
-    ) -> int:
-        """Sends each frame once, or those that begin before `until` (perf_counter); how many."""
-        sent = 0
+    def each(self, frames: Sequence[bytes], in_flight: int, until: float) -> int:
+        """Sends each frame once, or those that begin before `until` (perf_counter); how many bytes
+        their answers had, which may differ in size."""
+        sent = received = 0
         for frame in frames:
             if time.perf_counter() > until:
                 break
             if sent >= in_flight:
-                self._discard(response_bytes)
+                received += self._skip_answer()
             self.socket.sendall(frame)
             sent += 1
         for _ in range(min(sent, in_flight)):
-            self._discard(response_bytes)
-        return sent
+            received += self._skip_answer()
+        return received
+
+    def _skip_answer(self) -> int:
+        (size,) = _SIZE.unpack(self._exactly(_SIZE.size))
+        self._discard(size)
+        return int(size)
 
     def _discard(self, size: int) -> None:
         while size:
-            count = self.socket.recv_into(_nowhere, min(size, RECEIVE_BYTES), socket.MSG_TRUNC)
-            if not count:
-                raise EOFError("the broker closed the connection")
-            size -= count
+            size -= _drop(self.socket, size)
+
+
+def _drop(sock: socket.socket, most: int) -> int:
+    """Throws away what has arrived, waiting for the first byte; how many bytes that was."""
+    try:
+        count = sock.recv_into(_nowhere, min(most, RECEIVE_BYTES), socket.MSG_TRUNC)
+    except BlockingIOError:
+        raise TimeoutError(f"no answer for {TIMEOUT_S} s") from None
+    if not count:
+        raise EOFError("the broker closed the connection")
+    return count
 
 
 def one_in_flight_each(
@@ -121,9 +133,7 @@ def one_in_flight_each(
         going_on = going_on and time.perf_counter() < deadline
         for fd, _ in ready:
             sock = by_fd[fd]
-            count = sock.recv_into(_nowhere, rest[fd], socket.MSG_TRUNC)
-            if not count:
-                raise EOFError("the broker closed a connection")
+            count = _drop(sock, rest[fd])
             if count < rest[fd]:
                 rest[fd] -= count
                 continue

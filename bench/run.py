@@ -15,6 +15,7 @@ frames and count the answers' bytes without copying them (bench/raw.py).
 """
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
@@ -47,6 +48,7 @@ compile, its windows are half as long."""
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     rows = _wanted(options.rows)
     if rows is None:
         return 2
