@@ -56,15 +56,16 @@ class ApiTimes:
 
     Most parts of most requests take no longer than FIRST_BOUND_S. `slow_…` have the counts of the
     others by bucket, `…_s` the sums of all: so a fast request costs no look at a histogram.
+    `untimed` are requests for which the next one that is timed will stand, too.
     """
 
     __slots__ = (
         "local_s", "queue_s", "remote_s", "request_bytes", "requests", "send_s", "slow_local",
-        "slow_queue", "slow_remote", "slow_send", "slow_total",
+        "slow_queue", "slow_remote", "slow_send", "slow_total", "untimed",
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self.requests = self.request_bytes = 0
+        self.requests = self.request_bytes = self.untimed = 0
         self.queue_s = self.local_s = self.remote_s = self.send_s = 0.0
         self.slow_queue, self.slow_local, self.slow_remote, self.slow_send, self.slow_total = (
             [0] * (len(TIME_BOUNDS_S) + 1) for _ in PARTS

@@ -1,7 +1,8 @@
-"""How long requests took: noted once for each receive, and for each request that had to wait.
+"""How long requests took: noted once for a receive, and for each request that had to wait.
 
 A receive is served whole before anything is sent, and its replies leave in one send: so its
 requests share one set of times, and noting them costs the same for one request as for a hundred.
+Where receives bring few requests, and fast ones, only some of them are timed.
 A request that waits (a long poll, acks=all, a coroutine) leaves the receive and is noted when it
 is answered.
 
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 TELL_INTERVAL_S = 10.0
+TIMED_OF = 16
+"""One request of so many is timed, and stands for them: timing each costs a twentieth of what a
+small request costs. A receive that brings as many is always timed."""
+ALWAYS_TIMED_S = 0.005
+"""What took longer since the loop woke is timed, and stands for itself alone."""
 PATIENT = frozenset({FETCH, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP})
 """They wait as long as the client, or the other members, have them wait."""
 
@@ -87,11 +93,18 @@ class RequestTimes:
             self.produces = 0
         else:
             return  # no request was whole yet, or all of them wait
-        local_s = monotonic() - start_s
-        queue_s = start_s - self._loop.woke_s
-        if queue_s > start_s:  # nobody notes when the loop wakes
-            queue_s = 0.0
         times.requests += count
+        now_s = monotonic()
+        woke_s = self._loop.woke_s
+        if now_s - woke_s < ALWAYS_TIMED_S:
+            untimed = times.untimed + count
+            if untimed < TIMED_OF:
+                times.untimed = untimed
+                return
+            times.untimed = 0
+            count = untimed
+        local_s = now_s - start_s
+        queue_s = start_s - woke_s if woke_s >= 0 else 0.0
         times.queue_s += queue_s * count
         times.local_s += local_s * count
         total_s = queue_s + local_s

@@ -24,9 +24,12 @@ class Client:
 class Served:
     """Request times under a clock that is set by hand, seconds since the loop woke at 100."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, slow_s: float = 1.0) -> None:
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, slow_s: float = 1.0, timed_of: int = 1
+    ) -> None:
         self.now_s = 100.0
         monkeypatch.setattr(request_times, "monotonic", lambda: self.now_s)
+        monkeypatch.setattr(request_times, "TIMED_OF", timed_of)
         loop = LoopTimes()
         loop.woke_s = 100.0
         self.metrics = BrokerMetrics(loop)
@@ -84,6 +87,32 @@ def test_a_receive_of_different_requests_is_counted_for_each_api(served: Served)
     assert served.metrics.api(FETCH).request_bytes == 200
     served.receive(0, 0.005)
     assert {api: times.requests for api, times in served.metrics.apis.items()} == counts
+
+
+def test_one_of_many_fast_requests_is_timed_and_stands_for_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    served = Served(monkeypatch, timed_of=4)
+    for end_s in (0.0003, 0.0007, 0.0003, 0.0015):
+        served.times.produces = 1
+        served.receive(0, end_s)
+    assert served.metrics.api(PRODUCE).requests == 4
+    assert served.told(PRODUCE, "local") == {0.002: 4}
+
+
+def test_a_slow_one_stands_for_itself_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    served = Served(monkeypatch, timed_of=4)
+    for end_s in (0.00005, 0.00005, 0.4, 0.00005, 0.00005):
+        served.times.produces = 1
+        served.receive(0, end_s)
+    assert served.told(PRODUCE, "local") == {0.0001: 4, 0.5: 1}
+
+
+def test_a_receive_of_many_requests_is_always_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    served = Served(monkeypatch, timed_of=4)
+    served.times.produces = 64
+    served.receive(0, 0.0015)
+    assert served.told(PRODUCE, "local") == {0.002: 64}
 
 
 def test_a_request_that_waits_leaves_its_receive_and_is_counted_when_answered(
