@@ -18,7 +18,7 @@ from collections import Counter
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from brokerd.metrics import FETCH, FIRST_BOUND_S, PRODUCE, TIME_BOUNDS_S, BrokerMetrics
+from brokerd.metrics import FETCH, FIRST_BOUND_S, PRODUCE, TIME_BOUNDS_S, ApiTimes, BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class RequestTimes:
     def receive_ends(self, connection: Connection, start_s: float) -> None:
         """A receive that began at `start_s` is served and its replies are handed to the socket.
 
-        On the hot path, once for each receive: `ApiTimes.add` is written out here.
+        On the hot path, once for each receive.
         """
         count = self.produces
         others = self.others
@@ -95,16 +95,25 @@ class RequestTimes:
             return  # no request was whole yet, or all of them wait
         times.requests += count
         now_s = monotonic()
-        woke_s = self._loop.woke_s
-        if now_s - woke_s < ALWAYS_TIMED_S:
+        if now_s - self._loop.woke_s < ALWAYS_TIMED_S:
             untimed = times.untimed + count
             if untimed < TIMED_OF:
                 times.untimed = untimed
                 return
             times.untimed = 0
             count = untimed
+        self._time(connection, times, count, start_s, now_s)
+
+    def _time(
+        self, connection: Connection, times: ApiTimes, count: int, start_s: float, now_s: float
+    ) -> None:
+        """So many requests shared the times of the receive that ends now.
+
+        On the hot path, too: `ApiTimes.add` is written out.
+        """
+        woke_s = self._woke_s(start_s)
         local_s = now_s - start_s
-        queue_s = start_s - woke_s if woke_s >= 0 else 0.0
+        queue_s = start_s - woke_s
         times.queue_s += queue_s * count
         times.local_s += local_s * count
         total_s = queue_s + local_s
