@@ -1,6 +1,6 @@
-"""System calls that Python does not have: where they are missing, nothing is done.
+"""What of Linux Python does not have: where it is missing, nothing is done.
 
-All three only make the same thing faster or smoother; nothing relies on them.
+All of it only makes the same thing faster or smoother; nothing relies on them.
 """
 
 import ctypes
@@ -10,6 +10,7 @@ from typing import Any, Final
 
 _SYNC_FILE_RANGE_WRITE: Final = 2
 _FALLOC_FL_KEEP_SIZE: Final = 1
+_MEMORY: Final = ("Dirty", "Writeback", "MemAvailable")
 
 
 def _function(name: str, *arguments: Any) -> Callable[..., int] | None:
@@ -34,6 +35,18 @@ def begin_write_back(fd: int, position_bytes: int, size_bytes: int) -> None:
     """Have the system write these pages to disk soon, without waiting for it (sync_file_range)."""
     if _sync_file_range is not None:
         _sync_file_range(fd, position_bytes, size_bytes, _SYNC_FILE_RANGE_WRITE)
+
+
+def dirty_share() -> float:
+    """What waits to be written to disk, as a share of the memory that could be had; 0 if unknown.
+    """
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            fields = dict(line.split(":") for line in file)
+        sizes = {name: int(fields[name].split()[0]) for name in _MEMORY}
+    except (OSError, ValueError, KeyError):
+        return 0.0
+    return (sizes["Dirty"] + sizes["Writeback"]) / max(sizes["MemAvailable"], 1)
 
 
 def sync_filesystem(path: str) -> bool:

@@ -161,14 +161,12 @@ class StoredLog:
         return FilesSpot(self.directory, self._segments.active.base_offset)
 
     def _pass_mark(self) -> None:
-        """Some megabytes were appended: have them written, and count older ones as cold."""
+        """Some megabytes were appended: have them written in time, and count older ones as cold."""
         self.warm_offset, self._mark_offset = self._mark_offset, self.log_end_offset
         self._since_mark_bytes = 0
         active = self._segments.active
-        start, active.write_back_from = active.write_back_from, active.size_bytes
-        if start < active.size_bytes:
-            pinned = active.file.pin(start, active.size_bytes - start)
-            self._context.submit(WriteBackJob(pinned))
+        if active.write_back_from < active.size_bytes:
+            self._context.submit(WriteBackJob(active))
 
     def last_stable_offset(self, high_watermark: int) -> int:
         """Below it every transaction is decided. Raises KafkaError(KAFKA_STORAGE_ERROR)."""

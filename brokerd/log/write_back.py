@@ -1,27 +1,43 @@
-"""Having appended data written to disk soon, so that it does not pile up in memory.
+"""Having appended data written to disk in time, so that it does not pile up in memory.
 
-The system would begin when a tenth of the memory is dirty, and when it then cannot keep up it lets
-writers wait: appends would take tens of milliseconds.
+The system begins by itself when a tenth of the memory is dirty, and lets writers wait when it
+cannot keep up: appends then take tens of milliseconds. Here it is told to begin at half of that,
+and not earlier, since it takes an eighth of the CPU time of appending.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from brokerd.log.linux import begin_write_back
+from brokerd.log import linux
 
 if TYPE_CHECKING:
-    from brokerd.log.open_files import FileRange
+    from brokerd.log.segment import Segment
+
+DIRTY_SHARE: Final = 0.05
+"""Of the memory that could be had, half of the system's vm.dirty_background_ratio."""
 
 
 class WriteBackJob:
-    """Begin to write a pinned range to disk. Nothing waits for it, and nothing is promised."""
+    """Begin to write what was appended to a segment, if it is time. Nothing waits for it, and
+    nothing is promised."""
 
-    __slots__ = ("_range",)
+    __slots__ = ("_end", "_is_begun", "_range", "_segment")
 
-    def __init__(self, pinned: "FileRange") -> None:
-        self._range = pinned
+    def __init__(self, segment: "Segment") -> None:
+        start = segment.write_back_from
+        self._segment = segment
+        self._end = segment.size_bytes
+        self._range = segment.file.pin(start, self._end - start)
+        self._is_begun = False
 
     def run(self) -> None:
-        begin_write_back(self._range.fd, self._range.position_bytes, self._range.size_bytes)
+        if linux.dirty_share() > DIRTY_SHARE:
+            pinned = self._range
+            linux.begin_write_back(pinned.fd, pinned.position_bytes, pinned.size_bytes)
+            self._is_begun = True
 
     def finish(self) -> None:
         self._range.release()
+        if self._is_begun:
+            segment = self._segment
+            segment.write_back_from = min(max(segment.write_back_from, self._end),
+                                          segment.size_bytes)  # fmt: skip
