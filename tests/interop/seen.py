@@ -69,16 +69,18 @@ def ends(
     isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
 ) -> dict[Place, int]:
     """The offset that is told of each partition for `spec`."""
-    admin = AdminClient({"bootstrap.servers": bootstrap})
     asked = {TopicPartition(*place): spec for place in places}
     deadline = time.monotonic() + TIMEOUT_S
     while True:
+        # A new one each time: it does not ask again who leads, where leaders were elected since.
+        admin = AdminClient({"bootstrap.servers": bootstrap})
         told = admin.list_offsets(asked, isolation_level=isolation)
         try:
             return {(p.topic, p.partition): each.result().offset for p, each in told.items()}
-        except KafkaException as error:  # leaders elected since it was told of them
+        except KafkaException as error:
             if error.args[0].code() not in _ELECTED or time.monotonic() > deadline:
                 raise
+            time.sleep(0.1)
 
 
 def topics(bootstrap: str) -> dict[str, tuple[str, int, dict[str, str]]]:

@@ -69,6 +69,7 @@ class Swap:
             settings={
                 "log.dirs": str(self.logs), "auto.create.topics.enable": "false",
                 "log.flush.start.offset.checkpoint.interval.ms": "500",
+                "log.initial.task.delay.ms": "500",  # the first time too
             },
         )  # fmt: skip
         self.address = self.brokerd.address
@@ -183,10 +184,9 @@ def _taken(error: KafkaError | None, _: object) -> None:
     assert error is None, error
 
 
-def transaction(
-    bootstrap: str, topic: str, name: str, values: list[str], end: str, keys: int | None = None
-) -> None:
-    """One transaction that is committed, aborted or left open; with so many keys in turn."""
+def transaction(bootstrap: str, name: str, values: list[str], end: str, keys: int) -> None:
+    """One transaction in both ledgers that is committed, aborted or left open; with so many keys
+    in turn."""
     producer = Producer({
         "bootstrap.servers": bootstrap, "transactional.id": name, "log_level": 0,
         "transaction.timeout.ms": 600_000,  # so that one left open stays open
@@ -194,8 +194,8 @@ def transaction(
     producer.init_transactions(TIMEOUT_S)
     producer.begin_transaction()
     for number, value in enumerate(values):
-        key = None if keys is None else f"key-{number % keys}"
-        producer.produce(topic, value, key, partition=0)
+        for ledger in (LEDGER, COMPACTED_LEDGER):
+            producer.produce(ledger, value, f"key-{number % keys}", partition=0)
     producer.flush(TIMEOUT_S)
     if end == "commit":
         producer.commit_transaction(TIMEOUT_S)

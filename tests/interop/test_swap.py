@@ -24,7 +24,9 @@ from tests.interop.swap import (
     transaction,
     wait_until,
 )
+from tests.support.brokerd_tools import brokerd
 from tests.support.kafka import dump_of_log
+from tests.support.kafka_tools import kafka
 from tests.support.zookeeper import ZooKeeper
 
 pytestmark = pytest.mark.kafka
@@ -116,12 +118,10 @@ class Story:
             end = "abort" if number % 2 else "commit"
             self.text = [f"{end}-{number}-{i}" * 9 for i in range(6)]
             keys = 4 if number % 4 == 2 else 6
-            for ledger in (LEDGER, COMPACTED_LEDGER):
-                transaction(swap.address, ledger, f"writer-{number % 3}", self.text, end, keys)
+            transaction(swap.address, f"writer-{number % 3}", self.text, end, keys)
         self.stable = seen.ends(swap.address, [(COMPACTED_LEDGER, 0)], OffsetSpec.latest())
-        for ledger in (LEDGER, COMPACTED_LEDGER):
-            transaction(swap.address, ledger, f"hanging-{ledger}", ["open"], "none", keys=1)
-            transaction(swap.address, ledger, "later", ["commit-later" * 9] * 5, "commit", keys=1)
+        transaction(swap.address, "hanging", ["open"], "none", keys=1)
+        transaction(swap.address, "later", ["commit-later" * 9] * 5, "commit", keys=1)
         last = look(swap)
         swap.wait_until_saved("deleted-from", last["starts"]["deleted-from", 0])
         swap.kafka.kill()
@@ -154,8 +154,7 @@ class Story:
         swap = self.swap
         swap.start_kafka()
         first = look(swap)
-        for ledger in (LEDGER, COMPACTED_LEDGER):  # aborts what it had begun
-            transaction(swap.address, ledger, f"hanging-{ledger}", ["end"], "commit", keys=1)
+        transaction(swap.address, "hanging", ["end"], "commit", keys=1)  # aborts what it had begun
         swap.write(3)
         last = look(swap)
         swap.kafka.stop()
@@ -251,3 +250,20 @@ def test_kafka_aborts_the_open_transaction_and_serves_on(story: Story) -> None:
     assert after["last values"][COMPACTED_LEDGER, 0] == end
     assert after["committed records"][LEDGER, 0][-1][3] == b"end"
     assert b"open" not in [row[3] for row in after["committed records"][LEDGER, 0]]
+
+
+@pytest.mark.parametrize(
+    ("topic", "decoder"),
+    [
+        ("__consumer_offsets", "--offsets-decoder"),
+        ("__transaction_state", "--transaction-log-decoder"),
+    ],
+)
+def test_both_tools_show_alike_what_both_brokers_kept(
+    story: Story, topic: str, decoder: str
+) -> None:
+    paths = sorted(story.swap.logs.glob(f"{topic}-*/*.log"))
+    written = ",".join(str(path) for path in paths if path.stat().st_size)
+    theirs, ours = (tool("dump-log", decoder, "--files", written) for tool in (kafka, brokerd))
+    assert (ours.out, ours.err, ours.code) == (theirs.out, theirs.err, 0)
+    assert "hanging" in ours.out or "readers" in ours.out
