@@ -128,9 +128,9 @@ class Controller:
         self, offline: Mapping[int, frozenset[Partition]]
     ) -> Iterator[PartitionState | None]:
         """These replicas cannot be served by their (live) brokers: what becomes of them."""
-        before = set().union(*self.offline.values())
+        before = _replicas(self.offline)
         self.offline = offline
-        touched = before.symmetric_difference(set().union(*offline.values()))
+        touched = {partition for _, partition in before ^ _replicas(offline)}
         known = [
             (name, index)
             for name, index in sorted(touched)
@@ -230,3 +230,7 @@ class Controller:
 
 def _partitions_of(topics: Mapping[str, TopicNode]) -> Iterator[Partition]:
     return ((name, index) for name, node in topics.items() for index in node.replicas)
+
+
+def _replicas(offline: Mapping[int, frozenset[Partition]]) -> set[tuple[int, Partition]]:
+    return {(broker, each) for broker, partitions in offline.items() for each in partitions}

@@ -11,7 +11,8 @@ brokerd does not speak. The nodes go with the broker's session: whoever comes ba
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from itertools import count
 
 from brokerd.cluster import paths
 from brokerd.cluster.codecs import dump
@@ -54,30 +55,45 @@ def decode(data: bytes) -> list[Replica]:
 
 
 async def tell(zookeeper: ZooKeeper, broker_id: int, replicas: Collection[Replica]) -> None:
-    """Replaces what the broker says it cannot serve, and has the controller look."""
-    for name in await zookeeper.children(paths.OFFLINE):
-        if name.startswith(f"{broker_id}-"):
-            await zookeeper.delete(f"{paths.OFFLINE}/{name}")
-    for number, data in enumerate(encode(replicas)):
-        await zookeeper.create(paths.offline(broker_id, number), data, ephemeral=True)
+    """Replaces what the broker says it cannot serve, and has the controller look.
+
+    The new nodes are made before the old ones go, so that nobody reads in between that all is
+    served. One transaction would not do: ZooKeeper takes 1 MiB (jute.maxbuffer) and no more.
+    """
+    old = [name for name in await zookeeper.children(paths.OFFLINE) if _broker(name) == broker_id]
+    taken = {f"{paths.OFFLINE}/{name}" for name in old}
+    places = (paths.offline(broker_id, number) for number in count())
+    free = (path for path in places if path not in taken)
+    for data, path in zip(encode(replicas), free, strict=False):
+        await zookeeper.create(path, data, ephemeral=True)
+    for path in taken:
+        await zookeeper.delete(path)
     event = dump({"version": 1, "broker": broker_id, "event": 1})
     await zookeeper.create(paths.LOG_DIR_EVENT_PREFIX, event, sequence=True)
 
 
 async def read(zookeeper: ZooKeeper, watch: Watch | None = None) -> dict[int, frozenset[Replica]]:
     """What every broker says; `watch` is called when one says something else."""
-    names = [
-        name
-        for name in await zookeeper.children(paths.OFFLINE, watch)
-        if name.partition("-")[0].isdigit()
-    ]
-    nodes = await zookeeper.get_many([f"{paths.OFFLINE}/{name}" for name in names])
+    while True:
+        listed = await zookeeper.children(paths.OFFLINE, watch)
+        names = [name for name in listed if _broker(name) is not None]
+        nodes = await zookeeper.get_many([f"{paths.OFFLINE}/{name}" for name in names])
+        if None not in nodes:
+            return _said(names, [node[0] for node in nodes if node is not None])
+        # Replaced after they were listed: what replaced them was not.
+
+
+def _broker(name: str) -> int | None:
+    """Whose node it is; None for what no broker made."""
+    head = name.partition("-")[0]
+    return int(head) if head.isdigit() else None
+
+
+def _said(names: Iterable[str], nodes: Iterable[bytes]) -> dict[int, frozenset[Replica]]:
     found: dict[int, set[Replica]] = defaultdict(set)
-    for name, node in zip(names, nodes, strict=True):
-        if node is None:
-            continue
+    for name, data in zip(names, nodes, strict=True):
         try:
-            found[int(name.partition("-")[0])].update(decode(node[0]))
+            found[int(name.partition("-")[0])].update(decode(data))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             logger.error("%s/%s is passed over: %r", paths.OFFLINE, name, error)
     return {broker_id: frozenset(replicas) for broker_id, replicas in found.items()}

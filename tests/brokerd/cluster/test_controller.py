@@ -88,6 +88,19 @@ def test_another_replica_leads_where_one_of_them_cannot_be_served() -> None:
     assert (state.leader, state.isr, state.replicas) == (2, (2,), (1, 2))
 
 
+def test_a_second_replica_that_cannot_be_served_is_seen_as_well() -> None:
+    core = Controller(1, {1: 10, 2: 10})
+    node = TopicNode(topic_id=ID, replicas={0: (1, 2)})
+    core.written(_wanted(core.topics_changed({"t": node})))
+    first = {1: frozenset({("t", 0)})}
+    core.written(_wanted(core.offline_changed(first)))
+    (state,) = _wanted(core.offline_changed({**first, 2: frozenset({("t", 0)})}))
+    assert (state.leader, state.isr) == (-1, (2,))
+    core.written([state])
+    (back,) = _wanted(core.offline_changed(first))
+    assert (back.leader, back.isr) == (2, (2,)), "nor does one that can be again go unseen"
+
+
 def test_a_deletion_waits_for_a_replica_that_cannot_be_served() -> None:
     core = _running(1, 2)
     _wanted(core.offline_changed({2: frozenset({("t", 1)})}))
