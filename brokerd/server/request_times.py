@@ -18,7 +18,15 @@ from collections import Counter
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from brokerd.metrics import FETCH, FIRST_BOUND_S, PRODUCE, TIME_BOUNDS_S, ApiTimes, BrokerMetrics
+from brokerd.metrics import (
+    FETCH,
+    FIRST_BOUND_S,
+    PRODUCE,
+    TIME_BOUNDS_S,
+    UNKNOWN_API,
+    ApiTimes,
+    BrokerMetrics,
+)
 from brokerd.protocol.api_keys import ApiKey
 
 if TYPE_CHECKING:
@@ -198,8 +206,8 @@ class RequestTimes:
 
 
 def api_name(key: int) -> str:
-    """As Kafka's metrics name APIs: Produce, ListOffsets …"""
+    """As Kafka's metrics name APIs: Produce, ListOffsets …; each key has a name of its own."""
     try:
         return "".join(word.capitalize() for word in ApiKey(key).name.split("_"))
     except ValueError:
-        return "Unknown"
+        return "Unknown" if key == UNKNOWN_API else f"Unknown{key}"
