@@ -1,5 +1,6 @@
 """Writing a log directory's checkpoint outside the thread that appends."""
 
+import errno
 import time
 from collections.abc import Callable
 from itertools import islice
@@ -19,17 +20,19 @@ class CheckpointJob:
     `done` is told, where logs are used, that it is on disk, or why it is not.
     """
 
-    __slots__ = ("_done", "_error", "_offsets", "_path")
+    __slots__ = ("_done", "_error", "_is_written", "_offsets", "_path")
 
     def __init__(self, path: str, offsets: Offsets, done: Done | None = None) -> None:
         self._path = path
         self._offsets = offsets
         self._done = done
         self._error: OSError | None = None
+        self._is_written = False
 
     def run(self) -> None:
         try:
             write_entries(self._path, self._entries())
+            self._is_written = True
         except OSError as error:
             error.filename = error.filename or self._path
             self._error = error
@@ -45,5 +48,8 @@ class CheckpointJob:
         return entries
 
     def finish(self) -> None:
+        error = self._error
+        if error is None and not self._is_written:  # `run` raised something else: no memory
+            error = OSError(errno.ENOMEM, "it could not be written", self._path)
         if self._done is not None:
-            self._done(self._error)
+            self._done(error)

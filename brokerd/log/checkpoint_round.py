@@ -35,10 +35,11 @@ class CheckpointRound:
         self._keys: Iterator[Key] | None = None
         self._offset_of: OffsetOf = lambda key: None
         self._found: dict[str, dict[Key, int]] = {}
-        self._written: dict[str, dict[Key, int]] = {}
+        self._submitted: dict[str, dict[Key, int]] = {}
 
     @property
     def is_under_way(self) -> bool:
+        """Whether logs are still being asked."""
         return self._keys is not None
 
     def begin(self, keys: Iterable[Key], offset_of: OffsetOf) -> None:
@@ -74,22 +75,23 @@ class CheckpointRound:
         self._submit = submit
 
     def forget(self, directory: str) -> None:
-        """Somebody else writes the file of a log directory: what it says is not known."""
-        self._written.pop(directory, None)
+        """Somebody else writes the file of a log directory: what it says is not known, and what a
+        round under way has found there may be older than that."""
+        self._submitted.pop(directory, None)
+        self._found.pop(directory, None)
 
     def _write(self) -> None:
         found, self._found = self._found, {}
         for log_dir in self._dirs.live:  # one that went offline is left alone
             offsets = found.get(log_dir.path)
-            if offsets is not None and offsets != self._written.get(log_dir.path):
+            if offsets is not None and offsets != self._submitted.get(log_dir.path):
                 self._submit_one(log_dir.path, offsets)
 
     def _submit_one(self, path: str, offsets: dict[Key, int]) -> None:
         def done(error: OSError | None) -> None:
-            if error is None:
-                self._written[path] = offsets
-            else:
-                self._written.pop(path, None)
+            if error is not None:
+                self._submitted.pop(path, None)
                 self._failed(error)
 
+        self._submitted[path] = offsets  # what is submitted later is written later
         self._submit(CheckpointJob(f"{path}/{self._name}", offsets, done))

@@ -125,31 +125,31 @@ class EpochCache:
 
     def close(self) -> None:
         """The directory is about to become another's: nothing is written any more."""
-        with _writing:
-            self._file.is_closed = True
-
-
-_writing = threading.Lock()
-"""Held while a file is written, so that none is written into a directory after `close`."""
+        self._file.close()
 
 
 class _File:
-    """The job that replaces the file by what its entries are when it runs."""
+    """The job that replaces the file by what its entries are when it runs.
 
-    __slots__ = ("_error", "_failed", "_path", "entries", "is_closed", "is_queued")
+    `_writing` is held while it does, so that nothing is written after `close`. Each file has its
+    own: where a disk hangs, only those wait who close that very file.
+    """
+
+    __slots__ = ("_error", "_failed", "_is_closed", "_path", "_writing", "entries", "is_queued")
 
     def __init__(self, path: str, failed: Callable[[OSError], object]) -> None:
         self._path = path
         self._failed = failed
         self._error: OSError | None = None
         self.entries: list[str] = []
-        self.is_closed = False
+        self._writing = threading.Lock()
+        self._is_closed = False
         self.is_queued = False
 
     def run(self) -> None:
         self.is_queued = False  # what is saved from here on is written by another run
-        with _writing:
-            if not self.is_closed:
+        with self._writing:
+            if not self._is_closed:
                 self._write()
 
     def _write(self) -> None:
@@ -157,6 +157,11 @@ class _File:
             write_entries(self._path, self.entries, sync=False)
         except OSError as error:
             self._error = error
+
+    def close(self) -> None:
+        """Nothing is written any more; waits for what is being written."""
+        with self._writing:
+            self._is_closed = True
 
     def finish(self) -> None:
         error, self._error = self._error, None

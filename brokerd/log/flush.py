@@ -23,12 +23,13 @@ class FlushJob:
     other, younger batches.
     """
 
-    __slots__ = ("_done", "_log", "_paths", "_pinned", "_truncations", "_up_to", "error")
+    __slots__ = ("_done", "_log", "_paths", "_pinned", "_synced", "_truncations", "_up_to", "error")
 
     def __init__(
         self, log: "StoredLog", up_to: int, done: Callable[[], None] = lambda: None
     ) -> None:
-        """`done` is called where the log is used, however it ended."""
+        """`done` is called where the log is used, however it ended. Raises OSError; then nothing
+        is held."""
         self._log = log
         self._up_to = up_to
         self._done = done
@@ -36,10 +37,19 @@ class FlushJob:
         self.error: OSError | None = None
         self._pinned: list[FileRange] = []
         self._paths: list[str] = []
-        for segment in log.segments_between(log.recovery_point, up_to):
-            segment.flush_indexes()
-            self._pinned.append(segment.file.pin(0, 0))
-            self._paths += map(segment.path, names.INDEX_SUFFIXES)
+        self._synced = False
+        try:
+            for segment in log.segments_between(log.recovery_point, up_to):
+                segment.flush_indexes()
+                self._pinned.append(segment.file.pin(0, 0))
+                self._paths += map(segment.path, names.INDEX_SUFFIXES)
+        except BaseException:
+            self._release()
+            raise
+
+    def _release(self) -> None:
+        for pinned in self._pinned:
+            pinned.release()
 
     def run(self) -> None:
         try:
@@ -47,15 +57,15 @@ class FlushJob:
                 _sync_data(pinned.fd)
             for path in self._paths:
                 _sync(path)
+            self._synced = True
         except OSError as error:
             self.error = error
 
     def finish(self) -> None:
-        for pinned in self._pinned:
-            pinned.release()
+        self._release()
         if self.error is not None:
             self._log.flush_failed(self.error)
-        elif self._log.truncations == self._truncations:
+        elif self._synced and self._log.truncations == self._truncations:
             self._log.flushed_to(self._up_to)
         self._done()
 

@@ -6,6 +6,7 @@ that is under way goes on to its end before the next one begins, and no more flu
 are given to the disk at once than it can be expected to do soon.
 """
 
+import errno
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -200,7 +201,11 @@ class Housekeeping:
         self._log_starts.run(keys, self._log_start)
 
     def save_log_starts(self, directory: str, done: Done) -> None:
-        """Checkpoint the log starts of a log directory now."""
+        """Checkpoint the log starts of a log directory now. One that is offline is left alone: its
+        logs are known no more, so they would all be missing from the file."""
+        if all(log_dir.path != directory for log_dir in self._dirs.live):
+            done(OSError(errno.EIO, "the log directory is offline", directory))
+            return
         starts = {
             key: log.log_start_offset
             for key, log in self._logs.items()

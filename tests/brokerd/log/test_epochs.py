@@ -1,9 +1,11 @@
 """Leader epochs: where each began, and what a follower is told."""
 
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
+from brokerd.log import epochs as epochs_module
 from brokerd.log.context import DiskJob, run_now
 from brokerd.log.epochs import EpochCache
 
@@ -83,6 +85,23 @@ def test_nothing_is_written_into_a_directory_that_became_anothers(tmp_path: Path
     epochs.close()
     run_now(waiting[0])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_who_is_closed_does_not_wait_for_another_ones_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = EpochCache(str(tmp_path))
+    has_closed = []
+
+    def write(*args: object, **kwargs: object) -> None:
+        closing = Thread(target=other.close, daemon=True)
+        closing.start()
+        closing.join(10)
+        has_closed.append(not closing.is_alive())
+
+    monkeypatch.setattr(epochs_module, "write_entries", write)
+    cache(tmp_path, (1, 0))
+    assert has_closed == [True]
 
 
 def test_who_cares_is_told_that_the_file_cannot_be_written(tmp_path: Path) -> None:

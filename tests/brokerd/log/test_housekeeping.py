@@ -1,14 +1,16 @@
 """What is done by the clock takes a few milliseconds at a time, however many logs there are."""
 
-from collections.abc import Iterator
+import errno
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 
-from brokerd.log import checkpoint_round, closing, housekeeping
+from brokerd.errors import KafkaError
+from brokerd.log import checkpoint_job, checkpoint_round, closing, flush, housekeeping
 from brokerd.log.checkpoint_job import CheckpointJob
-from brokerd.log.context import DiskJob, RemoveJob
+from brokerd.log.context import DiskJob, RemoveJob, run_now
 from brokerd.log.flush import FlushJob
 from brokerd.log.housekeeping import DEFAULT_TIMES, INITIAL_DELAY_MS
 from brokerd.log.log_config import LogConfig
@@ -126,6 +128,99 @@ def test_where_a_deleted_log_started_is_forgotten_at_once(
     manager.duties.tick_checkpoints(CHECKPOINT_MS + 1)
     disk.work()
     assert (tmp_path / "log-start-offset-checkpoint").read_text() == "0\n0\n"
+
+
+@pytest.fixture
+def log_starts(manager: LogManager, tmp_path: Path) -> Callable[[], str]:
+    """What the checkpoint says of partition 3."""
+
+    def read() -> str:
+        (line,) = (tmp_path / "log-start-offset-checkpoint").read_text().splitlines()[2:]
+        return line
+
+    for _ in range(COUNT):
+        manager.all()[3].append([batch()], 0, NOW_MS)
+    return read
+
+
+def test_a_log_start_that_was_saved_stays_when_an_older_round_ends(
+    manager: LogManager, disk: Disk, monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, log_starts: Callable[[], str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(checkpoint_round, "SLICE", 4)
+    duties, log = manager.duties, manager.all()[3]
+    log.delete_records_before(5)
+    while not duties._log_starts._found.get(str(tmp_path)):
+        assert duties.tick_checkpoints(CHECKPOINT_MS)
+    log.delete_records_before(10)
+    duties.save_log_starts(str(tmp_path), lambda error: None)
+    while duties.tick_checkpoints(CHECKPOINT_MS):
+        pass
+    disk.work()
+    assert log_starts() == "t 3 10"
+
+
+def test_a_round_that_is_written_late_is_not_taken_for_what_was_saved_since(
+    manager: LogManager, disk: Disk, tmp_path: Path, log_starts: Callable[[], str]
+) -> None:
+    duties, log = manager.duties, manager.all()[3]
+    log.delete_records_before(5)
+    duties.tick_checkpoints(CHECKPOINT_MS)
+    log.delete_records_before(10)
+    duties.save_log_starts(str(tmp_path), lambda error: None)
+    disk.work()
+    log.log_start_offset = 5  # as that of a log that was made anew
+    duties.tick_checkpoints(CHECKPOINT_MS + DEFAULT_TIMES.checkpoint_interval_ms)
+    disk.work()
+    assert log_starts() == "t 3 5"
+
+
+def test_log_starts_of_a_directory_that_went_offline_are_left_alone(
+    manager: LogManager, disk: Disk, tmp_path: Path, log_starts: Callable[[], str]
+) -> None:
+    told: list[OSError | None] = []
+    manager.all()[3].delete_records_before(2)
+    manager.duties.save_log_starts(str(tmp_path), told.append)
+    disk.work()
+    manager._disk_failed(str(tmp_path), OSError(errno.EIO, "Input/output error"))
+    manager.take_failed()
+    manager.duties.save_log_starts(str(tmp_path), told.append)
+    disk.work()
+    assert [error and error.errno for error in told] == [None, errno.EIO]
+    assert log_starts() == "t 3 2"
+
+
+def no_memory(*args: object, **kwargs: object) -> None:
+    raise MemoryError
+
+
+def test_what_there_was_no_memory_for_is_not_taken_as_done(
+    manager: LogManager, disk: Disk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(checkpoint_job, "write_entries", no_memory)
+    monkeypatch.setattr(flush, "_sync_data", no_memory)
+    told: list[OSError | None] = []
+    log = manager.all()[3]
+    log.begin_flush(1)
+    manager.duties.save_log_starts(str(tmp_path), told.append)
+    for job in disk:
+        with pytest.raises(MemoryError):
+            run_now(job)
+    assert log.recovery_point == 0
+    assert [error and error.errno for error in told] == [errno.ENOMEM]
+
+
+def test_a_flush_that_cannot_be_begun_holds_no_files(manager: LogManager) -> None:
+    log = manager.all()[3]
+    log.roll(NOW_MS)
+    log.append([batch()], 0, NOW_MS)
+    first, second = (segment.file for segment in log.segments_between(0, 2))
+    pinned = first.pins
+    second.close()
+    second.path = "/there/is/none"
+    with pytest.raises(KafkaError, match="/there/is/none"):
+        log.begin_flush(2)
+    assert first.pins == pinned
 
 
 def test_no_more_flushes_than_the_disk_can_do_soon_are_begun(
