@@ -228,6 +228,24 @@ class LogConfig:
                 values[side] = values["message_timestamp_difference_max_ms"]
         return cls(**{each.name: values[each.name] for each in fields(cls) if each.init})
 
+    @classmethod
+    def from_sound_properties(
+        cls, broker: Mapping[str, str], topic: Mapping[str, str]
+    ) -> "LogConfig":
+        """As `from_properties`, but bad values of the topic are passed over."""
+        return cls.from_properties(
+            broker, {name: text for name, text in topic.items() if _is_sound(name, text)}
+        )
+
+
+def _is_sound(name: str, text: str) -> bool:
+    try:
+        if name in TOPIC_KEYS:
+            TOPIC_KEYS[name].parse(text)
+    except ValueError:
+        return False
+    return True
+
 
 def effective_values(broker: Mapping[str, str], topic: Mapping[str, str]) -> dict[str, str]:
     """The text that holds for every topic setting: the topic's, else the broker's, else Kafka's."""

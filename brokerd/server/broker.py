@@ -266,14 +266,20 @@ class Broker:
         if delta.broker_configs:
             await self.settings.take_over(self.cluster.image.broker_configs)
         changed = {state.topic for state in delta.partitions}
-        configs = self._log_configs(changed | delta.topics_configs)
+        known = self.cluster.image.topics
+        configs = {
+            name: self.settings.topic_config_of_new(known[name])
+            for name in changed
+            if name in known
+        }
         await in_turns(delta.deleted, self._delete)
         await in_turns(delta.partitions, lambda state: self._apply(state, configs))
         if len(delta.partitions) > FROZEN_FROM:
             gc.freeze()  # they stay, too
-        for topic in delta.topics_configs - changed:
-            if topic in configs:
-                self.replicas.reconfigure(topic, configs[topic])
+        for topic in (delta.topics_configs - changed) & known.keys():
+            config = self.settings.topic_config(known[topic])
+            if config is not None:
+                self.replicas.reconfigure(topic, config)
         self.generation += 1
         self.groups.on_delta(delta)
         self.cluster.tell_offline(self.replicas.offline)
@@ -291,14 +297,6 @@ class Broker:
         except Exception:
             # One partition's trouble must not keep this broker from taking up the others.
             logger.exception("%s-%d could not be taken up", state.topic, state.partition)
-
-    def _log_configs(self, topics: set[str]) -> dict[str, LogConfig]:
-        known = self.cluster.image.topics
-        return {
-            topic: LogConfig.from_properties(self.config.raw, known[topic].config)
-            for topic in topics
-            if topic in known
-        }
 
     def _tell_of_leader(self, state: PartitionState) -> None:
         """An event if this broker gains or loses the partition's leadership."""

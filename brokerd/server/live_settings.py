@@ -35,6 +35,8 @@ class LiveSettings:
         self.now = BrokerSettings(static=static)
         self._broker = broker
         self._workers = workers
+        self._told: dict[str, str] = {}
+        """What makes no sense, by topic: it is said once."""
 
     async def take_over(self, configs: Mapping[str, Mapping[str, str]]) -> None:
         """Has the dynamic configs of this broker and of all brokers hold, by their names in
@@ -71,12 +73,34 @@ class LiveSettings:
             if info is None:
                 return
             if partition.topic not in made:
-                made[partition.topic] = _log_config(broker.config, info)
+                made[partition.topic] = self.topic_config(info)
             config = made[partition.topic]
             if config is not None:
                 broker.replicas.reconfigure_partition(partition, config)
 
         await in_turns(broker.replicas.all(), reconfigure)
+
+    def topic_config(self, info: TopicInfo) -> LogConfig | None:
+        """What the logs of a topic are to obey; None where somebody wrote into ZooKeeper what makes
+        no sense: then they go on with what they have."""
+        try:
+            config = LogConfig.from_properties(self._broker.config.raw, info.config)
+        except ValueError as error:
+            if self._told.get(info.name) != str(error):
+                self._told[info.name] = str(error)
+                logger.warning(
+                    "the logs of topic %s keep the settings they have, new ones do without this"
+                    " one; set it anew or delete it: %s", info.name, error,
+                )  # fmt: skip
+            return None
+        self._told.pop(info.name, None)
+        return config
+
+    def topic_config_of_new(self, info: TopicInfo) -> LogConfig:
+        """The same for a log that has no settings yet: the broker's value stands for each of the
+        topic's that makes no sense."""
+        config = self.topic_config(info)
+        return config or LogConfig.from_sound_properties(self._broker.config.raw, info.config)
 
 
 def check_stores(config: BrokerConfig, before: BrokerConfig) -> None:
@@ -87,15 +111,6 @@ def check_stores(config: BrokerConfig, before: BrokerConfig) -> None:
                 server_context(wanted)
             except TlsError as error:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
-
-
-def _log_config(config: BrokerConfig, info: TopicInfo) -> LogConfig | None:
-    """None where somebody wrote into ZooKeeper what makes no sense."""
-    try:
-        return LogConfig.from_properties(config.raw, info.config)
-    except ValueError as error:
-        logger.error("topic %s keeps the settings it has: %s", info.name, error)
-        return None
 
 
 def _live(settings: BrokerSettings) -> set[str]:
