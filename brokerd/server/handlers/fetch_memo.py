@@ -102,7 +102,10 @@ class FetchMemo:
         (correlation_id,) = _CORRELATION_ID.unpack_from(buffer, position + _CORRELATION_ID_AT)
         try:
             return self._answer(connection, offset, correlation_id)
-        except (KafkaError, ColdError):
+        except ColdError as error:  # the general way finds out anew what is cold
+            error.spot.release()
+            return False
+        except KafkaError:  # said by the general way
             return False
 
     def _answer(self, connection: Connection, offset: int, correlation_id: int) -> bool:
