@@ -51,6 +51,8 @@ _INT32 = struct.Struct(">i")
 _UINT32 = struct.Struct("<I")
 _GZIP_FACTOR_MAX = 1032
 _OUTPUT_BYTES_MIN = 16 << 10
+_PANIC = "PanicException"
+"""What a panic of the codecs' Rust becomes: no Exception, and a class that cannot be imported."""
 _OUTPUT_FULL = "failed to write whole buffer"
 
 
@@ -97,6 +99,10 @@ def decompress(codec: int, data: memoryview, max_bytes: int | None = None) -> me
         return _DECOMPRESSORS[codec](data, max_bytes)
     except cramjam.DecompressionError as error:
         raise _damaged(codec, str(error)) from None
+    except BaseException as error:
+        if type(error).__name__ != _PANIC:
+            raise
+        raise _damaged(codec, "its decoder gave up on it") from error
 
 
 def decompressed_max(size_bytes: int) -> int:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol import compression
 from brokerd.protocol.compression import Codec, codec_name, compress, decompress
 
 COMPRESSING = [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD]
@@ -56,3 +57,22 @@ def test_an_unknown_codec_is_named() -> None:
 
 def test_a_codec_is_named_as_kafka_names_it_and_an_unknown_one_by_its_number() -> None:
     assert [codec_name(codec) for codec in (0, 4, 7)] == ["none", "zstd", "7"]
+
+
+class PanicException(BaseException):
+    """What the codecs' binding raises under this name, which cannot be imported."""
+
+
+@pytest.mark.parametrize("raised", [PanicException, KeyboardInterrupt])
+def test_a_codec_that_panics_says_that_the_data_is_damaged(
+    monkeypatch: pytest.MonkeyPatch, raised: type[BaseException]
+) -> None:
+    def panic(data: memoryview, max_bytes: int) -> memoryview:
+        raise raised("attempt to subtract with overflow")
+
+    monkeypatch.setitem(compression._DECOMPRESSORS, Codec.LZ4, panic)
+    with pytest.raises(KafkaError if raised is PanicException else raised) as caught:
+        decompress(Codec.LZ4, memoryview(b"x"))
+    if isinstance(caught.value, KafkaError):
+        assert caught.value.code is ErrorCode.INVALID_RECORD
+        assert str(caught.value) == "the lz4 data is damaged: its decoder gave up on it"
