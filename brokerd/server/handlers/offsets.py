@@ -121,9 +121,9 @@ def offset_for_leader_epoch(broker: Broker, context: RequestContext, request: An
 def _epoch_end(broker: Broker, topic: str, asked: Any) -> Fields:
     try:
         partition = broker.leader_of(topic, asked.partition, asked.current_leader_epoch)
+        epoch, end_offset = partition.end_offset_for_epoch(asked.leader_epoch)
     except KafkaError as error:
         return {"partition": asked.partition, "error_code": int(error.code)}
-    epoch, end_offset = partition.end_offset_for_epoch(asked.leader_epoch)
     return {
         "partition": asked.partition,
         "error_code": 0,
