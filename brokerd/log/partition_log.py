@@ -25,6 +25,7 @@ from brokerd.log.open_files import FileRange
 from brokerd.log.producer_state import ProducerEntry
 from brokerd.log.segment import Segment
 from brokerd.log.time_index import ENTRY_BYTES as TIME_ENTRY_BYTES
+from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import BatchHeader
 
 BUFFERS_MAX: Final = 1024
@@ -223,13 +224,19 @@ class PartitionLog(CleanableLog):
         Raises KafkaError(KAFKA_STORAGE_ERROR).
         """
         try:
-            aborted = self._segments.aborted_in(offset, found, up_to)
-        except CorruptIndexError:
-            self._mend_aborted()
-            aborted = self._segments.aborted_in(offset, found, up_to)
+            aborted = self._aborted_in(offset, found, up_to)
+        except CorruptIndexError as error:
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
         except OSError as error:
             raise self._context.failed(error) from error
         return [(each.producer_id, each.first_offset) for each in aborted]
+
+    def _aborted_in(self, offset: int, found: FileRange, up_to: int) -> list[AbortedTxn]:
+        try:
+            return self._segments.aborted_in(offset, found, up_to)
+        except CorruptIndexError:
+            self._mend_aborted()
+            return self._segments.aborted_in(offset, found, up_to)
 
     # -- for people --------------------------------------------------------------------------------
 

@@ -151,11 +151,6 @@ class Connection:
                 self._receive()
             else:
                 self._receive_frame(self._frame)
-        except (BlockingIOError, InterruptedError):
-            return
-        except OSError as error:
-            self.close(f"{error.strerror or error}")
-            return
         except Exception:
             logger.exception("a request of %s could not be served", self.peer_host)
             self.close("an unexpected error in the broker")
@@ -187,9 +182,10 @@ class Connection:
                 return
         try:
             count = self._socket.recv_into(buffers.shared_view[start : start + self._receive_bytes])
-        except (BlockingIOError, InterruptedError):
+        except OSError as error:
             self._head = head
-            raise
+            self._not_received(error)
+            return
         if count == 0:
             self.close(None)
             return
@@ -201,11 +197,14 @@ class Connection:
         view = memoryview(frame)
         wanted = min(self._frame_size, len(frame))
         room = wanted - self._filled
-        count = self._socket.recvmsg_into(
-            [view[self._filled : wanted], buffers.shared_view[:SMALL_FRAME_BYTES]]
-            if wanted == self._frame_size
-            else [view[self._filled : wanted]]
-        )[0]
+        into = [view[self._filled : wanted]]
+        if wanted == self._frame_size:
+            into.append(buffers.shared_view[:SMALL_FRAME_BYTES])
+        try:
+            count = self._socket.recvmsg_into(into)[0]
+        except OSError as error:
+            self._not_received(error)
+            return
         if count == 0:
             self.close(None)
             return
@@ -222,6 +221,10 @@ class Connection:
             self._network.give_back(frame)
         if count > room and not self.closed:
             self._parse(buffers.shared, buffers.shared_view, count - room)
+
+    def _not_received(self, error: OSError) -> None:
+        if not isinstance(error, (BlockingIOError, InterruptedError)):
+            self.close(f"{error.strerror or error}")
 
     def _grow(self, frame: bytearray) -> None:
         larger = self._buffers.borrow(min(self._frame_size, 2 * len(frame)))

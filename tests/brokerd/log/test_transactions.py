@@ -3,15 +3,18 @@
 The batches are what Kafka's coordinator and producers write; brokerd gets them as a follower does.
 """
 
+import errno
 import struct
 from pathlib import Path
 
 import pytest
 
+from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import txn_index
 from brokerd.log.log_config import LogConfig
 from brokerd.log.offset_index import CorruptIndexError
 from brokerd.log.partition_log import PartitionLog
+from brokerd.log.segment_list import SegmentList
 from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import (
     CONTROL,
@@ -228,3 +231,22 @@ def test_the_index_goes_with_its_segment(tmp_path: Path) -> None:
     log.delete_records_before(4)
     log.apply_retention(NOW_MS, log.log_end_offset)
     assert not list(tmp_path.glob("*.txnindex"))
+
+
+@pytest.mark.parametrize("again", [OSError(errno.EIO, "Input/output error"), CorruptIndexError()])
+def test_what_fails_after_the_index_was_mended_is_said_as_a_storage_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: Exception
+) -> None:
+    log = open_log(tmp_path)
+    data(log, 5)
+    end(log, 5, ABORT)
+    errors = [CorruptIndexError("damaged"), again]
+
+    def fail(*_: object) -> None:
+        raise errors.pop(0)
+
+    monkeypatch.setattr(SegmentList, "aborted_in", fail)
+    with pytest.raises(KafkaError) as caught:
+        aborted(log, 0)
+    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert not errors

@@ -1,0 +1,86 @@
+"""One connection on a real socket, without a broker: whose fault an error is, and whose turn."""
+
+import errno
+import logging
+import os
+import socket
+from collections.abc import AsyncIterator, Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from brokerd.server.connection import Connection
+from brokerd.server.output import OutputQueue
+from brokerd.server.receive_buffers import ReceiveBuffers
+
+
+class Bench:
+    """A connection, its client, and a router that does as it is told."""
+
+    def __init__(self) -> None:
+        ours, self.client = socket.socketpair()
+        ours.setblocking(False)
+        self.socket = ours
+        self.serve: Callable[[], int] = lambda: 0
+        self.router: Any = SimpleNamespace(
+            receive_bytes_max=1 << 16, frame_bytes_max=1 << 20, frames=lambda *_: self.serve(),
+            replies=SimpleNamespace(begin=lambda: None),
+            metrics=SimpleNamespace(received_bytes=0, requests=0),
+            times=SimpleNamespace(receive_ends=lambda *_: None),
+        )  # fmt: skip
+        self.network: Any = SimpleNamespace(
+            buffers=ReceiveBuffers(-1), forget=lambda connection: None,
+            give_back=lambda frame: None,
+        )  # fmt: skip
+        self.connection = Connection(
+            ours, OutputQueue(ours), "here", "PLAINTEXT", self.network, self.router
+        )
+
+    def receive(self, data: bytes = b"") -> None:
+        if data:
+            self.client.sendall(data)
+        self.connection._on_readable()
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    one = Bench()
+    yield one
+    one.connection.close(None)
+    one.client.close()
+
+
+async def test_an_error_of_the_socket_ends_the_connection_in_a_line(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    bench.receive()  # nothing there
+    assert not bench.connection.closed
+    os.dup2(os.open("/dev/null", os.O_RDONLY), bench.socket.fileno())
+    bench.receive()
+    assert bench.connection.closed
+    assert [each.exc_info for each in caplog.records] == [None]
+    assert "closing here on PLAINTEXT: Socket operation on non-socket" in caplog.text
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EAGAIN])
+@pytest.mark.parametrize("size", [40, 100_000])
+async def test_an_error_of_what_serves_is_not_taken_for_one_of_the_socket(
+    bench: Bench, caplog: pytest.LogCaptureFixture, number: int, size: int
+) -> None:
+    def fail() -> int:
+        raise OSError(number, os.strerror(number))
+
+    head = size.to_bytes(4, "big")
+    if size > 1 << 16:  # a buffer of its own: the head first
+        bench.receive(head)
+        bench.connection._frame = bench.network.buffers.borrow(size + 4)
+        bench.connection._frame_size, bench.connection._filled = size + 4, size
+        head = b""
+    bench.serve = fail
+    bench.receive(head + bytes(40))
+    assert bench.connection.closed
+    (told,) = [each for each in caplog.records if each.levelno == logging.ERROR]
+    assert told.exc_info
+    assert told.getMessage() == "a request of here could not be served"
