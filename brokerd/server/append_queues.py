@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from brokerd.log.append import AppendResult
     from brokerd.replication.partition import Partition
     from brokerd.server.connection import Connection
-    from brokerd.server.network import Network
+    from brokerd.server.receive_buffers import ReceiveBuffers
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +56,7 @@ class Outcome:
         self.told: Callable[[], None] | None = None
 
     def tell(self, result: AppendResult | KafkaError) -> None:
+        """The result is known; what `told` raises is logged."""
         self.result = result
         if self.told is None:
             return
@@ -106,9 +107,9 @@ class AppendQueues:
     """The queues of all partitions of a broker: those in `by_partition` have something at work, so
     that what comes now for them has to wait."""
 
-    def __init__(self, clock: Clock, network: Network) -> None:
+    def __init__(self, clock: Clock, memory: ReceiveBuffers) -> None:
         self._clock = clock
-        self._network = network
+        self._memory = memory
         self._loop = asyncio.get_running_loop()
         self.by_partition: dict[Partition, _Queue] = {}
         self._threads: ThreadPoolExecutor | None = None
@@ -132,7 +133,7 @@ class AppendQueues:
         size_bytes = sum(entry.size_bytes for entry in entries)
         queue.waiting += entries
         queue.size_bytes += size_bytes
-        self._network.lend(size_bytes)
+        self._memory.lend(size_bytes)
         if connection not in queue.held and queue.is_filled_to(1):
             queue.held.add(connection)
             connection.hold()
@@ -171,7 +172,7 @@ class AppendQueues:
                 self._empty.set()
         for entry, result in zip(entries, results, strict=True):
             entry.outcome.tell(result)
-        self._network.repay(size_bytes)
+        self._memory.repay(size_bytes)
         if queue.held and not queue.is_filled_to(0.5):
             held, queue.held = queue.held, set()
             for connection in held:

@@ -100,7 +100,7 @@ class Broker:
             lambda: 1 + secrets.randbelow(INT32_MAX),
         )
         self.network = Network(config)
-        self.appends = AppendQueues(self.clock, self.network)
+        self.appends = AppendQueues(self.clock, self.network.buffers)
         self.generation = 0
         self.started_at_ms = self.clock.now_ms()
         self.is_ready = False

@@ -218,7 +218,7 @@ class Connection:
         try:
             self._router.frames(self, frame, view, self._frame_size)
         finally:
-            self._network.give_back(frame)
+            buffers.give_back(frame)
         if count > room and not self.closed:
             self._parse(buffers.shared, buffers.shared_view, count - room)
 
@@ -230,7 +230,7 @@ class Connection:
         larger = self._buffers.borrow(min(self._frame_size, 2 * len(frame)))
         larger[: self._filled] = frame
         self._frame = larger
-        self._network.give_back(frame)
+        self._buffers.give_back(frame)
 
     def _parse(self, buffer: bytearray, view: memoryview, end: int) -> None:
         frames_before = self._router.metrics.requests
@@ -320,7 +320,7 @@ class Connection:
             parked.cancel()
         self.output.clear()
         if self._frame is not None:
-            self._network.give_back(self._frame)
+            self._buffers.give_back(self._frame)
             self._frame = None
         self._socket.close()
         self._network.forget(self)

@@ -48,7 +48,7 @@ class Network:
     """All sockets of one broker's Kafka listeners. TlsError for a key that cannot be used."""
 
     def __init__(self, config: BrokerConfig) -> None:
-        self.buffers = ReceiveBuffers(config.queued_max_request_bytes)
+        self.buffers = ReceiveBuffers(config.queued_max_request_bytes, self._go_on)
         self.connections: set[Connection] = set()
         self._config = config
         self._contexts = {name: server_context(each) for name, each in config.tls.items()}
@@ -261,15 +261,6 @@ class Network:
         if self._stalled_timer is None:
             self._stalled_timer = self._loop.call_later(STALLED_S / 2, self._end_stalled)
 
-    def lend(self, size_bytes: int) -> None:
-        """Counts memory that requests hold elsewhere; `repay` it."""
-        self.buffers.loaned_bytes += size_bytes
-
-    def repay(self, size_bytes: int) -> None:
-        """Ends a loan of memory and lets those go on that waited for it."""
-        self.buffers.loaned_bytes -= size_bytes
-        self._go_on()
-
     def _end_stalled(self) -> None:
         """Closes connections whose half-sent frames hold memory and do not move: a few clients that
         send a head and nothing more would keep all others waiting."""
@@ -283,12 +274,8 @@ class Network:
         if self._waiting:
             self._stalled_timer = self._loop.call_later(STALLED_S / 2, self._end_stalled)
 
-    def give_back(self, frame: bytearray) -> None:
-        """Ends a frame's loan and lets those go on that waited for memory."""
-        self.buffers.give_back(frame)
-        self._go_on()
-
     def _go_on(self) -> None:
+        """Lets those go on that waited for memory, as far as it reaches."""
         while self._waiting and not self.buffers.exhausted:
             self._waiting.popleft().resume()
 

@@ -4,9 +4,11 @@ A receive is parsed to the end before the next one begins, so one shared buffer 
 connection. Only the head of a large frame that has not arrived whole is copied out, into a buffer
 of that frame's size; what those buffers hold together is counted against
 `queued.max.request.bytes`, and while it is exceeded no connection may begin a new frame (see
-`Network.wait_for_memory`). A few buffers are kept for reuse, because fresh memory costs page
-faults.
+`Network.wait_for_memory`). So is what requests hold elsewhere (`lend`, `repay`). A few buffers are
+kept for reuse, because fresh memory costs page faults.
 """
+
+from collections.abc import Callable
 
 SHARED_BYTES = 1 << 20
 SMALL_FRAME_BYTES = 1 << 16
@@ -20,16 +22,18 @@ batch of Kafka's default message.max.bytes fits."""
 
 
 class ReceiveBuffers:
-    """The shared buffer and the loans of one event loop; a negative limit is none."""
+    """The shared buffer and the loans of one event loop; a negative limit is none. `on_returned` is
+    called whenever a loan has ended."""
 
-    __slots__ = ("_kept", "limit_bytes", "loaned_bytes", "shared", "shared_view")
+    __slots__ = ("_kept", "_on_returned", "limit_bytes", "loaned_bytes", "shared", "shared_view")
 
-    def __init__(self, limit_bytes: int) -> None:
+    def __init__(self, limit_bytes: int, on_returned: Callable[[], None]) -> None:
         self.shared = bytearray(SHARED_BYTES)
         self.shared_view = memoryview(self.shared)
         self.limit_bytes = limit_bytes
         self.loaned_bytes = 0
         self._kept: list[bytearray] = []
+        self._on_returned = on_returned
 
     @property
     def exhausted(self) -> bool:
@@ -53,3 +57,13 @@ class ReceiveBuffers:
         self.loaned_bytes -= len(buffer)
         if len(buffer) <= KEPT_BYTES_MAX and len(self._kept) < KEPT_MAX:
             self._kept.append(buffer)
+        self._on_returned()
+
+    def lend(self, size_bytes: int) -> None:
+        """Counts memory that requests hold elsewhere; `repay` it."""
+        self.loaned_bytes += size_bytes
+
+    def repay(self, size_bytes: int) -> None:
+        """Ends such a loan, or a part of it."""
+        self.loaned_bytes -= size_bytes
+        self._on_returned()

@@ -16,6 +16,7 @@ from brokerd.protocol.record_walk import Rules
 from brokerd.replication.partition import Partition
 from brokerd.server import append_queues
 from brokerd.server.append_queues import AppendQueues, Outcome
+from brokerd.server.receive_buffers import ReceiveBuffers
 from tests.brokerd.log.support import batch, headers, records
 from tests.brokerd.replication.support import replica, state
 
@@ -38,29 +39,15 @@ class Client:
         self.holds -= 1
 
 
-class Memory:
-    """Stands for the network: what counts loans."""
-
-    def __init__(self) -> None:
-        self.loaned_bytes = 0
-
-    def lend(self, size_bytes: int) -> None:
-        self.loaned_bytes += size_bytes
-
-    def repay(self, size_bytes: int) -> None:
-        self.loaned_bytes -= size_bytes
-
-
 class Bench:
     """Queues, a partition that this broker leads, a connection."""
 
     def __init__(self, directory: Path) -> None:
         self.partition = replica(directory, 1)
         self.lead(1)
-        self.memory = Memory()
+        self.memory = ReceiveBuffers(1 << 20, lambda: None)
         self.client = Client()
-        memory: Any = self.memory
-        self.queues = AppendQueues(ManualClock(), memory)
+        self.queues = AppendQueues(ManualClock(), self.memory)
 
     def lead(self, version: int, leader: int = 1) -> None:
         self.partition.apply(state(version, leader, replicas=(1,), isr=(1,)), 0)
