@@ -4,7 +4,7 @@ A receive is parsed to the end before the next one begins, so one shared buffer 
 connection. Only the head of a large frame that has not arrived whole is copied out, into a buffer
 of that frame's size; what those buffers hold together is counted against
 `queued.max.request.bytes`, and while it is exceeded no connection may begin a new frame (see
-`Network.wait_for_memory`). So is what requests hold elsewhere (`lend`, `repay`). A few buffers are
+`Network.wait_for_memory`). What requests hold elsewhere counts, too (`lend`, `repay`). A few are
 kept for reuse, because fresh memory costs page faults.
 """
 
