@@ -93,6 +93,12 @@ class Connection:
         its_turn = self._writing or not (self.output.unanswered or self._holds)
         return self.active_at < moment and its_turn
 
+    @property
+    def awaits_client(self) -> bool:
+        """Whether it is read from or written to: a client that is served, or that the broker lets
+        wait, has nothing to do."""
+        return self._reading or self._writing
+
     def is_blocked_since(self, moment: float) -> bool:
         """Whether replies have waited since then for the client to read them."""
         return self._writing and self.blocked_at < moment
@@ -107,6 +113,7 @@ class Connection:
             self._loop.call_soon(self._serve_kept)
         else:
             self._reading = True
+            self.active_at = monotonic()  # only now it is the client's turn
             self._loop.add_reader(self._fd, self._on_readable)
 
     def _serve_kept(self) -> None:
@@ -116,11 +123,6 @@ class Connection:
                 self._on_readable()
             if output.held_bytes <= HELD_BYTES_MAX:
                 self.resume()
-
-    @property
-    def is_held(self) -> bool:
-        """Whether somebody has asked it to read no more for the time being."""
-        return self._holds > 0
 
     def hold(self) -> None:
         """Reads no more, from the next receive on, until `let_go` is called as often."""

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import resource
 import socket
-from collections import Counter, deque
+from collections import Counter, OrderedDict
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -57,6 +57,7 @@ class Network:
         self._admission = Admission(descriptors_for_connections(limit, OPEN_FILES_MAX))
         self._overrides_text = ""
         self._overrides: dict[str, int] = {}
+        self._resolving: asyncio.Task[None] | None = None
         self._crowded: set[str] = set()
         """Listeners that are deaf until a connection closes."""
         several = len(config.listeners) > 1
@@ -64,7 +65,7 @@ class Network:
         self._router: Router | None = None
         self._said_at: dict[str, float] = {}
         self._sockets: dict[str, socket.socket] = {}
-        self._waiting: deque[Connection] = deque()
+        self._waiting: OrderedDict[Connection, None] = OrderedDict()
         self._loop = asyncio.get_running_loop()
         self._sweep_timer: asyncio.TimerHandle | None = None
         self._stalled_timer: asyncio.TimerHandle | None = None
@@ -108,18 +109,30 @@ class Network:
 
     def _limit(self) -> None:
         config = self._config
+        if self._resolving is not None:
+            self._resolving.cancel()
+            self._resolving = None
         if config.max_connections_per_ip_overrides != self._overrides_text:
-            self._overrides_text = config.max_connections_per_ip_overrides
-            try:
-                self._overrides = limits_by_address(self._overrides_text)
-            except ValueError as error:
-                logger.error("%s", error)
+            self._resolving = asyncio.ensure_future(self._resolve())
         self._admission.limit(
             config.max_connections, config.max_connections_per_ip, self._overrides,
             config.max_connection_creation_rate,
         )  # fmt: skip
         while self._crowded:
             self._listen(self._crowded.pop())
+
+    async def _resolve(self) -> None:
+        """Looks up the names among the overrides, in a thread: until then, and where one is not
+        found, those from before hold. What failed is tried again when settings change."""
+        text = self._config.max_connections_per_ip_overrides
+        try:
+            self._overrides = await asyncio.to_thread(limits_by_address, text)
+        except ValueError as error:
+            logger.error("%s", error)
+            return
+        self._overrides_text = text
+        self._resolving = None
+        self._limit()
 
     def _arm_sweep(self) -> None:
         idle_ms = self._config.connections_max_idle_ms
@@ -142,6 +155,8 @@ class Network:
             self._stalled_timer.cancel()
         if self._sweep_timer is not None:
             self._sweep_timer.cancel()
+        if self._resolving is not None:
+            self._resolving.cancel()
         for connection in tuple(self.connections):
             connection.close("the broker is shutting down")
 
@@ -165,10 +180,20 @@ class Network:
             if not self._admission.admit(host):
                 self._refuse(client, host)
                 continue
+            self._admitted(client, host, name, router)
+
+    def _admitted(self, client: socket.socket, host: str, name: str, router: Router) -> None:
+        try:
             client.setblocking(False)
             self._set_options(client)
-            self.opened[name] += 1
-            self.connections.add(self._connection(client, host, name, router))
+            connection = self._connection(client, host, name, router)
+        except Exception as error:  # the peer has gone, or memory or the selector is short
+            self._admission.leave(host)
+            client.close()
+            self._say_once("begin", f"a connection of {host} on {name} could not begin: {error!r}")
+            return
+        self.opened[name] += 1
+        self.connections.add(connection)
 
     def _may_accept(self, name: str) -> bool:
         """Whether the listener may take one now; if not, it is deaf until it may."""
@@ -249,6 +274,7 @@ class Network:
     def forget(self, connection: Connection) -> None:
         """A connection has closed itself."""
         self.connections.discard(connection)
+        self._waiting.pop(connection, None)
         self.ended[connection.listener] += 1
         self._sent_bytes += connection.output.sent_bytes
         self._admission.leave(connection.peer_host)
@@ -257,19 +283,21 @@ class Network:
 
     def wait_for_memory(self, connection: Connection) -> None:
         """The connection may go on once frames under way have given memory back."""
-        self._waiting.append(connection)
+        self._waiting[connection] = None
         if self._stalled_timer is None:
             self._stalled_timer = self._loop.call_later(STALLED_S / 2, self._end_stalled)
 
     def _end_stalled(self) -> None:
         """Closes connections whose half-sent frames hold memory and do not move: a few clients that
-        send a head and nothing more would keep all others waiting."""
+        send a head and nothing more would keep all others waiting. Not those that the broker itself
+        reads no further."""
         self._stalled_timer = None
         if not self._waiting:
             return
         oldest = monotonic() - STALLED_S
         for connection in list(self.connections):
-            if connection.holds_frame and connection.active_at < oldest and not connection.is_held:
+            stands = connection.holds_frame and connection.active_at < oldest
+            if stands and connection.awaits_client:
                 connection.close("its half-sent frame stood still while others waited for memory")
         if self._waiting:
             self._stalled_timer = self._loop.call_later(STALLED_S / 2, self._end_stalled)
@@ -277,7 +305,8 @@ class Network:
     def _go_on(self) -> None:
         """Lets those go on that waited for memory, as far as it reaches."""
         while self._waiting and not self.buffers.exhausted:
-            self._waiting.popleft().resume()
+            connection, _ = self._waiting.popitem(last=False)
+            connection.resume()
 
     def _sweep(self) -> None:
         """Closes connections that have been idle too long, a slice at a time, and those that hold

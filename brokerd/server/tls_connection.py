@@ -35,10 +35,9 @@ class TlsConnection(Connection):
         router: Router,
     ) -> None:
         self._tls = tls
-        self._deadline: asyncio.TimerHandle | None = asyncio.get_running_loop().call_later(
-            HANDSHAKE_TIMEOUT_S, self._time_out
-        )
+        self._deadline: asyncio.TimerHandle | None = None
         super().__init__(tls, output, peer_host, listener, network, router)
+        self._deadline = self._loop.call_later(HANDSHAKE_TIMEOUT_S, self._time_out)
 
     def _time_out(self) -> None:
         if not self._tls.is_open:

@@ -30,9 +30,8 @@ class Bench:
             times=SimpleNamespace(receive_ends=lambda *_: None),
         )  # fmt: skip
         self.network: Any = SimpleNamespace(
-            buffers=ReceiveBuffers(-1), forget=lambda connection: None,
-            give_back=lambda frame: None,
-        )  # fmt: skip
+            buffers=ReceiveBuffers(-1, lambda: None), forget=lambda connection: None
+        )
         self.connection = Connection(
             ours, OutputQueue(ours), "here", "PLAINTEXT", self.network, self.router
         )

@@ -1,0 +1,160 @@
+"""The listeners and the connections of a broker, without the broker: places, memory, limits."""
+
+import asyncio
+import logging
+import socket
+import threading
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from brokerd.config import parse
+from brokerd.server import network as network_module
+from brokerd.server.connection import Connection
+from brokerd.server.network import STALLED_S, Network
+from brokerd.server.output import HELD_BYTES_MAX, OutputQueue
+
+FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlisteners=PLAINTEXT://127.0.0.1:0\n"
+
+
+def router() -> Any:
+    """It serves nothing."""
+    return SimpleNamespace(
+        receive_bytes_max=1 << 16, frame_bytes_max=1 << 20, frames=lambda *_: 0,
+        replies=SimpleNamespace(begin=lambda: None),
+        metrics=SimpleNamespace(received_bytes=0, requests=0),
+        times=SimpleNamespace(receive_ends=lambda *_: None),
+    )  # fmt: skip
+
+
+@pytest.fixture
+async def network() -> AsyncIterator[Network]:
+    one = Network(parse(FILE + "max.connections=1\nqueued.max.request.bytes=1000\n"))
+    yield one
+    one.close()
+
+
+class Waiter:
+    """Stands for a connection that waits for memory."""
+
+    listener, peer_host = "PLAINTEXT", "here"
+    output = SimpleNamespace(sent_bytes=0)
+
+    def __init__(self) -> None:
+        self.resumed = 0
+
+    def resume(self) -> None:
+        self.resumed += 1
+
+
+async def until(condition: Any) -> None:
+    async with asyncio.timeout(10):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
+async def test_a_connection_that_cannot_begin_gives_its_place_back(
+    network: Network, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (port,) = network.bind().values()
+    network.accept(router())
+    with monkeypatch.context() as broken, socket.create_connection(("127.0.0.1", port)) as client:
+
+        def fail(*_: object) -> None:
+            raise OSError(12, "Cannot allocate memory")
+
+        broken.setattr(Network, "_connection", fail)
+        await until(lambda: caplog.records)
+        client.settimeout(10)
+        assert client.recv(1) == b""
+    assert "a connection of 127.0.0.1 on PLAINTEXT could not begin" in caplog.text
+    assert not network.opened
+    with socket.create_connection(("127.0.0.1", port)):  # max.connections is 1
+        await until(lambda: network.connections)
+
+
+async def test_who_waits_for_memory_goes_on_once_and_not_when_it_is_gone(network: Network) -> None:
+    first, gone = Waiter(), Waiter()
+    one: Any = first
+    other: Any = gone
+    network.buffers.lend(1000)
+    for each in (one, other, one):
+        network.wait_for_memory(each)
+    network.forget(other)
+    network.buffers.repay(1000)
+    assert (first.resumed, gone.resumed) == (1, 0)
+
+
+async def test_a_half_sent_frame_that_the_broker_reads_no_further_does_not_stand_still(
+    network: Network,
+) -> None:
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    with theirs:
+        connection = Connection(
+            ours, OutputQueue(ours), "here", "PLAINTEXT", network, router()
+        )  # fmt: skip
+        network.connections.add(connection)
+        waiter: Any = Waiter()
+        network.wait_for_memory(waiter)
+        slot = connection.output.reserve(HELD_BYTES_MAX)
+        theirs.sendall((200_000).to_bytes(4, "big") + bytes(100))
+        connection._on_readable()
+        assert connection.holds_frame
+        connection.active_at -= 2 * STALLED_S
+        network._end_stalled()
+        assert not connection.closed, "it is the broker that does not read"
+        connection.deliver(slot, [b"a reply"])
+        network._end_stalled()
+        assert not connection.closed, "its turn has just begun"
+        connection.active_at -= 2 * STALLED_S
+        network._end_stalled()
+        assert connection.closed
+
+
+async def test_a_request_that_waits_is_no_excuse_for_a_half_sent_frame(network: Network) -> None:
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    with theirs:
+        connection = Connection(
+            ours, OutputQueue(ours), "here", "PLAINTEXT", network, router()
+        )  # fmt: skip
+        network.connections.add(connection)
+        waiter: Any = Waiter()
+        network.wait_for_memory(waiter)
+        connection.output.reserve()  # a long poll
+        theirs.sendall((200_000).to_bytes(4, "big") + bytes(100))
+        connection._on_readable()
+        connection.active_at -= 2 * STALLED_S
+        network._end_stalled()
+        assert connection.closed
+
+
+async def test_names_among_the_overrides_are_looked_up_without_holding_up_the_loop(
+    network: Network, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    may_answer = threading.Event()
+    asked: list[str] = []
+
+    def look_up(text: str) -> dict[str, int]:
+        assert threading.current_thread() is not threading.main_thread()
+        asked.append(text)
+        assert may_answer.wait(10)
+        if len(asked) == 1:
+            raise ValueError("no answer")
+        return {"127.0.0.1": 0}
+
+    monkeypatch.setattr(network_module, "limits_by_address", look_up)
+    config = replace(parse(FILE), max_connections_per_ip_overrides="slow.example:0")
+    network.reconfigure(config)
+    await until(lambda: asked)  # the loop turns meanwhile
+    may_answer.set()
+    await until(lambda: [each for each in caplog.records if each.levelno == logging.ERROR])
+    assert network._admission.admit("127.0.0.1")
+    network._admission.leave("127.0.0.1")
+    network.reconfigure(replace(config, max_connections=5))
+    await until(lambda: not network._admission.admit("127.0.0.1"))
+    assert asked == ["slow.example:0"] * 2
