@@ -144,23 +144,29 @@ class AppendQueues:
     def _send_out(self, queue: _Queue) -> None:
         if self._closed:
             return
-        queue.at_work = queue.take()
+        queue.at_work = entries = queue.take()
         if self._threads is None:
             count = min(os.cpu_count() or 1, THREADS_MAX)
             self._threads = ThreadPoolExecutor(count, thread_name_prefix="batches")
             sys.setswitchinterval(SWITCH_INTERVAL_S)
-        jobs = [(entry.batch, entry.work) for entry in queue.at_work]
-        self._threads.submit(self._work, queue, jobs)
+        try:
+            self._threads.submit(self._work, queue, entries)
+        except RuntimeError as error:  # the system gives no more threads
+            logger.error("batches could not be looked at: %s", error)
+            refused = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "no thread could be started")
+            self._loop.call_soon(self._returned, queue, entries, [refused] * len(entries))
 
-    def _work(self, queue: _Queue, jobs: list[tuple[bytearray, Work | None]]) -> None:
+    def _work(self, queue: _Queue, entries: list[_Entry]) -> None:
         """In a thread: knows nothing but bytes."""
-        done = [_done(batch, work) for batch, work in jobs]
-        self._loop.call_soon_threadsafe(self._returned, queue, done)
+        done = [_done(entry.batch, entry.work) for entry in entries]
+        self._loop.call_soon_threadsafe(self._returned, queue, entries, done)
 
-    def _returned(self, queue: _Queue, done: list[Batch | KafkaError]) -> None:
-        if self._closed:
-            return
-        entries, queue.at_work = queue.at_work, []
+    def _returned(
+        self, queue: _Queue, entries: list[_Entry], done: Sequence[Batch | KafkaError]
+    ) -> None:
+        if self._closed or queue.at_work is not entries:
+            return  # a thread may have found in time what was given up, or later
+        queue.at_work = []
         results = self._append(queue.partition, done)
         size_bytes = sum(entry.size_bytes for entry in entries)
         queue.size_bytes -= size_bytes
@@ -179,7 +185,7 @@ class AppendQueues:
                 connection.let_go()
 
     def _append(
-        self, partition: Partition, done: list[Batch | KafkaError]
+        self, partition: Partition, done: Sequence[Batch | KafkaError]
     ) -> list[AppendResult | KafkaError]:
         batches = [each for each in done if not isinstance(each, KafkaError)]
         failed: KafkaError | None = None

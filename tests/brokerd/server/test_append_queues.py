@@ -1,6 +1,7 @@
 """Batches at work in threads: order, bounds, and what becomes of those that come back too late."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -174,3 +175,20 @@ async def test_nothing_is_appended_after_the_end(bench: Bench) -> None:
     await bench.queues.close()
     await asyncio.sleep(0)
     assert bench.partition.log.log_end_offset == 0
+
+
+async def test_without_a_thread_batches_are_refused_and_later_ones_are_served(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as short:
+        short.setattr(threading.Thread, "start", start)
+        outcomes = [*bench.add(GZIP), *bench.add(None)]
+        assert await bench.results(outcomes) == [(-1, ErrorCode.UNKNOWN_SERVER_ERROR)] * 2
+    assert "can't start new thread" in caplog.text
+    assert bench.memory.loaned_bytes == 0
+    outcomes = [*bench.add(GZIP, batch(3))]  # the thread finds what was given up, too
+    assert await bench.results(outcomes) == [(0, None)]
+    assert bench.partition.log.log_end_offset == 3
