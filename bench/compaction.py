@@ -40,6 +40,7 @@ def batches(record_bytes: int, total_bytes: int, codec: int) -> Iterator[bytearr
 
 
 def job_for(log: PartitionLog) -> Job:
+    """A job that compacts all closed segments of a log."""
     closed = log.closed_segments()
     return Job(
         directory=log.directory,
@@ -71,6 +72,7 @@ def measure(record_bytes: int, total_bytes: int, codec: int) -> tuple[int, float
 
 
 def main() -> None:
+    """Prints a table; the first argument is how many MB each log has (200)."""
     total_bytes = int(sys.argv[1] if len(sys.argv) > 1 else 200) * 1_000_000
     print("record  codec   MB/s wall  MB/s CPU  records         stay")
     for record_bytes in (100, 1024):

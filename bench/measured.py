@@ -37,10 +37,12 @@ class Clock:
         return time.perf_counter(), self._server.cpu_seconds()
 
     def stop(self) -> None:
+        """Ends it: what is asked later is of this moment."""
         self._end = self._now()
 
     @property
     def seconds(self) -> float:
+        """Since its making, also after `stop`."""
         return time.perf_counter() - self._begin[0]
 
     def _took(self) -> tuple[float, float]:

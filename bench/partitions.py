@@ -43,6 +43,7 @@ class Probe:
 
     @contextmanager
     def running(self) -> Iterator["Probe"]:
+        """Asks as long as the block runs; once for each Probe."""
         self._thread.start()
         try:
             yield self
@@ -72,16 +73,19 @@ class Subject:
         self.broker = broker
 
     def launch(self) -> None:
+        """Starts the broker. Raises RuntimeError if it is not ready within TIMEOUT_S."""
         self.broker.launch()
         self.broker.wait_until_ready(TIMEOUT_S)
 
     @property
     def process(self) -> Process:
+        """The running broker."""
         assert self.broker.process is not None
         return Process(self.broker.process.pid)
 
     @contextmanager
     def step(self, name: str, *, probed: bool = True) -> Iterator[None]:
+        """Prints what the block took; `probed` has somebody ask meanwhile."""
         cpu_s = self.process.cpu_seconds() if self.broker.process else 0.0
         begun = time.perf_counter()
         probe = Probe(self.broker.port)
@@ -102,10 +106,12 @@ class Subject:
 
 
 def names(partitions: int) -> list[str]:
+    """The topics, of PER_TOPIC partitions each, that have at least so many partitions."""
     return [f"many-{number}" for number in range(-(-partitions // PER_TOPIC))]
 
 
 def create(broker: Brokerd, topics: list[str]) -> None:
+    """Makes the topics, one request each. Raises KafkaException."""
     admin = AdminClient({"bootstrap.servers": broker.address, "log_level": 0})
     for topic in topics:
         new = NewTopic(topic, PER_TOPIC, 1)
@@ -125,12 +131,14 @@ def fill(broker: Brokerd, topics: list[str]) -> None:
 
 
 def metadata(broker: Brokerd) -> None:
+    """Asks for all topics and reads the answer, undecoded."""
     with Wire(broker.port) as wire:
         wire.request(_METADATA, 9, {"topics": None})
         wire.frame()
 
 
 def scrape(broker: Brokerd, path: str) -> None:
+    """Reads a page of the admin port. Raises URLError."""
     token = (broker.directory / "admin.token").read_text().strip()
     request = urllib.request.Request(broker.admin_url + path)
     request.add_header("Authorization", f"Bearer {token}")
@@ -139,6 +147,7 @@ def scrape(broker: Brokerd, path: str) -> None:
 
 
 def measure(subject: Subject, partitions: int) -> None:
+    """All steps, and then what the broker warned of."""
     broker = subject.broker
     topics = names(partitions)
     with subject.step("start, empty", probed=False):
@@ -177,6 +186,7 @@ def measure(subject: Subject, partitions: int) -> None:
 
 
 def main() -> None:
+    """See the module."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--partitions", type=int, default=40_000)
     parser.add_argument("--directory", type=Path, help="where to write (default: temp)")

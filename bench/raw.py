@@ -36,6 +36,7 @@ class RawConnection:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def close(self) -> None:
+        """Closes the socket."""
         self.socket.close()
 
     def ask(self, frame: bytes) -> bytes:
@@ -116,12 +117,22 @@ def one_in_flight_each(
     connections: Sequence[RawConnection], frame: bytes, response_bytes: int, seconds: float
 ) -> int:
     """Every connection asks, waits for its answer, and asks again; how many were answered."""
-    poll = select.epoll()
     by_fd = {each.socket.fileno(): each.socket for each in connections}
+    with select.epoll() as poll:
+        for fd, sock in by_fd.items():
+            poll.register(fd, select.EPOLLIN)
+            sock.sendall(frame)
+        return _answered(poll, by_fd, frame, response_bytes, seconds)
+
+
+def _answered(
+    poll: select.epoll,
+    by_fd: dict[int, socket.socket],
+    frame: bytes,
+    response_bytes: int,
+    seconds: float,
+) -> int:
     rest = dict.fromkeys(by_fd, response_bytes)
-    for fd, sock in by_fd.items():
-        poll.register(fd, select.EPOLLIN)
-        sock.sendall(frame)
     under_way = len(by_fd)
     answered = 0
     deadline = time.perf_counter() + seconds
@@ -143,7 +154,6 @@ def one_in_flight_each(
                 sock.send(frame)
             else:
                 under_way -= 1
-    poll.close()
     return answered
 
 

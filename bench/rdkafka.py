@@ -11,7 +11,7 @@ are faulted in again, which costs the client more than the broker's part.
 import ctypes
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_void_p
 from pathlib import Path
 
@@ -261,25 +261,27 @@ class Group:
         return found
 
     def leave(self) -> None:
+        """Every member leaves the group; the handles are the caller's to destroy."""
         for member, queue in zip(self._members, self._queues, strict=True):
             _rd.rd_kafka_queue_destroy(queue)
             _rd.rd_kafka_consumer_close(member)
-            _rd.rd_kafka_destroy(member)
 
 
 @contextmanager
 def group(settings: Mapping[str, object], members: int) -> Iterator[Group]:
     """A consumer group of so many members; `settings` are librdkafka's."""
-    handles = []
-    for _ in range(members):
-        handle = _handle(_CONSUMER, _configuration(settings))
-        _rd.rd_kafka_poll_set_consumer(handle)
-        handles.append(handle)
-    found = Group(handles)
-    try:
-        yield found
-    finally:
-        found.leave()
+    with ExitStack() as handles:
+        made = []
+        for _ in range(members):
+            handle = _handle(_CONSUMER, _configuration(settings))
+            handles.callback(_rd.rd_kafka_destroy, handle)
+            _rd.rd_kafka_poll_set_consumer(handle)
+            made.append(handle)
+        found = Group(made)
+        try:
+            yield found
+        finally:
+            found.leave()
 
 
 def _configuration(settings: Mapping[str, object]) -> int:

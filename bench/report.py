@@ -22,16 +22,19 @@ class Found:
     problem: str | None = None
 
     def take(self, one: Measured | str) -> None:
+        """Adds a measurement, or notes why there is none."""
         if isinstance(one, str):
             self.problem = one
         else:
             self.measured.append(one)
 
     def take_problem(self, problem: str | None) -> None:
+        """Notes a problem, if there is one and none is noted yet."""
         self.problem = self.problem or problem
 
     @property
     def median(self) -> Measured | None:
+        """Median rate and median CPU time, each by itself; None before the first measurement."""
         if not self.measured:
             return None
         return Measured(
@@ -57,6 +60,7 @@ class Report:
         self._cold.setdefault(name, []).append(rate)
 
     def add(self, row: Row, found: dict[str, Found]) -> None:
+        """Adds a row, by label of its contenders, and writes both files anew. Raises OSError."""
         self._rows.append((row, found))
         self._path.parent.mkdir(exist_ok=True)
         self._path.with_suffix(".md").write_text(self.text)
@@ -64,6 +68,7 @@ class Report:
 
     @property
     def text(self) -> str:
+        """The table of the rows so far."""
         lines = [
             "# brokerd and Apache Kafka side by side",
             "",

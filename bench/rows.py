@@ -53,6 +53,7 @@ class Row:
         return replace(self, contenders=contenders)
 
     def said(self, one: Measured) -> str:
+        """A measurement with its units, for a cell of the table."""
         digits = 0 if one.rate >= 100 else 2
         cost = f", {one.cpu:.2f} {self.cpu_unit}" if self.cpu_unit else ""
         return f"{one.rate:,.{digits}f} {self.unit}{cost}"

@@ -47,6 +47,7 @@ compile, its windows are half as long."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """See the module. Returns the exit code."""
     options = _options(arguments)
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     rows = _wanted(options.rows)

@@ -56,6 +56,7 @@ class Process:
         return stat.rpartition(")")[2].split()[0] in "ZX"
 
     def rss_bytes(self) -> int:
+        """Resident memory. Raises FileNotFoundError when the process is no more."""
         return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * _PAGE_BYTES
 
 
@@ -74,6 +75,7 @@ class Server(Process):
 
     @property
     def address(self) -> str:
+        """Host and port of its listener, as clients take them."""
         return f"127.0.0.1:{self.port}"
 
     def metrics_request(self) -> urllib.request.Request:
@@ -200,4 +202,5 @@ def _wait_until_it_answers(
 
 
 def free_space_bytes(directory: Path) -> int:
+    """What is free on the file system of a directory."""
     return shutil.disk_usage(directory).free

@@ -102,6 +102,7 @@ def _fill(server: Server, prefix: str, batch: bytes, partitions: int, each: int)
 
 
 def log_files(server: Server, topic: str) -> list[Path]:
+    """The segments of all the topic's partitions, in order."""
     return sorted(server.logs.glob(f"{topic}-*/*.log"))
 
 

@@ -46,26 +46,32 @@ PERSISTENT = (
 
 
 def broker(broker_id: int) -> str:
+    """The registration of a live broker (ephemeral)."""
     return f"{BROKER_IDS}/{broker_id}"
 
 
 def topic(name: str) -> str:
+    """A topic's id and the replicas of its partitions."""
     return f"{TOPICS}/{name}"
 
 
 def partitions(topic_name: str) -> str:
+    """The parent of a topic's partitions; it has no data."""
     return f"{TOPICS}/{topic_name}/partitions"
 
 
 def partition(topic_name: str, index: int) -> str:
+    """The parent of a partition's state; it has no data."""
     return f"{TOPICS}/{topic_name}/partitions/{index}"
 
 
 def partition_state(topic_name: str, index: int) -> str:
+    """Leader, in-sync set and epochs (LeaderAndIsr)."""
     return f"{TOPICS}/{topic_name}/partitions/{index}/state"
 
 
 def topic_config(name: str) -> str:
+    """A topic's dynamic config."""
     return f"/config/topics/{name}"
 
 
@@ -85,18 +91,22 @@ def broker_config(name: str) -> str:
 
 
 def delete_topic(name: str) -> str:
+    """The marker by which a topic is asked to be deleted."""
     return f"{DELETE_TOPICS}/{name}"
 
 
 def change(number: int) -> str:
+    """An entry of the change feed, its number in ten digits."""
     return f"{CHANGE_PREFIX}{number:010d}"
 
 
 def applied(broker_id: int) -> str:
+    """The number of the last entry that a broker has applied."""
     return f"{APPLIED}/{broker_id}"
 
 
 def offline(broker_id: int, number: int) -> str:
+    """One of the nodes in which a broker keeps what it cannot serve (ephemeral)."""
     return f"{OFFLINE}/{broker_id}-{number}"
 
 

@@ -27,9 +27,11 @@ class DiskJob(Protocol):
     raised.
     """
 
-    def run(self) -> None: ...
+    def run(self) -> None:
+        """The slow part."""
 
-    def finish(self) -> None: ...
+    def finish(self) -> None:
+        """Takes its outcome in."""
 
 
 def run_now(job: DiskJob) -> None:
@@ -67,6 +69,7 @@ class Trash:
         return len(self._due)
 
     def add(self, path: str, due_ms: int) -> None:
+        """Keeps a path until `due_ms` (milliseconds since 1970)."""
         heappush(self._due, (due_ms, path))
 
     def is_due(self, now_ms: int) -> bool:
@@ -99,6 +102,7 @@ class RemoveJob:
         self._error: OSError | None = None
 
     def run(self) -> None:
+        """Removes them; the first error is kept, and the others are removed all the same."""
         for path in self._paths:
             try:
                 _remove(path)
@@ -108,6 +112,7 @@ class RemoveJob:
                 self._error = self._error or error
 
     def finish(self) -> None:
+        """Tells of the error, if there was one, and that it is done."""
         if self._error is not None:
             self._failed(self._error)
         self._done()

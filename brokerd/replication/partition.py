@@ -59,7 +59,11 @@ class Follower:
 
 
 class Partition:
-    """See the module. `listeners` are called when log end, high watermark or leadership moved."""
+    """See the module. `listeners` are called when log end, high watermark or leadership moved.
+
+    Brokers do not fetch from each other yet: nothing but tests calls `propose_isr`, `record_fetch`,
+    `append_fetched` and `truncate_after`, which replication will.
+    """
 
     __slots__ = (
         "_flush", "_followers", "_leader_high_watermark", "_maximal_isr", "bytes_in", "bytes_out",

@@ -37,6 +37,7 @@ class Admission:
 
     @property
     def is_full(self) -> bool:
+        """Whether as many are open as may be."""
         return self.open >= self._most
 
     def delay_s(self, now_s: float) -> float:

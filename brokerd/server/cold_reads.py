@@ -41,6 +41,7 @@ class ColdReads:
         await reading
 
     async def stop(self) -> None:
+        """Ends what is served and waits for the threads."""
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

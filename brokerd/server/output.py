@@ -218,6 +218,7 @@ def _held_bytes(parts: Parts) -> int:
 
 
 def is_file(part: Any) -> bool:
+    """Whether a part of the output is a range of a file; else it is bytes."""
     return type(part) not in _BYTES
 
 

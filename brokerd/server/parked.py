@@ -61,6 +61,7 @@ class Parked:
         self._lot.touch(self)
 
     def start(self, timeout_s: float) -> None:
+        """Begins to listen to its partitions; after the timeout it is ended."""
         for partition in self._partitions:
             partition.listeners.append(self)
         self._timer = asyncio.get_running_loop().call_later(timeout_s, self._time_out)
@@ -124,6 +125,7 @@ class ParkingLot:
 
     @property
     def count(self) -> int:
+        """How many requests wait."""
         return self.counts.total()
 
     def park(

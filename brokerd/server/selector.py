@@ -30,6 +30,8 @@ class TimedSelector(selectors.BaseSelector):
         times.woke_s = monotonic()
 
     def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        """Watches a file or descriptor for `events` (selectors.EVENT_READ | EVENT_WRITE). Raises
+        KeyError if it is watched already, OSError if it cannot be."""
         key = selectors.SelectorKey(fileobj, _fd(fileobj), events, data)
         if key.fd in self._keys:
             raise KeyError(f"{fileobj!r} is registered already")
@@ -38,6 +40,7 @@ class TimedSelector(selectors.BaseSelector):
         return key
 
     def unregister(self, fileobj: Any) -> selectors.SelectorKey:
+        """Watches it no more. Raises KeyError if it is not watched."""
         key = self._keys.pop(_fd(fileobj))
         try:
             self._epoll.unregister(key.fd)
@@ -46,6 +49,7 @@ class TimedSelector(selectors.BaseSelector):
         return key
 
     def modify(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        """Watches for other events, or with other data. Raises KeyError if it is not watched."""
         known = self._keys[_fd(fileobj)]
         key = selectors.SelectorKey(fileobj, known.fd, events, data)
         if events != known.events:
@@ -54,6 +58,7 @@ class TimedSelector(selectors.BaseSelector):
         return key
 
     def select(self, timeout: float | None = None) -> Ready:
+        """What is ready, waiting up to `timeout` seconds: None for ever, 0 or less not at all."""
         if timeout is None:
             timeout = -1
         elif timeout <= 0:
@@ -79,13 +84,16 @@ class TimedSelector(selectors.BaseSelector):
         return ready
 
     def close(self) -> None:
+        """Closes epoll; the files stay open."""
         self._epoll.close()
         self._keys.clear()
 
     def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
+        """What is watched, by descriptor; it changes with what is registered."""
         return self._map
 
     def get_key(self, fileobj: Any) -> selectors.SelectorKey:
+        """What was registered for a file or descriptor. Raises KeyError if it is not watched."""
         return self._keys[_fd(fileobj)]
 
 

@@ -45,6 +45,7 @@ class GroupSurvey:
         self.offsets = 0
 
     def take(self, shard: GroupShard) -> None:
+        """Adds the groups and the committed offsets of one shard."""
         states, offsets = shard.core.counts()
         self.states += states
         self.offsets += offsets
@@ -56,6 +57,7 @@ def open_files() -> int:
 
 
 def resident_bytes() -> int:
+    """Memory of this process that is in RAM, as Linux counts it (statm)."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE_BYTES
 
 

@@ -112,6 +112,7 @@ class Pending:
             broker.times.answered(connection, waiting)
 
     def frame(self, replies: list[PartitionReply]) -> bytes:
+        """The response with its length, as it goes to the client."""
         body = encode_produce_response(self.version, replies)
         return response_frame(ApiKey.PRODUCE, self.version, self.correlation_id, body)
 
@@ -175,6 +176,8 @@ class AwaitHighWatermark:
         self._slot = slot or connection.output.reserve()
 
     def park(self, waiting: Waiting | None) -> None:
+        """Answers when the records are replicated, or with REQUEST_TIMED_OUT after the request's
+        timeout."""
         self._broker.parked.park(
             self._connection,
             {partition for partition, _ in self._behind.values()},
