@@ -84,8 +84,8 @@ class CleanerWorkers:
         try:
             process = self._idle.pop() if self._idle else await self._start()
             is_over = await _converse(process, job, listener)
-        except (OSError, ValueError, TypeError) as error:
-            logger.warning("a compaction worker failed: %s", error)
+        except Exception as error:  # whatever it is, the log must not stay busy for ever
+            logger.warning("a compaction worker failed: %s: %s", type(error).__name__, error)
         finally:
             self._busy -= 1
         if is_over and process is not None:

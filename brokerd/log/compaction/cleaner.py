@@ -122,13 +122,12 @@ class Cleaner:
 
     @property
     def uncleanable_bytes(self) -> int:
-        """What is dirty of the logs set aside."""
+        """What is dirty of the logs set aside; all of one of which that cannot be read."""
         now_ms = self.now_ms()
         return sum(
-            _dirty_part(log, known.checkpoint, log.high_watermark, now_ms).dirty_bytes
+            _dirty_bytes(known, now_ms)
             for known in self._known.values()
             if known.aside and self.is_unchanged(known)
-            for log in (known.log,)
         )
 
     @property
@@ -174,7 +173,11 @@ class Cleaner:
         known = self._known_of(log)
         if known.is_busy or known.aside or not self.is_unchanged(known):
             return
-        dirty = _dirty_part(log, known.checkpoint, log.high_watermark, now_ms)
+        try:
+            dirty = _dirty_part(log, known.checkpoint, log.high_watermark, now_ms)
+        except (OSError, KafkaError) as error:
+            self._set_aside(known, str(error))
+            return
         self._dirtiest = max(self._dirtiest, dirty.ratio)
         if plan.is_cleanable(dirty, log.config):
             self._found.append((dirty.ratio, known, dirty))
@@ -325,6 +328,14 @@ def _dirty_part(
     return plan.dirty_part(
         closed, log.config, checkpoint=checkpoint, stable_offset=stable_offset, now_ms=now_ms
     )
+
+
+def _dirty_bytes(known: _Known, now_ms: int) -> int:
+    log = known.log
+    try:
+        return _dirty_part(log, known.checkpoint, log.high_watermark, now_ms).dirty_bytes
+    except (OSError, KafkaError):
+        return log.size_bytes
 
 
 class _Round:

@@ -6,9 +6,12 @@
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from brokerd.log.txn_index import AbortedTxn
+
+SHOWN_MAX: Final = 100
+"""Bytes of what is no message that are told."""
 
 Segments = list[tuple[int, int, int]]
 
@@ -79,6 +82,9 @@ class RoundDone:
         return _line({"kind": "round", **asdict(self)})
 
 
+_MESSAGES: Final = {"group": GroupDone, "round": RoundDone}
+
+
 def decode_job(line: bytes) -> Job:
     fields = json.loads(line)
     fields["limits"] = Limits(**fields["limits"])
@@ -88,11 +94,12 @@ def decode_job(line: bytes) -> Job:
 
 def decode_message(line: bytes) -> GroupDone | RoundDone:
     """What a worker said. Raises ValueError for anything else."""
-    fields = json.loads(line)
-    kind = fields.pop("kind")
-    if kind == "group":
-        return GroupDone(**fields)
-    return RoundDone(**fields)
+    try:
+        fields = json.loads(line)
+        made: type[GroupDone | RoundDone] = _MESSAGES[fields.pop("kind")]
+        return made(**fields)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"{line[:SHOWN_MAX]!r} is no message of a worker") from error
 
 
 def encode_answer(go_on: bool) -> bytes:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from asyncio.subprocess import PIPE, Process, create_subprocess_exec
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -87,6 +88,29 @@ async def test_a_killed_process_is_replaced_and_the_log_cleaned_after_all(
     await until(lambda: cleaner.metrics.rounds == 1)
     assert last_values(log.content()) == before
     assert cleaner.uncleanable == {}
+
+
+ODD = [b"{}", b"[]", b"3", b'{"kind": "other"}', b'{"kind": "group", "bases": []}',
+       b'{"kind": "group", "bases": [], "size_bytes": 1}']  # fmt: skip
+
+
+@pytest.mark.parametrize("said", ODD)
+async def test_a_process_that_says_something_odd_counts_as_dead(
+    tmp_path: Path, workers: CleanerWorkers, monkeypatch: pytest.MonkeyPatch, said: bytes
+) -> None:
+    log = dirty(tmp_path)
+    cleaner = Cleaner(log.manager, workers, lambda: NOW_MS, 0, SMALL)
+
+    async def start() -> Process:
+        process = await create_subprocess_exec("sh", "-c", 'echo "$1"; exec cat', "sh", said,
+                                               stdin=PIPE, stdout=PIPE)  # fmt: skip
+        workers._processes.add(process)
+        return process
+
+    monkeypatch.setattr(workers, "_start", start)
+    cleaner.tick(NOW_MS)
+    await until(lambda: cleaner.metrics.worker_deaths == 1)
+    assert (cleaner.busy, workers.free, workers.pids) == (0, 1, [])
 
 
 async def test_stopping_ends_a_worker_in_the_middle_of_a_job(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The broker's side: which log, when, and what happens when the log changed under a worker."""
 
+import errno
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from brokerd.log.compaction.cleaner import Cleaner, Listener
 from brokerd.log.compaction.cleaning import clean
 from brokerd.log.compaction.jobs import Job
 from brokerd.log.log_config import LogConfig
+from brokerd.log.segment import Segment
 from tests.brokerd.log.compaction.support import (
     COMMIT,
     COMPACTED,
@@ -159,6 +161,29 @@ def test_what_is_dirty_of_logs_set_aside_is_counted(tmp_path: Path) -> None:
     assert list(cleaner.uncleanable) == [("t", 0)]
     assert cleaner.metrics.worker_deaths == 2
     assert 0 < cleaner.uncleanable_bytes < log.log.size_bytes + 1
+
+
+def test_a_log_that_cannot_be_read_is_set_aside_and_those_behind_it_are_cleaned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, workers, cleaner = dirty(tmp_path, replace(COMPACTED, max_compaction_lag_ms=1 << 40))
+    other = log.manager.create("u", 0, TOPIC_ID, COMPACTED, NOW_MS)
+    for _ in range(50):
+        other.append([keyed([(b"k", b"x" * 90)])], 0, NOW_MS)
+    other.roll(NOW_MS)
+    other.high_watermark = other.log_end_offset
+    first_timestamp = Segment.first_timestamp
+
+    def refuse(segment: Segment) -> int:
+        if segment.directory == log.log.directory:
+            raise OSError(errno.EIO, "Input/output error", segment.directory)
+        return first_timestamp(segment)
+
+    monkeypatch.setattr(Segment, "first_timestamp", refuse)
+    cleaner.tick(NOW_MS)
+    assert [job.directory for job, _ in workers.waiting] == [other.directory]
+    assert "Input/output error" in cleaner.uncleanable["t", 0]
+    assert cleaner.uncleanable_bytes == log.log.size_bytes
 
 
 def test_the_log_with_the_largest_dirty_share_comes_first(tmp_path: Path) -> None:
