@@ -18,7 +18,7 @@ from time import monotonic
 
 from brokerd.clock import Clock, SystemClock
 from brokerd.cluster.client import ClusterClient
-from brokerd.cluster.image import ImageDelta
+from brokerd.cluster.image import ImageDelta, TopicInfo
 from brokerd.cluster.requests import ClusterSettings, Endpoint
 from brokerd.config import BrokerConfig
 from brokerd.config_values import LONG_MAX
@@ -273,16 +273,20 @@ class Broker:
             if name in known
         }
         await in_turns(delta.deleted, self._delete)
+        kept = [name for name in delta.topics_configs & known.keys() if self._has_logs(known[name])]
         await in_turns(delta.partitions, lambda state: self._apply(state, configs))
         if len(delta.partitions) > FROZEN_FROM:
             gc.freeze()  # they stay, too
-        for topic in (delta.topics_configs - changed) & known.keys():
+        for topic in kept:
             config = self.settings.topic_config(known[topic])
             if config is not None:
                 self.replicas.reconfigure(topic, config)
         self.generation += 1
         self.groups.on_delta(delta)
         self.cluster.tell_offline(self.replicas.offline)
+
+    def _has_logs(self, topic: TopicInfo) -> bool:
+        return any(self.replicas.get(topic.name, index) for index in topic.partitions)
 
     def _delete(self, key: tuple[str, int]) -> None:
         self.generation += 1

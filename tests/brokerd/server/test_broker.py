@@ -22,17 +22,20 @@ class Replicas:
     """Keeps what it is told instead of making logs."""
 
     def __init__(self) -> None:
-        self.made: dict[str, LogConfig] = {}
-        self.reconfigured: dict[str, LogConfig] = {}
+        self.settings: dict[str, LogConfig] = {}
         self.offline: dict[tuple[str, int], str] = {}
+
+    def get(self, topic: str, _: int) -> LogConfig | None:
+        return self.settings.get(topic)
 
     def apply_states(
         self, states: list[PartitionState], _: object, configs: dict[str, LogConfig]
     ) -> None:
-        self.made |= {state.topic: configs[state.topic] for state in states}
+        for state in states:
+            self.settings.setdefault(state.topic, configs[state.topic])
 
     def reconfigure(self, topic: str, config: LogConfig) -> None:
-        self.reconfigured[topic] = config
+        self.settings[topic] = config
 
 
 @pytest.fixture
@@ -56,22 +59,27 @@ def _state(topic: str) -> PartitionState:
     )  # fmt: skip
 
 
+def _topic(name: str, config: dict[str, str]) -> TopicInfo:
+    return TopicInfo(name=name, topic_id=ID, partitions={0: _state(name)}, config=config)
+
+
 async def test_a_config_that_makes_no_sense_keeps_no_other_topic_from_being_taken_up(
     broker: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    bad = {"retention.ms": "1 week", "cleanup.policy": "compact"}
-    broker.cluster.image.topics = {
-        "bad": TopicInfo(name="bad", topic_id=ID, config=bad),
-        "good": TopicInfo(name="good", topic_id=ID, config={"retention.ms": "5"}),
-    }
+    topics = broker.cluster.image.topics
+    topics["bad"] = _topic("bad", {"retention.ms": "1 week", "cleanup.policy": "compact"})
+    topics["good"] = _topic("good", {"retention.ms": "5"})
     states = [_state("bad"), _state("good")]
     await broker._on_change(ImageDelta(partitions=states, topics_configs={"bad", "good"}))
-    made = broker.replicas.made
-    assert made["good"].retention_ms == 5
-    assert made["bad"].retention_ms == 9
-    assert made["bad"].is_compacted, "or records that are to be kept would be deleted by age"
+    settings = broker.replicas.settings
+    assert settings["good"].retention_ms == 5
+    assert settings["bad"].retention_ms == 9
+    assert settings["bad"].is_compacted, "or records that are to be kept would be deleted by age"
+    topics["bad"] = _topic("bad", {"retention.ms": "1 week"})
+    topics["good"] = _topic("good", {"retention.ms": "6"})
     await broker._on_change(ImageDelta(topics_configs={"bad", "good"}))
-    assert set(broker.replicas.reconfigured) == {"good"}, "the other keeps what it has"
+    assert settings["bad"].is_compacted, "it keeps what it has"
+    assert settings["good"].retention_ms == 6
     (said,) = caplog.messages
     assert "topic bad" in said
     assert "retention.ms: '1 week' is not a number" in said
@@ -81,8 +89,18 @@ async def test_it_is_said_again_when_it_was_mended_in_between(
     broker: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     topics = broker.cluster.image.topics
+    topics["t"] = _topic("t", {})
+    await broker._on_change(ImageDelta(partitions=[_state("t")], topics_configs={"t"}))
     for text in ("soon", "soon", "7", "soon"):
-        topics["t"] = TopicInfo(name="t", topic_id=ID, config={"retention.ms": text})
+        topics["t"] = _topic("t", {"retention.ms": text})
         await broker._on_change(ImageDelta(topics_configs={"t"}))
-    assert broker.replicas.reconfigured["t"].retention_ms == 7
+    assert broker.replicas.settings["t"].retention_ms == 7
     assert len(caplog.messages) == 2
+
+
+async def test_a_config_that_changed_together_with_a_state_holds(broker: Any) -> None:
+    topics = broker.cluster.image.topics
+    for text in ("5", "6"):
+        topics["t"] = _topic("t", {"retention.ms": text})
+        await broker._on_change(ImageDelta(partitions=[_state("t")], topics_configs={"t"}))
+    assert broker.replicas.settings["t"].retention_ms == 6
