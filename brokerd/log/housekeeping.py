@@ -86,10 +86,11 @@ class Housekeeping:
         else:
             self._flushable.pop(key, None)
 
-    def forget(self, key: Key, log: PartitionLog) -> None:
-        """A log is no more. Where it started must not be taken for that of a new one."""
+    def forget(self, key: Key, log: PartitionLog | None) -> None:
+        """A log is no more; None if it was never loaded. Where it started must not be taken for
+        that of a new one."""
         self._flushable.pop(key, None)
-        if log.starts_inside:
+        if log is None or log.starts_inside:
             self._checkpoint_due_ms = 0
 
     # -- retention ---------------------------------------------------------------------------------

@@ -121,7 +121,7 @@ class LogManager:
                     now_ms=now_ms,
                 )
             except KafkaError as error:  # its data do not hold together where that cannot be mended
-                self.dirs.lost[key] = f"{path} cannot be loaded: {error.message}"
+                self.dirs.lose(key, log_dir, f"{path} cannot be loaded: {error.message}")
                 logger.error("%s; the other logs are served", self.dirs.lost[key])
                 continue
             topic_id = self._topic_ids.of(key, path)
@@ -219,14 +219,35 @@ class LogManager:
             self._note_duties((topic, partition), config)
 
     def delete(self, topic: str, partition: int, now_ms: int) -> None:
-        """Rename a partition away; its files go after file.delete.delay.ms. Raises KafkaError."""
+        """Rename a partition away; its files go after file.delete.delay.ms. Raises KafkaError.
+
+        So goes one that could not be loaded: it would be in the way of a new topic of that name.
+        """
         log = self._logs.get((topic, partition))
         if log is None:
+            if (topic, partition) in self.dirs.unloaded:
+                self._delete_unloaded(topic, partition, now_ms)
             return
         name = names.deleted_directory(topic, partition, uuid4())
         path = f"{os.path.dirname(log.directory)}/{name}"
         self._set_aside(log, path)
         self._context.trash.add(path, now_ms + log.config.file_delete_delay_ms)
+        self._context.on_event("delete", {"topic": topic, "partition": partition})
+
+    def _delete_unloaded(self, topic: str, partition: int, now_ms: int) -> None:
+        log_dir = self.dirs.unloaded[topic, partition]
+        path = log_dir.partition_path(topic, partition)
+        renamed = f"{log_dir.path}/{names.deleted_directory(topic, partition, uuid4())}"
+        try:
+            _rename(path, renamed)
+        except FileNotFoundError:  # somebody has moved it away
+            pass
+        except OSError as error:
+            raise self._disk_failed(path, error) from error
+        else:
+            self._context.trash.add(renamed, now_ms + self._defaults.file_delete_delay_ms)
+        self.dirs.remove_unloaded((topic, partition))
+        self.duties.forget((topic, partition), None)
         self._context.on_event("delete", {"topic": topic, "partition": partition})
 
     def _set_aside(self, log: PartitionLog, path: str) -> None:

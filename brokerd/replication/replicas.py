@@ -138,8 +138,7 @@ class ReplicaManager:
         self._high_watermarks.pop(key, None)
         if partition is not None:
             partition.resign()
-        is_unseen = self._logs.dirs.offline and self._logs.get(*key) is None
-        if key in self.offline and is_unseen:
+        if key in self.offline and self._logs.dirs.may_hold_unseen(key):
             return
         try:
             self._logs.delete(*key, self._clock.now_ms())
