@@ -19,6 +19,8 @@ NO_SESSION = 0
 INITIAL_EPOCH = 0
 FINAL_EPOCH = -1
 NO_TOPIC_ID = bytes(16)
+READ_COMMITTED = 1
+"""The isolation level that sees no open and no aborted transaction; ListOffsets has it, too."""
 
 _HEAD_V4 = Struct(">iiiib")
 _HEAD_V7 = Struct(">iiiibii")

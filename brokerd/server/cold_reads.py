@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -31,12 +31,13 @@ class ColdReads:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def warm(self, spots: Sequence[Spot]) -> None:
+    async def warm(self, spots: Sequence[Spot], is_wanted: Callable[[], bool]) -> None:
         """Returns when the bytes are in memory, or could not be read: who then reads them is told.
 
-        The spots are released when no thread uses them any more.
+        The spots are released when no thread uses them any more. What `is_wanted`, which is asked
+        in a thread, says nobody waits for any more is not read.
         """
-        reading = asyncio.get_running_loop().run_in_executor(self._threads, _warm, spots)
+        reading = asyncio.get_running_loop().run_in_executor(self._threads, _warm, spots, is_wanted)
         reading.add_done_callback(lambda _: release(spots))
         await reading
 
@@ -48,8 +49,10 @@ class ColdReads:
         await asyncio.to_thread(self._threads.shutdown)
 
 
-def _warm(spots: Sequence[Spot]) -> None:
+def _warm(spots: Sequence[Spot], is_wanted: Callable[[], bool]) -> None:
     for spot in spots:
+        if not is_wanted():
+            return
         try:
             spot.warm()
         except OSError as error:

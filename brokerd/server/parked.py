@@ -14,14 +14,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from brokerd.metrics import FETCH
+
 if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
     from brokerd.server.connection import Connection
-    from brokerd.server.request_times import RequestTimes, Waiting
+    from brokerd.server.request_times import RequestTimes, Since
 
 logger = logging.getLogger(__name__)
 
-FETCH = 1
 PARTITIONS_MAX = 1_000_000
 """All parked requests together wait on so many partitions at most (some 250 MB); where one more
 comes, the long poll that has waited longest is answered early."""
@@ -31,7 +32,7 @@ class Parked:
     """One waiting request. It is itself the listener that its partitions call."""
 
     __slots__ = (
-        "_check", "_connection", "_expire", "_lot", "_partitions", "_timer", "_waiting", "done",
+        "_check", "_connection", "_expire", "_lot", "_partitions", "_since", "_timer", "done",
     )  # fmt: skip
 
     def __init__(
@@ -41,7 +42,7 @@ class Parked:
         partitions: list[Partition],
         check: Callable[[], bool],
         expire: Callable[[], None],
-        waiting: Waiting,
+        since: Since,
     ) -> None:
         self._lot = lot
         self._connection = connection
@@ -49,13 +50,13 @@ class Parked:
         self._check = check
         self._expire = expire
         self._timer: asyncio.TimerHandle | None = None
-        self._waiting = waiting
+        self._since = since
         self.done = False
 
     @property
     def key(self) -> int:
         """Its API."""
-        return self._waiting.key
+        return self._since.key
 
     def __call__(self, _partition: Partition) -> None:
         self._lot.touch(self)
@@ -77,7 +78,7 @@ class Parked:
             return
         if is_over:
             self.cancel()
-            self._lot.times.answered(self._connection, self._waiting)
+            self._lot.times.answered(self._connection, self._since)
 
     def _time_out(self) -> None:
         if not self.done:
@@ -92,7 +93,7 @@ class Parked:
         except Exception:
             self._fail()
             return
-        self._lot.times.answered(self._connection, self._waiting)
+        self._lot.times.answered(self._connection, self._since)
 
     def _fail(self) -> None:
         """Its reply will never come, nor any behind it; other requests must not share its fate."""
@@ -136,15 +137,15 @@ class ParkingLot:
         check: Callable[[], bool],
         expire: Callable[[], None],
         key: int,
-        waiting: Waiting | None = None,
+        since: Since | None = None,
     ) -> None:
         """Waits until `check()` is true (it has answered) or, after the timeout, calls `expire`.
 
-        `key` is the API of the request, which is the one being served unless it is `waiting`.
+        `key` is the API of the request, which is the one being served unless `since` is given.
         """
-        waiting = waiting or self.times.leaves(connection, key)
+        since = since or self.times.leaves(connection, key)
         waits_on = list(partitions)
-        parked = Parked(self, connection, waits_on, check, expire, waiting)
+        parked = Parked(self, connection, waits_on, check, expire, since)
         connection.parked.add(parked)
         self.counts[key] += 1
         self._partitions += len(waits_on)

@@ -44,8 +44,8 @@ PATIENT = frozenset({FETCH, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP})
 """They wait as long as the client, or the other members, have them wait."""
 
 
-class Waiting(NamedTuple):
-    """A request that waits: its API, and when it was learned of, received and set aside."""
+class Since(NamedTuple):
+    """Of a request that waits: its API, and when it was learned of, received and set aside."""
 
     key: int
     woke_s: float
@@ -160,7 +160,7 @@ class RequestTimes:
         woke_s = self._loop.woke_s
         return woke_s if woke_s >= 0 else start_s
 
-    def leaves(self, connection: Connection, key: int) -> Waiting:
+    def leaves(self, connection: Connection, key: int) -> Since:
         """A request of the receive under way has to wait."""
         if key == PRODUCE:
             self.produces -= 1
@@ -168,11 +168,11 @@ class RequestTimes:
             self.others.remove(key)
             self._left.append(key)
         start_s = connection.active_at
-        return Waiting(key, self._woke_s(start_s), start_s, monotonic())
+        return Since(key, self._woke_s(start_s), start_s, monotonic())
 
-    def answered(self, connection: Connection, waiting: Waiting) -> None:
+    def answered(self, connection: Connection, since: Since) -> None:
         """A request that had to wait is answered."""
-        key, woke_s, start_s, left_s = waiting
+        key, woke_s, start_s, left_s = since
         remote_s = monotonic() - left_s
         self._metrics.api(key).add(1, start_s - woke_s, left_s - start_s, remote_s)
         if remote_s > self._slow_s and key not in PATIENT:

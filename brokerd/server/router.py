@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from brokerd.server.broker import Broker
     from brokerd.server.connection import Connection
     from brokerd.server.output import Slot
-    from brokerd.server.request_times import Waiting
+    from brokerd.server.request_times import Since
 
 logger = logging.getLogger(__name__)
 
@@ -164,9 +164,9 @@ class Router:
             self._answer_error(connection, context, request, error)
             return
         slot = connection.output.reserve(TASK_BYTES + len(body))
-        waiting = self.times.leaves(connection, context.api_key)
+        since = self.times.leaves(connection, context.api_key)
         task = asyncio.ensure_future(
-            self._finish(connection, slot, context, request, answer, waiting)
+            self._finish(connection, slot, context, request, answer, since)
         )
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -178,14 +178,14 @@ class Router:
         context: RequestContext,
         request: Any,
         answer: Any,
-        waiting: Waiting,
+        since: Since,
     ) -> None:
         try:
             frame = reply_frame(context, await answer)
         except Exception as error:
             frame = self._error_frame(context, request, error)
         connection.deliver(slot, [frame])
-        self.times.answered(connection, waiting)
+        self.times.answered(connection, since)
 
     def _answer_error(
         self, connection: Connection, context: RequestContext, request: Any, error: Exception

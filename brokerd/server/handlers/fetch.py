@@ -21,6 +21,7 @@ from brokerd.log.cold import ColdError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import (
     NO_TOPIC_ID,
+    READ_COMMITTED,
     TOPIC_IDS_FROM,
     FetchPartition,
     FetchRequest,
@@ -34,7 +35,7 @@ from brokerd.protocol.fetch_response import (
 )
 from brokerd.protocol.framing import RequestHeader
 from brokerd.replication.state import NO_LEADER
-from brokerd.server.handlers.fetch_memo import READ_COMMITTED, memo_of
+from brokerd.server.handlers.fetch_memo import memo_of
 from brokerd.server.refusals import count_refusal
 from brokerd.turns import in_turns
 
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from brokerd.server.connection import Connection
     from brokerd.server.fetch_sessions import Fetch
     from brokerd.server.output import Slot
-    from brokerd.server.request_times import Waiting
+    from brokerd.server.request_times import Since
 
 logger = logging.getLogger(__name__)
 
@@ -75,16 +76,16 @@ def serve_fetch(
     attempt = _Attempt(broker, request, fetch.partitions, patient=False)
     if attempt.cold:
         attempt.release()
-        waiting = _Waiting(broker, connection, header, request, fetch)
-        broker.cold_reads.begin(_ColdFetch(waiting).serve(attempt))
+        late = _LateFetch(broker, connection, header, request, fetch)
+        broker.cold_reads.begin(_ColdFetch(late).serve(attempt))
     elif attempt.is_enough or request.max_wait_ms <= 0 or not attempt.partitions:
         connection.output.add_parts(_answer(broker, connection, header, fetch, attempt))
         if not attempt.failed and connection.fetch_memo is None and len(attempt.partitions) == 1:
             connection.fetch_memo = memo_of(broker, header, request, attempt.partitions[0], frame)
     else:
         attempt.release()
-        waiting = _Waiting(broker, connection, header, request, fetch)
-        waiting.park(attempt.partitions, request.max_wait_ms / 1000)
+        late = _LateFetch(broker, connection, header, request, fetch)
+        late.park(attempt.partitions, request.max_wait_ms / 1000)
 
 
 def _answer(
@@ -271,7 +272,7 @@ def _diverging(partition: Partition, wanted: FetchPartition) -> tuple[int, int] 
     return None
 
 
-class _Waiting:
+class _LateFetch:
     """A Fetch that is answered later; its place among the replies is kept."""
 
     __slots__ = ("_fetch", "_header", "_slot", "broker", "connection", "request")
@@ -293,12 +294,12 @@ class _Waiting:
         self._slot: Slot = connection.output.reserve(held_bytes)
 
     def park(
-        self, partitions: list[Partition], timeout_s: float, waiting: Waiting | None = None
+        self, partitions: list[Partition], timeout_s: float, since: Since | None = None
     ) -> None:
         """Wait for min_bytes or until the time is up."""
         self.broker.parked.park(
             self.connection, partitions, timeout_s, self._check,
-            lambda: self.send(self.attempt()), ApiKey.FETCH, waiting,
+            lambda: self.send(self.attempt()), ApiKey.FETCH, since,
         )  # fmt: skip
 
     def _check(self) -> bool:
@@ -326,14 +327,14 @@ class _ColdFetch:
     waits for the disk.
     """
 
-    __slots__ = ("_times", "_waiting")
+    __slots__ = ("_late", "_since")
 
-    def __init__(self, waiting: _Waiting) -> None:
-        self._waiting = waiting
-        self._times = waiting.broker.times.leaves(waiting.connection, ApiKey.FETCH)
+    def __init__(self, late: _LateFetch) -> None:
+        self._late = late
+        self._since = late.broker.times.leaves(late.connection, ApiKey.FETCH)
 
     async def serve(self, attempt: _Attempt) -> None:
-        connection = self._waiting.connection
+        connection = self._late.connection
         try:
             await self._serve(attempt)
         except Exception:
@@ -342,25 +343,27 @@ class _ColdFetch:
             connection.close("an unexpected error in the broker")
 
     async def _serve(self, attempt: _Attempt) -> None:
-        waiting = self._waiting
+        late = self._late
         time_s = asyncio.get_running_loop().time
-        ends_s = time_s() + waiting.request.max_wait_ms / 1000
+        ends_s = time_s() + late.request.max_wait_ms / 1000
         for rounds_left in range(COLD_ROUNDS_MAX - 1, -1, -1):
-            await waiting.broker.cold_reads.warm(attempt.cold)
-            await in_turns(attempt.unloaded, _load)
-            if waiting.connection.closed:
+            await late.broker.cold_reads.warm(attempt.cold, lambda: not late.connection.closed)
+            if late.connection.closed:
                 return
-            attempt = waiting.attempt(patient=rounds_left == 0)
+            await in_turns(attempt.unloaded, _load)
+            if late.connection.closed:
+                return
+            attempt = late.attempt(patient=rounds_left == 0)
             if not attempt.cold:
                 break
             attempt.release()
         left_s = ends_s - time_s()
         if attempt.is_enough or left_s <= 0 or not attempt.partitions:
-            waiting.send(attempt)
-            waiting.broker.times.answered(waiting.connection, self._times)
+            late.send(attempt)
+            late.broker.times.answered(late.connection, self._since)
         else:
             attempt.release()
-            waiting.park(attempt.partitions, left_s, self._times)
+            late.park(attempt.partitions, left_s, self._since)
 
 
 def _load(log: PartitionLog) -> None:

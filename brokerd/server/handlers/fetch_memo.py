@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from brokerd.errors import KafkaError
 from brokerd.log.cold import ColdError
-from brokerd.protocol.fetch_request import FetchRequest, decode_fetch
+from brokerd.protocol.fetch_request import READ_COMMITTED, FetchRequest, decode_fetch
 from brokerd.protocol.fetch_response import ResponseTemplate
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ FRAME_HEAD_BYTES = 12
 MEMO_MAX_BYTES = 1024
 MISSES_MAX = 16
 """After so many requests of another kind a memo goes, and the next request may have a new one."""
-READ_COMMITTED = 1
 _SIZE_BYTES = 4
 _VERSION_AT, _CORRELATION_ID_AT = 6, 8
 _CORRELATION_ID = Struct(">i")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.fetch_request import READ_COMMITTED
 from brokerd.server.context import ColdHandler, Fields, RequestContext
 from brokerd.turns import in_turns
 
@@ -26,7 +27,6 @@ LATEST_TIERED = -5
 SPECIAL_FROM = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9}
 """The version from which on each stands for what it does."""
 
-READ_COMMITTED = 1
 AT_ONCE_MAX = 200
 """More partitions than this are answered in several turns of the loop: a look-up by time, or the
 first use of a log, reads files."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from brokerd.server.broker import Broker
     from brokerd.server.connection import Connection
     from brokerd.server.output import Slot
-    from brokerd.server.request_times import Waiting
+    from brokerd.server.request_times import Since
 
 ACKS_ALL = -1
 _TOLD_LOG_START = frozenset(
@@ -75,12 +75,12 @@ class Pending:
         connection: Connection,
         placed: list[Placed],
         slot: Slot | None = None,
-        waiting: Waiting | None = None,
+        since: Since | None = None,
     ) -> None:
         """Replies, or parks an acks=all until the high watermark has passed its records.
 
-        `slot` is where the reply goes if the next place is not its own, and `waiting` since when
-        the request waits if it has waited already.
+        `slot` is where the reply goes if the next place is not its own, and `since` is given if the
+        request has waited already.
         """
         request = self.request
         replies: list[PartitionReply] = []
@@ -102,14 +102,14 @@ class Pending:
                     f"a Produce with acks=0 failed: {ErrorCode(wrong.error).name} {wrong.message}"
                 )
         elif request.acks == ACKS_ALL and behind:
-            AwaitHighWatermark(broker, connection, self, replies, behind, slot).park(waiting)
+            AwaitHighWatermark(broker, connection, self, replies, behind, slot).park(since)
             return
         elif slot is None:
             connection.output.add_parts([self.frame(replies)])
         else:
             connection.deliver(slot, [self.frame(replies)])
-        if waiting is not None:
-            broker.times.answered(connection, waiting)
+        if since is not None:
+            broker.times.answered(connection, since)
 
     def frame(self, replies: list[PartitionReply]) -> bytes:
         """The response with its length, as it goes to the client."""
@@ -120,7 +120,7 @@ class Pending:
 class AwaitAppends:
     """A request some of whose batches are still in their partitions' queues."""
 
-    __slots__ = ("_broker", "_connection", "_left", "_pending", "_placed", "_slot", "_waiting")
+    __slots__ = ("_broker", "_connection", "_left", "_pending", "_placed", "_since", "_slot")
 
     def __init__(
         self, broker: Broker, connection: Connection, pending: Pending, placed: list[Placed]
@@ -130,7 +130,7 @@ class AwaitAppends:
         self._pending = pending
         self._placed = placed
         self._slot = connection.output.reserve() if pending.request.acks else None
-        self._waiting = broker.times.leaves(connection, ApiKey.PRODUCE)
+        self._since = broker.times.leaves(connection, ApiKey.PRODUCE)
         self._left = 0
         for each in placed:
             if isinstance(each.outcome, Outcome):
@@ -143,7 +143,7 @@ class AwaitAppends:
             return
         known = [Placed(partition, _known(outcome)) for partition, outcome in self._placed]
         self._pending.answer_appended(
-            self._broker, self._connection, known, self._slot, self._waiting
+            self._broker, self._connection, known, self._slot, self._since
         )
 
 
@@ -175,7 +175,7 @@ class AwaitHighWatermark:
         self._behind = behind
         self._slot = slot or connection.output.reserve()
 
-    def park(self, waiting: Waiting | None) -> None:
+    def park(self, since: Since | None) -> None:
         """Answers when the records are replicated, or with REQUEST_TIMED_OUT after the request's
         timeout."""
         self._broker.parked.park(
@@ -185,7 +185,7 @@ class AwaitHighWatermark:
             self._check,
             lambda: self._finish(ErrorCode.REQUEST_TIMED_OUT),
             ApiKey.PRODUCE,
-            waiting,
+            since,
         )
 
     def _check(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from brokerd.metrics import PRODUCE, BrokerMetrics
+from brokerd.metrics import FETCH, PRODUCE, BrokerMetrics
 from brokerd.replication.partition import Partition
 from brokerd.server import parked as parked_module
 from brokerd.server.parked import Parked, ParkingLot
@@ -121,9 +121,9 @@ async def test_where_too_much_waits_the_oldest_long_poll_is_answered_early(
         lot.park(client, waits_on, 60, lambda: False, lambda: ended.append(name), key)
 
     poll("acks=all", PRODUCE)
-    poll("first", parked_module.FETCH)
-    poll("second", parked_module.FETCH)
+    poll("first", FETCH)
+    poll("second", FETCH)
     assert ended == ["first"]
-    poll("third", parked_module.FETCH)
+    poll("third", FETCH)
     assert ended == ["first", "second"]
     assert lot.count == 2

@@ -1,0 +1,42 @@
+"""Threads that read ahead: for who still waits, and with nothing held afterwards."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from brokerd.server.cold_reads import ColdReads
+
+
+class Spot:
+    """Counts what is done to it; its bytes may be unreadable."""
+
+    def __init__(self, error: OSError | None = None) -> None:
+        self.warmed = self.released = 0
+        self._error = error
+
+    def warm(self) -> None:
+        self.warmed += 1
+        if self._error is not None:
+            raise self._error
+
+    def release(self) -> None:
+        self.released += 1
+
+
+@pytest.fixture
+async def reads() -> AsyncIterator[ColdReads]:
+    one = ColdReads()
+    yield one
+    await one.stop()
+
+
+async def test_all_spots_are_read_and_released_though_one_cannot_be(reads: ColdReads) -> None:
+    spots = [Spot(OSError(5, "Input/output error")), Spot()]
+    await reads.warm(spots, lambda: True)
+    assert [(each.warmed, each.released) for each in spots] == [(1, 1), (1, 1)]
+
+
+async def test_nothing_is_read_for_who_has_gone_and_all_is_released(reads: ColdReads) -> None:
+    spots = [Spot(), Spot(), Spot()]
+    await reads.warm(spots, lambda: not spots[0].warmed)  # gone after the first
+    assert [(each.warmed, each.released) for each in spots] == [(1, 1), (0, 1), (0, 1)]
