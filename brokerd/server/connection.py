@@ -20,7 +20,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from brokerd.protocol.framing import FRAME_SIZE
-from brokerd.server.output import HELD_BYTES_MAX, OutputQueue, Parts, Slot
+from brokerd.server.output import HELD_BYTES_MAX, OutputQueue, Parts, Slot, release
 from brokerd.server.receive_buffers import FIRST_BYTES_MAX, SMALL_FRAME_BYTES
 from brokerd.server.router import SMALLEST_FRAME_BYTES, Router
 
@@ -269,7 +269,7 @@ class Connection:
     def deliver(self, slot: Slot, parts: Parts) -> None:
         """A reply that was reserved is ready; outside a receive it is sent at once."""
         if self.closed:
-            _release(parts)
+            release(parts)
             return
         self.output.fill(slot, parts)
         if not self._receiving:
@@ -326,9 +326,3 @@ class Connection:
             self._frame = None
         self._socket.close()
         self._network.forget(self)
-
-
-def _release(parts: Parts) -> None:
-    for part in parts:
-        if not isinstance(part, (bytes, bytearray, memoryview)):
-            part.release()

@@ -11,6 +11,7 @@ a slow reader holds descriptors, not memory.
 import os
 import socket
 from collections import deque
+from collections.abc import Iterable
 from typing import Any
 
 SENDFILE_MIN_BYTES = 64 * 1024
@@ -138,10 +139,8 @@ class OutputQueue:
     def clear(self) -> None:
         """Drops everything, releasing file ranges."""
         for slot in self._slots:
-            self._ready.extend(slot.parts or ())
-        for part in self._ready:
-            if is_file(part):
-                part.release()
+            release(slot.parts or ())
+        release(self._ready)
         self._slots.clear()
         self._ready.clear()
 
@@ -215,6 +214,13 @@ def _held_bytes(parts: Parts) -> int:
         kind = type(part)
         held_bytes += len(part) if kind is bytearray or kind is bytes else RANGE_BYTES
     return held_bytes
+
+
+def release(parts: Iterable[Any]) -> None:
+    """Gives back the file ranges among parts that are not sent."""
+    for part in parts:
+        if is_file(part):
+            part.release()
 
 
 def is_file(part: Any) -> bool:
