@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode
+from brokerd.log.log_config import INT64_MAX
 from brokerd.metrics import FETCH, PARTS, PRODUCE
 from brokerd.server.admin.exposition import Row, family, head, histogram
 from brokerd.server.request_times import api_name
@@ -133,8 +134,9 @@ def _loop(broker: Broker) -> Iterator[Plain]:
     buffers = broker.network.buffers
     used = buffers.loaned_bytes
     yield "kafka_network_socketserver_memorypoolused", "gauge", "Bytes of frames not whole.", used
+    free = buffers.limit_bytes - used if buffers.limit_bytes >= 0 else INT64_MAX
     yield ("kafka_network_socketserver_memorypoolavailable", "gauge",
-           "queued.max.request.bytes less that.", buffers.limit_bytes - used)  # fmt: skip
+           "queued.max.request.bytes less that.", free)  # fmt: skip
     state = RUNNING if broker.is_ready else STARTING
     yield "kafka_server_kafkaserver_brokerstate", "gauge", "1 starting or ending, 3 running.", state
 
@@ -268,7 +270,7 @@ def _connections(broker: Broker) -> Iterator[str]:
     yield from family("brokerd_connections", "gauge", "Open connections of all listeners.",
                       [({}, len(network.connections))])  # fmt: skip
     yield from family("brokerd_connections_refused_total", "counter",
-                      "Refused by max.connections or max.connections.per.ip.",
+                      "Refused by max.connections.per.ip.",
                       [({}, network.refused)])  # fmt: skip
 
 

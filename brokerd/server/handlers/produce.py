@@ -42,6 +42,7 @@ MEMO_LENGTHS_MAX = 4
 _SIZE = Struct(">i")
 _PREFIX_AT = 12
 
+Dirty = dict["Partition", list[memoryview]]
 Outcomes = dict["Partition", "list[AppendResult] | tuple[Outcome, ...] | KafkaError"]
 Place = KafkaError | tuple["Partition", "int | KafkaError"]
 """Of one partition of a request: why there is none, or the partition and either the index of its
@@ -61,7 +62,7 @@ class ProduceRound:
         self._generation = broker.generation
         self._memos: dict[bytes, ProduceMemo] = {}
         self._lengths: set[int] = set()  # of the prefixes in _memos
-        self._dirty: dict[Partition, list[memoryview]] = {}
+        self._dirty: Dirty = {}
         self._work: dict[Partition, dict[int, Work]] = {}
         self._waiting: list[tuple[ProduceMemo, list[int], int] | tuple[Pending, list[Place]]] = []
 
@@ -233,13 +234,15 @@ class ProduceRound:
                 logger.exception("append to %s-%d failed", partition.topic, partition.index)
                 outcomes[partition] = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         if not connection.closed:
-            self._answer(connection, waiting, outcomes)
+            self._answer(connection, waiting, dirty, outcomes)
 
-    def _answer(self, connection: Connection, waiting: list[Any], outcomes: Outcomes) -> None:
+    def _answer(
+        self, connection: Connection, waiting: list[Any], dirty: Dirty, outcomes: Outcomes
+    ) -> None:
         for each in waiting:
             if len(each) == 3:
                 memo, ids, first = each
-                self._answer_run(connection, memo, ids, first, outcomes)
+                self._answer_run(connection, memo, ids, first, dirty, outcomes)
             else:
                 pending, places = each
                 self._answer_one(connection, pending, places, outcomes)
@@ -252,13 +255,15 @@ class ProduceRound:
         memo: ProduceMemo,
         ids: list[int],
         first: int,
+        dirty: Dirty,
         outcomes: Outcomes,
     ) -> None:
         partition = memo.partition
         outcome: Any = outcomes[partition]
         if type(outcome) is not list:
             for index, correlation_id in enumerate(ids, first):
-                self._answer_one(connection, *_general(memo, correlation_id, index), outcomes)
+                general = _general(memo, correlation_id, dirty, index)
+                self._answer_one(connection, *general, outcomes)
             return
         acks = memo.acks
         pack = memo.template.frame
@@ -272,7 +277,7 @@ class ProduceRound:
             if frames and acks:
                 connection.output.add(b"".join(frames))
             frames = []
-            self._answer_one(connection, *_general(memo, correlation_id, index), outcomes)
+            self._answer_one(connection, *_general(memo, correlation_id, dirty, index), outcomes)
         if frames and acks:
             connection.output.add(b"".join(frames))
 
@@ -290,10 +295,12 @@ def _without_repeats(request: ProduceRequest) -> ProduceRequest:
     return replace(request, partitions=list(last.values()))
 
 
-def _general(memo: ProduceMemo, correlation_id: int, index: int) -> tuple[Pending, list[Place]]:
+def _general(
+    memo: ProduceMemo, correlation_id: int, dirty: Dirty, index: int
+) -> tuple[Pending, list[Place]]:
     """The same request as one that was not recognised."""
     partition = memo.partition
-    records = PartitionRecords(memo.topic, partition.index, None)
+    records = PartitionRecords(memo.topic, partition.index, dirty[partition][index])
     request = ProduceRequest(None, memo.acks, memo.timeout_ms, [records], -1)
     return Pending(memo.version, correlation_id, request), [(partition, index)]
 

@@ -1,0 +1,26 @@
+"""Figures of the broker as a whole that depend on its settings."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from brokerd.metrics import BrokerMetrics
+from brokerd.server.admin import broker_metrics
+from brokerd.server.receive_buffers import ReceiveBuffers
+
+
+@pytest.mark.parametrize(
+    ("limit_bytes", "available"), [(1000, 900), (50, -50), (-1, 2**63 - 1)]
+)  # fmt: skip
+def test_memory_for_frames_is_what_the_limit_leaves_and_endless_without_one(
+    limit_bytes: int, available: int
+) -> None:
+    buffers = ReceiveBuffers(limit_bytes, lambda: None)
+    buffers.lend(100)
+    broker: Any = SimpleNamespace(
+        metrics=BrokerMetrics(), network=SimpleNamespace(buffers=buffers), is_ready=True
+    )
+    values = {name: value for name, _, _, value in broker_metrics._loop(broker)}
+    assert values["kafka_network_socketserver_memorypoolused"] == 100
+    assert values["kafka_network_socketserver_memorypoolavailable"] == available
