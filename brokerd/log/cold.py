@@ -52,13 +52,14 @@ class RangeSpot:
         self._range = pinned
 
     def warm(self) -> None:
-        """Raises OSError."""
+        """Read the range. Raises OSError."""
         pinned = self._range
         end = pinned.position_bytes + pinned.size_bytes
         read_through(pinned.fd, pinned.position_bytes, end)
         os.posix_fadvise(pinned.fd, end, READ_AHEAD_BYTES, os.POSIX_FADV_WILLNEED)
 
     def release(self) -> None:
+        """Let go of the file. A second call does nothing."""
         self._range.release()
 
 

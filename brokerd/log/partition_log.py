@@ -26,6 +26,7 @@ from brokerd.log.producer_state import ProducerEntry
 from brokerd.log.segment import Segment
 from brokerd.log.time_index import ENTRY_BYTES as TIME_ENTRY_BYTES
 from brokerd.log.txn_index import AbortedTxn
+from brokerd.log.write_back import WriteBackJob
 from brokerd.protocol.records import BatchHeader
 
 BUFFERS_MAX: Final = 1024
@@ -148,6 +149,14 @@ class PartitionLog(CleanableLog):
         self._since_mark_bytes += staged.size_bytes
         if self._since_mark_bytes > MARK_BYTES:
             self._pass_mark()
+
+    def _pass_mark(self) -> None:
+        """Some megabytes were appended: have them written in time, and count older ones as cold."""
+        self.warm_offset, self._mark_offset = self._mark_offset, self.log_end_offset
+        self._since_mark_bytes = 0
+        active = self._segments.active
+        if active.write_back_from < active.size_bytes:
+            self._context.submit(WriteBackJob(active))
 
     def _fits(self, staged: Staged, now_ms: int) -> bool:
         """Whether a group may go into the active segment."""

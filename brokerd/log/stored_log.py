@@ -25,9 +25,9 @@ from brokerd.log.log_config import LogConfig
 from brokerd.log.producer_state import NO_TXN, ProducerState
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
-from brokerd.log.write_back import WriteBackJob
 
 logger = logging.getLogger(__name__)
+
 
 class StoredLog:
     """See the module. `directory` holds nothing but this log."""
@@ -100,10 +100,12 @@ class StoredLog:
 
     @property
     def segment_count(self) -> int:
+        """How many segments there are, the active one among them."""
         return len(self._segments)
 
     @property
     def size_bytes(self) -> int:
+        """The bytes of all data files, without indexes."""
         return sum(segment.size_bytes for segment in self._segments)
 
     @property
@@ -159,14 +161,6 @@ class StoredLog:
     def first_use(self) -> FilesSpot:
         """What `load` will read."""
         return FilesSpot(self.directory, self._segments.active.base_offset)
-
-    def _pass_mark(self) -> None:
-        """Some megabytes were appended: have them written in time, and count older ones as cold."""
-        self.warm_offset, self._mark_offset = self._mark_offset, self.log_end_offset
-        self._since_mark_bytes = 0
-        active = self._segments.active
-        if active.write_back_from < active.size_bytes:
-            self._context.submit(WriteBackJob(active))
 
     def last_stable_offset(self, high_watermark: int) -> int:
         """Below it every transaction is decided. Raises KafkaError(KAFKA_STORAGE_ERROR)."""

@@ -47,6 +47,7 @@ class TopicIds:
             return NIL
 
     def forget(self, key: Key) -> None:
+        """A log is no more; what was wrong with it says nothing of a new one."""
         self._damaged.pop(key, None)
 
     def adopt(self, log: "PartitionLog", topic_id: UUID) -> None:

@@ -30,12 +30,14 @@ class WriteBackJob:
         self._is_begun = False
 
     def run(self) -> None:
+        """Look whether it is time, and if so tell the system to begin; errors do not matter."""
         if linux.dirty_share() > DIRTY_SHARE:
             pinned = self._range
             linux.begin_write_back(pinned.fd, pinned.position_bytes, pinned.size_bytes)
             self._is_begun = True
 
     def finish(self) -> None:
+        """Let go of the file, and note what need not be written again."""
         self._range.release()
         if self._is_begun:
             segment = self._segment

@@ -8,7 +8,6 @@ from uuid import UUID
 
 import pytest
 
-from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import checkpoints
 from brokerd.log.context import DiskJob
 from brokerd.log.housekeeping import DEFAULT_TIMES, FLUSH_LOOK_MS, INITIAL_DELAY_MS
@@ -147,27 +146,6 @@ def test_a_damaged_mark_of_a_clean_stop_counts_as_none(
     assert ".kafka_cleanshutdown" in caplog.text
 
 
-def test_a_log_whose_topic_id_cannot_be_read_is_not_served_but_the_others_are(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    manager = start(tmp_path)
-    fill(manager)
-    fill(manager, "other")
-    manager.shutdown()
-    metadata = tmp_path / "t-0" / "partition.metadata"
-    metadata.write_bytes(b"\xffjunk")
-    manager = start(tmp_path)
-    assert str(metadata) in caplog.text
-    with pytest.raises(KafkaError, match=r"partition\.metadata does not say a topic id"):
-        manager.create("t", 0, TOPIC_ID, CONFIG, NOW_MS)
-    assert manager.create("other", 0, TOPIC_ID, CONFIG, NOW_MS).log_end_offset == 20
-    manager.shutdown()
-    metadata.unlink()
-    manager = start(tmp_path)
-    assert manager.create("t", 0, TOPIC_ID, CONFIG, NOW_MS).log_end_offset == 20
-    manager.shutdown()
-
-
 def test_partitions_are_spread_over_the_directories(tmp_path: Path) -> None:
     manager = start(tmp_path / "a", tmp_path / "b")
     for partition in range(4):
@@ -195,43 +173,6 @@ def test_creating_a_log_twice_is_the_same_log(tmp_path: Path) -> None:
     assert (tmp_path / "t-0" / "partition.metadata").read_text() == (
         "version: 0\ntopic_id: EjRWeBI0VngSNFZ4EjRWeA"
     )
-    manager.shutdown()
-
-
-def test_the_log_of_an_older_topic_is_set_aside_for_a_new_partition(tmp_path: Path) -> None:
-    manager = start(tmp_path)
-    fill(manager)
-    log = manager.create("t", 0, UUID(int=5), CONFIG, NOW_MS)
-    assert log.log_end_offset == 0
-    (stray,) = tmp_path.glob("t-0.*-stray")
-    assert (stray / f"{0:020d}.log").stat().st_size > 0
-    manager.shutdown()
-    manager = start(tmp_path)
-    assert len(manager.all()) == 1
-    manager.shutdown()
-
-
-def test_a_log_of_another_topic_id_is_not_served_and_left_as_it_is(tmp_path: Path) -> None:
-    manager = start(tmp_path)
-    fill(manager)
-    with pytest.raises(KafkaError, match="older topic of that name") as caught:
-        manager.create("t", 0, UUID(int=5), CONFIG, NOW_MS, is_new=False)
-    assert caught.value.code is ErrorCode.INCONSISTENT_TOPIC_ID
-    log = manager.create("t", 0, TOPIC_ID, CONFIG, NOW_MS)
-    assert [record.offset for record in records(log)] == list(range(20))
-    manager.shutdown()
-
-
-def test_an_empty_topic_id_file_is_as_good_as_none(tmp_path: Path) -> None:
-    manager = start(tmp_path)
-    fill(manager)
-    manager.shutdown()
-    (tmp_path / "t-0" / "partition.metadata").write_bytes(b"")
-    manager = start(tmp_path)
-    assert manager.create("t", 0, TOPIC_ID, CONFIG, NOW_MS).log_end_offset == 20
-    manager.shutdown()
-    manager = start(tmp_path)
-    assert [log.topic_id for log in manager.all()] == [TOPIC_ID]
     manager.shutdown()
 
 

@@ -6,7 +6,6 @@ import resource
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import segment
 from brokerd.log.log_config import LogConfig
 from brokerd.log.open_files import FileRange
 from brokerd.log.partition_log import PartitionLog
@@ -26,7 +24,6 @@ from tests.brokerd.log.support import (
     headers,
     open_log,
     records,
-    reopen,
 )
 
 SMALL = LogConfig(segment_bytes=2000, index_interval_bytes=200)
@@ -118,71 +115,11 @@ def test_any_reader_sees_every_batch_once_and_in_order(
     assert [r.offset for r in records(log, min(start, log.log_end_offset), max_bytes)] == expected
 
 
-def test_a_segment_rolls_before_it_grows_over_its_size(tmp_path: Path) -> None:
-    log = open_log(tmp_path, SMALL)
-    fill(log, 50)
-    segments = log.segments()
-    assert len(segments) > 3
-    assert all(segment.size_bytes <= 2000 for segment in segments)
-    assert all(a.next_offset == b.base_offset for a, b in pairwise(segments))
-    assert [r.offset for r in records(log)] == list(range(50))
-
-
-def test_a_group_larger_than_a_segment_is_spread_over_segments(tmp_path: Path) -> None:
-    log = open_log(tmp_path, SMALL)
-    results = log.append([batch(size=900) for _ in range(6)], 0, NOW_MS)
-    assert [r.base_offset for r in results] == list(range(6))
-    assert [segment.base_offset for segment in log.segments()] == [0, 2, 4]
-
-
 def test_a_batch_larger_than_a_segment_is_refused(tmp_path: Path) -> None:
     log = open_log(tmp_path, SMALL)
     (result,) = log.append([batch(size=3000)], 0, NOW_MS)
     assert result.error is ErrorCode.RECORD_LIST_TOO_LARGE
     assert log.log_end_offset == 0
-
-
-def test_a_segment_rolls_by_the_time_of_its_records(tmp_path: Path) -> None:
-    log = open_log(tmp_path, LogConfig(segment_ms=1000))
-    for at_ms in (0, 900, 1000, 1001, 1500, 2002):
-        log.append([batch(timestamp_ms=NOW_MS + at_ms)], 0, NOW_MS)
-    assert [segment.base_offset for segment in log.segments()] == [0, 3, 5]
-
-
-def test_a_segment_without_timestamps_rolls_by_the_clock(tmp_path: Path) -> None:
-    log = open_log(tmp_path, LogConfig(segment_ms=1000))
-    log.append([batch(timestamp_ms=-1)], 0, NOW_MS)
-    log.append([batch(timestamp_ms=-1)], 0, NOW_MS + 1000)
-    log.append([batch(timestamp_ms=-1)], 0, NOW_MS + 1001)
-    assert [segment.base_offset for segment in log.segments()] == [0, 2]
-
-
-def test_jitter_makes_a_segment_roll_earlier_never_later(tmp_path: Path) -> None:
-    log = open_log(tmp_path, LogConfig(segment_ms=1000, segment_jitter_ms=500))
-    log.append([batch(timestamp_ms=NOW_MS)], 0, NOW_MS)
-    log.append([batch(timestamp_ms=NOW_MS + 499)], 0, NOW_MS)
-    log.append([batch(timestamp_ms=NOW_MS + 1001)], 0, NOW_MS)
-    assert [segment.base_offset for segment in log.segments()] == [0, 2]
-
-
-def test_a_segment_rolls_when_its_index_is_full(tmp_path: Path) -> None:
-    log = open_log(tmp_path, LogConfig(segment_index_bytes=40, index_interval_bytes=1))
-    fill(log, 20)
-    segments = log.segments()
-    assert len(segments) > 2
-    assert all(segment.index_entries <= 5 for segment in segments)
-
-
-def test_a_segment_rolls_before_a_relative_offset_overflows(tmp_path: Path) -> None:
-    log = open_log(tmp_path)
-    log.append([batch()], 0, NOW_MS)
-    far = batch()
-    struct.pack_into(">q", far, 0, 2**31 + 5)
-    log.append_replicated([(read_header(far), far)], NOW_MS)
-    assert [segment.base_offset for segment in log.segments()] == [0, 2**31 + 5]
-    assert log.log_end_offset == 2**31 + 6
-    log.roll(NOW_MS)
-    assert [header.base_offset for header in headers(reopen(log))] == [0, 2**31 + 5]
 
 
 def test_a_followers_empty_log_takes_a_first_batch_of_any_offset(tmp_path: Path) -> None:
@@ -192,49 +129,6 @@ def test_a_followers_empty_log_takes_a_first_batch_of_any_offset(tmp_path: Path)
     log.append_replicated([(read_header(far), far)], NOW_MS)
     assert log.segments()[-1].base_offset == 2**31 + 5
     log.close()
-
-
-@pytest.mark.parametrize("jitter_ms", [0, 1, 500, 10_000])
-def test_the_jitter_is_less_than_it_may_be_and_never_the_whole_time(jitter_ms: int) -> None:
-    config = LogConfig(segment_ms=1000, segment_jitter_ms=jitter_ms)
-    drawn = {config.jitter_ms(f"t-0-{number}") for number in range(2000)}
-    most_ms = min(jitter_ms, 1000)
-    assert 0 <= min(drawn) <= max(drawn) < max(most_ms, 1)
-    assert len(drawn) > most_ms // 2
-
-
-def allocated_bytes(path: Path) -> int:
-    return path.stat().st_blocks * 512
-
-
-def test_the_space_of_a_preallocated_segment_is_reserved_and_given_back(tmp_path: Path) -> None:
-    log = open_log(tmp_path, LogConfig(preallocate=True, segment_bytes=1 << 20))
-    log.append([batch(size=100)], 0, NOW_MS)
-    data = next(tmp_path.glob("*.log"))
-    if allocated_bytes(data) < 1 << 20:
-        pytest.skip(f"the file system of {tmp_path} cannot reserve space")
-    assert data.stat().st_size == log.size_bytes < 1000
-    log.roll(NOW_MS)
-    assert allocated_bytes(data) < 1 << 16
-    log.append([batch(size=100)], 0, NOW_MS)
-    log = reopen(log, clean=False)
-    assert [record.offset for record in records(log)] == [0, 1]
-    log.close()
-    assert sum(allocated_bytes(path) for path in tmp_path.glob("*.log")) < 1 << 16
-
-
-def test_a_segment_for_which_there_is_no_space_is_a_storage_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(fd: int, size_bytes: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(segment, "reserve", refuse)
-    log = open_log(tmp_path, LogConfig(preallocate=True))
-    with pytest.raises(KafkaError, match="No space left") as caught:
-        log.append([batch()], 0, NOW_MS)
-    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
-    assert log.log_end_offset == 0
 
 
 def test_log_append_time_replaces_the_producers(tmp_path: Path) -> None:
