@@ -18,7 +18,7 @@ import logging
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from brokerd.log import checkpoints, crash_points, names, producer_snapshot
 from brokerd.log.context import LogContext
@@ -106,27 +106,8 @@ def recover(
     directory = segments[0].directory
     epochs = EpochCache(directory)
     known_epochs = epochs.entries
-    makes_epochs = epochs.is_damaged or not known_epochs
-    kept: list[Segment] = []
-    truncated_bytes = 0
-    log_end = segments[0].base_offset
-    transactional: list[Segment] = []
-    for number, segment in enumerate(segments):
-        is_last = number == len(segments) - 1
-        kept.append(segment)
-        if not is_last and segments[number + 1].base_offset <= recovery_point:
-            if makes_epochs:
-                for _, header in walk_headers(segment.file.fd(), 0, segment.size_bytes):
-                    epochs.note(header.leader_epoch, header.base_offset)
-            continue
-        log_end, cut_bytes, has_transactions = _recover_segment(segment, epochs)
-        truncated_bytes += cut_bytes
-        segment.set_aborted([], 0)
-        if has_transactions:
-            transactional.append(segment)
-        if cut_bytes and not is_last:
-            truncated_bytes += remove_segments(segments[number + 1 :])
-            break
+    checked = _check(segments, recovery_point, epochs)
+    kept, log_end, truncated_bytes = checked.kept, checked.log_end_offset, checked.cut_bytes
     if log_end < log_start_offset:
         logger.warning(
             "%s ends at offset %d, before its start at %d: all of it goes, as in Apache Kafka",
@@ -135,8 +116,8 @@ def recover(
         truncated_bytes += remove_segments(kept)
         kept = [Segment.create(context.files, directory, log_start_offset, now_ms)]
         log_end = log_start_offset
-    elif transactional:
-        _recover_aborted(kept, transactional, log_start_offset)
+    elif checked.transactional:
+        _recover_aborted(kept, checked.transactional, log_start_offset)
     if log_end - log_start_offset > REPLAY_MAX:
         _save_producers(kept, log_start_offset, log_end)
     epochs.truncate_end(log_end)
@@ -146,6 +127,42 @@ def recover(
     return LoadedLog(
         kept, log_start_offset, log_end, min(recovery_point, log_end), truncated_bytes
     )
+
+
+class _Checked(NamedTuple):
+    """The segments that stay, where the last one ends, the bytes cut off, and the segments with
+    batches of transactions among those that were checked."""
+
+    kept: list[Segment]
+    log_end_offset: int
+    cut_bytes: int
+    transactional: list[Segment]
+
+
+def _check(segments: list[Segment], recovery_point: int, epochs: EpochCache) -> _Checked:
+    """Cut off what is no chain of whole, intact batches; what follows it goes, too."""
+    makes_epochs = epochs.is_damaged or not epochs.entries
+    kept: list[Segment] = []
+    transactional: list[Segment] = []
+    cut_bytes = 0
+    log_end = segments[0].base_offset
+    for number, segment in enumerate(segments):
+        is_last = number == len(segments) - 1
+        kept.append(segment)
+        if not is_last and segments[number + 1].base_offset <= recovery_point:
+            if makes_epochs:
+                for _, header in walk_headers(segment.file.fd(), 0, segment.size_bytes):
+                    epochs.note(header.leader_epoch, header.base_offset)
+            continue
+        log_end, cut_here_bytes, has_transactions = _recover_segment(segment, epochs)
+        cut_bytes += cut_here_bytes
+        segment.set_aborted([], 0)
+        if has_transactions:
+            transactional.append(segment)
+        if cut_here_bytes and not is_last:
+            cut_bytes += remove_segments(segments[number + 1 :])
+            break
+    return _Checked(kept, log_end, cut_bytes, transactional)
 
 
 def _recover_segment(segment: Segment, epochs: EpochCache) -> tuple[int, int, bool]:
