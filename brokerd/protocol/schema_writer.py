@@ -172,11 +172,18 @@ def _field_writer(shape: FieldShape, flexible: bool) -> Writer:
     return _primitive(shape.kafka_type, flexible, shape.nullable)
 
 
+def _is_default(value: Any, default: Any) -> bool:
+    """A tagged field with its default is left out; an empty array is one, whatever holds it."""
+    return value == default or (default == () and not value and value is not None)
+
+
 def _tag_writer(
     tagged: list[tuple[int, str, Any, Writer]],
 ) -> Callable[[bytearray, Mapping[str, Any]], None]:
     def write(out: bytearray, values: Mapping[str, Any]) -> None:
-        present = [each for each in tagged if values.get(each[1], each[2]) != each[2]]
+        present = [
+            each for each in tagged if not _is_default(values.get(each[1], each[2]), each[2])
+        ]
         write_uvarint(out, len(present))
         for tag, name, _, writer in present:
             body = bytearray()

@@ -82,6 +82,12 @@ def test_bytes_are_those_that_kio_writes(key: int, version: int) -> None:
     assert buffer.getvalue() == body
 
 
+def test_an_empty_tagged_array_is_left_out() -> None:
+    response = sample(messages.response_type(1, 16)) | {"responses": [], "node_endpoints": []}
+    without = {name: value for name, value in response.items() if name != "node_endpoints"}
+    assert messages.encode_response(1, 16, response) == messages.encode_response(1, 16, without)
+
+
 _INT64 = st.integers(-(2**63), 2**63 - 1)
 _DRAWN: dict[str, st.SearchStrategy[Any]] = {
     "bool": st.booleans(), "int8": st.integers(-128, 127), "uint16": st.integers(0, 2**16 - 1),
