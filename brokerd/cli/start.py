@@ -18,8 +18,8 @@ from brokerd.metrics import LoopTimes
 from brokerd.security.admin_token import TokenError
 from brokerd.security.tls import TlsError
 from brokerd.server.broker import Broker
-from brokerd.server.network import BindError
-from brokerd.server.selector import TimedSelector
+from brokerd.server.net.network import BindError
+from brokerd.server.net.selector import TimedSelector
 from brokerd.server.table import HANDLERS
 
 READY_TIMEOUT_S = 120

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from brokerd.clock import Clock
     from brokerd.log.append import AppendResult
     from brokerd.replication.partition import Partition
-    from brokerd.server.connection import Connection
-    from brokerd.server.receive_buffers import ReceiveBuffers
+    from brokerd.server.net.connection import Connection
+    from brokerd.server.net.receive_buffers import ReceiveBuffers
 
 logger = logging.getLogger(__name__)
 

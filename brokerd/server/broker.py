@@ -45,11 +45,11 @@ from brokerd.server.disk_worker import DiskWorker
 from brokerd.server.duties import Duties, Duty
 from brokerd.server.events import EventRing
 from brokerd.server.fetch_sessions import INT32_MAX, FetchSessions
-from brokerd.server.group_service import GroupService
+from brokerd.server.groups.service import GroupService
 from brokerd.server.live_settings import LiveSettings, cleaner_limits
 from brokerd.server.log_start_saves import LogStartSaves
 from brokerd.server.metadata_cache import MetadataCache
-from brokerd.server.network import BindError, Network
+from brokerd.server.net.network import BindError, Network
 from brokerd.server.parked import ParkingLot
 from brokerd.server.producer_id_source import ProducerIdSource
 from brokerd.server.request_times import RequestTimes

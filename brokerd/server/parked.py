@@ -18,7 +18,7 @@ from brokerd.metrics import FETCH
 
 if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
-    from brokerd.server.connection import Connection
+    from brokerd.server.net.connection import Connection
     from brokerd.server.request_times import RequestTimes, Since
 
 logger = logging.getLogger(__name__)

@@ -30,7 +30,7 @@ from brokerd.metrics import (
 from brokerd.protocol.api_keys import ApiKey
 
 if TYPE_CHECKING:
-    from brokerd.server.connection import Connection
+    from brokerd.server.net.connection import Connection
 
 logger = logging.getLogger(__name__)
 

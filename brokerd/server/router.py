@@ -27,14 +27,14 @@ from brokerd.server.handlers.fetch import serve_fetch
 from brokerd.server.handlers.metadata import refused_api_versions
 from brokerd.server.handlers.produce import ProduceRound
 from brokerd.server.handlers.produce_answers import refuse_old_produce
-from brokerd.server.output import HELD_BYTES_MAX
-from brokerd.server.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
-from brokerd.server.turn_replies import TurnReplies
+from brokerd.server.net.output import HELD_BYTES_MAX
+from brokerd.server.net.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
+from brokerd.server.net.turn_replies import TurnReplies
 
 if TYPE_CHECKING:
     from brokerd.server.broker import Broker
-    from brokerd.server.connection import Connection
-    from brokerd.server.output import Slot
+    from brokerd.server.net.connection import Connection
+    from brokerd.server.net.output import Slot
     from brokerd.server.request_times import Since
 
 logger = logging.getLogger(__name__)

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from brokerd.log.partition_log import PartitionLog
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
-    from brokerd.server.connection import Connection
     from brokerd.server.fetch_sessions import Fetch
-    from brokerd.server.output import Slot
+    from brokerd.server.net.connection import Connection
+    from brokerd.server.net.output import Slot
     from brokerd.server.request_times import Since
 
 logger = logging.getLogger(__name__)

@@ -27,7 +27,7 @@ from brokerd.protocol.acl_operations import GROUP_OPERATIONS, NOT_ASKED
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.broker import Broker
 from brokerd.server.context import ColdHandler, Fields, RequestContext
-from brokerd.server.group_service import NAME_BYTES_MAX
+from brokerd.server.groups.service import NAME_BYTES_MAX
 from brokerd.server.handlers.producers import NO_TRANSACTIONS
 
 KEY_IS_GROUP = 0

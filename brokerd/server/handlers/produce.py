@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
     from brokerd.server.append_queues import Outcome
     from brokerd.server.broker import Broker
-    from brokerd.server.connection import Connection
+    from brokerd.server.net.connection import Connection
 
 logger = logging.getLogger(__name__)
 

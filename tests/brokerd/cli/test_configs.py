@@ -74,7 +74,7 @@ def test_quotas_are_set_shown_and_dropped(at: At) -> None:
 
 
 def test_levels_of_loggers_are_changed(at: At) -> None:
-    logger = "brokerd.server.network"
+    logger = "brokerd.server.net.network"
     added = ("--add-config", f"{logger}=ERROR")
     said = brokerd("configs", *at, "--alter", "--broker-logger", "1", *added).ok()
     assert said.lines == ["Completed updating config for broker-logger 1."]

@@ -15,7 +15,7 @@ from brokerd.log.manager import LogManager
 from brokerd.replication.replicas import ReplicaManager
 from brokerd.replication.state import PartitionState
 from brokerd.server.context import RequestContext
-from brokerd.server.group_service import GroupService
+from brokerd.server.groups.service import GroupService
 
 BROKER_ID = 1
 LISTENER = "PLAINTEXT"

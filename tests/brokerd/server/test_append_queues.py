@@ -17,7 +17,7 @@ from brokerd.protocol.record_walk import Rules
 from brokerd.replication.partition import Partition
 from brokerd.server import append_queues
 from brokerd.server.append_queues import AppendQueues, Outcome
-from brokerd.server.receive_buffers import ReceiveBuffers
+from brokerd.server.net.receive_buffers import ReceiveBuffers
 from tests.brokerd.log.support import batch, headers, records
 from tests.brokerd.replication.support import replica, state
 

@@ -7,7 +7,7 @@ import pytest
 
 from brokerd.metrics import BrokerMetrics
 from brokerd.server.admin import broker_metrics
-from brokerd.server.receive_buffers import ReceiveBuffers
+from brokerd.server.net.receive_buffers import ReceiveBuffers
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from brokerd.protocol import messages
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.server.handlers.produce import ProduceRound
-from brokerd.server.output import OutputQueue
+from brokerd.server.net.output import OutputQueue
 from tests.brokerd.replication.support import replica, state
 
 SEGMENT_BYTES = 4096

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from brokerd.server.connection import Connection
-from brokerd.server.output import OutputQueue
-from brokerd.server.receive_buffers import ReceiveBuffers
+from brokerd.server.net.connection import Connection
+from brokerd.server.net.output import OutputQueue
+from brokerd.server.net.receive_buffers import ReceiveBuffers
 
 
 class Bench:

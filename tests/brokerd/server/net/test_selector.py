@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from brokerd.metrics import LoopTimes
-from brokerd.server.selector import TimedSelector
+from brokerd.server.net.selector import TimedSelector
 
 
 @pytest.fixture

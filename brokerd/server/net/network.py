@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from brokerd.log.open_files import OPEN_FILES_MAX
 from brokerd.security.tls import server_context
-from brokerd.server.admission import Admission, descriptors_for_connections, limits_by_address
-from brokerd.server.connection import Connection
-from brokerd.server.output import OutputQueue
-from brokerd.server.receive_buffers import ReceiveBuffers
-from brokerd.server.tls_connection import TlsConnection, TlsOutputQueue
-from brokerd.server.tls_socket import TlsSocket
+from brokerd.server.net.admission import Admission, descriptors_for_connections, limits_by_address
+from brokerd.server.net.connection import Connection
+from brokerd.server.net.output import OutputQueue
+from brokerd.server.net.receive_buffers import ReceiveBuffers
+from brokerd.server.net.tls_connection import TlsConnection, TlsOutputQueue
+from brokerd.server.net.tls_socket import TlsSocket
 
 if TYPE_CHECKING:
     from brokerd.config import BrokerConfig

@@ -11,8 +11,8 @@ import pytest
 
 from brokerd.config_tls import Store, TlsSettings
 from brokerd.security.tls import server_context
-from brokerd.server.tls_connection import PIECE_BYTES, TlsOutputQueue
-from brokerd.server.tls_socket import TlsFailure, TlsSocket
+from brokerd.server.net.tls_connection import PIECE_BYTES, TlsOutputQueue
+from brokerd.server.net.tls_socket import TlsFailure, TlsSocket
 from tests.support.pki import Authority
 
 TIMEOUT_S = 10

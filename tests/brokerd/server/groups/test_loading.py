@@ -21,8 +21,8 @@ from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import Record, encode_batch
-from brokerd.server import group_loading
-from brokerd.server.group_loading import load
+from brokerd.server.groups import loading
+from brokerd.server.groups.loading import load
 
 NOW_MS = 1_700_000_000_000
 
@@ -74,8 +74,8 @@ async def test_an_empty_partition_is_loaded_at_once(log: PartitionLog) -> None:
 async def test_many_slices_over_many_segments_leave_the_loop_its_turns(
     log: PartitionLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(group_loading, "SLICE_BYTES", 64 * 1024)
-    monkeypatch.setattr(group_loading, "TURN_S", 0)
+    monkeypatch.setattr(loading, "SLICE_BYTES", 64 * 1024)
+    monkeypatch.setattr(loading, "TURN_S", 0)
     for first in range(0, 20_000, 1_000):
         append(log, *(commit(n) for n in range(first, first + 1_000)))
     assert len(log.segments()) > 1

@@ -3,7 +3,7 @@
 import asyncio
 
 from brokerd.metrics import LoopTimes
-from brokerd.server.turn_replies import TurnReplies
+from brokerd.server.net.turn_replies import TurnReplies
 
 
 class Client:

@@ -18,7 +18,7 @@ from brokerd.groups.config import GroupConfig
 from brokerd.groups.partitioner import OFFSETS_TOPIC, partition_for
 from brokerd.replication.partition import Partition
 from brokerd.replication.replicas import ReplicaManager
-from brokerd.server.group_shard import GroupShard
+from brokerd.server.groups.shard import GroupShard
 
 NAME_BYTES_MAX = 32_767
 """What a string in a record of `__consumer_offsets` can hold."""

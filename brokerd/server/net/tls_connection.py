@@ -7,13 +7,13 @@ import asyncio
 import os
 from typing import TYPE_CHECKING
 
-from brokerd.server.connection import Connection
-from brokerd.server.output import TURN_BYTES, OutputQueue, is_file, require_uncut
+from brokerd.server.net.connection import Connection
+from brokerd.server.net.output import TURN_BYTES, OutputQueue, is_file, require_uncut
 
 if TYPE_CHECKING:
-    from brokerd.server.network import Network
+    from brokerd.server.net.network import Network
+    from brokerd.server.net.tls_socket import TlsSocket
     from brokerd.server.router import Router
-    from brokerd.server.tls_socket import TlsSocket
 
 HANDSHAKE_TIMEOUT_S = 10.0
 PIECE_BYTES = 1 << 18

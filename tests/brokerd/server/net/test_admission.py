@@ -2,7 +2,7 @@
 
 import pytest
 
-from brokerd.server.admission import (
+from brokerd.server.net.admission import (
     Admission,
     descriptors_for_connections,
     limits_by_address,

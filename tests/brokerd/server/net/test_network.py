@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from brokerd.config import parse
-from brokerd.server import network as network_module
-from brokerd.server.connection import Connection
-from brokerd.server.network import STALLED_S, Network
-from brokerd.server.output import HELD_BYTES_MAX, OutputQueue
+from brokerd.server.net import network as network_module
+from brokerd.server.net.connection import Connection
+from brokerd.server.net.network import STALLED_S, Network
+from brokerd.server.net.output import HELD_BYTES_MAX, OutputQueue
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlisteners=PLAINTEXT://127.0.0.1:0\n"
 

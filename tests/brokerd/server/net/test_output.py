@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.server.output import SENDFILE_MIN_BYTES, SLOT_BYTES, TURN_BYTES, OutputQueue
+from brokerd.server.net.output import SENDFILE_MIN_BYTES, SLOT_BYTES, TURN_BYTES, OutputQueue
 
 
 class Range:

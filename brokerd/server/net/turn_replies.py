@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from brokerd.metrics import LoopTimes
-    from brokerd.server.connection import Connection
+    from brokerd.server.net.connection import Connection
 
 
 class TurnReplies:

@@ -20,16 +20,16 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from brokerd.protocol.framing import FRAME_SIZE
-from brokerd.server.output import HELD_BYTES_MAX, OutputQueue, Parts, Slot, release
-from brokerd.server.receive_buffers import FIRST_BYTES_MAX, SMALL_FRAME_BYTES
+from brokerd.server.net.output import HELD_BYTES_MAX, OutputQueue, Parts, Slot, release
+from brokerd.server.net.receive_buffers import FIRST_BYTES_MAX, SMALL_FRAME_BYTES
 from brokerd.server.router import SMALLEST_FRAME_BYTES, Router
 
 if TYPE_CHECKING:
     from brokerd.protocol.framing import RequestHeader
     from brokerd.server.handlers.fetch_memo import FetchMemo
-    from brokerd.server.network import Network
+    from brokerd.server.net.network import Network
+    from brokerd.server.net.tls_socket import TlsSocket
     from brokerd.server.parked import Parked
-    from brokerd.server.tls_socket import TlsSocket
 
 logger = logging.getLogger(__name__)
 

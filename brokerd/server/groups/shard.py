@@ -15,8 +15,8 @@ from brokerd.groups.config import GroupConfig
 from brokerd.groups.coordinator import GroupCoordinator
 from brokerd.groups.messages import Effects, HeartbeatRequest, Reply, Ticket
 from brokerd.replication.partition import Partition
-from brokerd.server.group_loading import load
-from brokerd.server.group_writes import GroupWrites
+from brokerd.server.groups.loading import load
+from brokerd.server.groups.writes import GroupWrites
 
 R = TypeVar("R", bound=Reply)
 Ask = Callable[[GroupCoordinator, int, int], Effects]
