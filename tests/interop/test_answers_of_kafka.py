@@ -4,6 +4,7 @@ import struct
 import time
 from dataclasses import fields, is_dataclass
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -116,6 +117,9 @@ BINDING = {"resource_type": 2, "resource_name": "t", "principal": "User:a", "hos
 REQUESTS: list[tuple[ApiKey, int, dict[str, Any]]] = [
     *((ApiKey.METADATA, v, {"topics": [{"name": n} for n in ("plain", "nowhere", "bad/name")],
        "allow_auto_topic_creation": False}) for v in (4, 8, 12)),
+    *((ApiKey.METADATA, v, {"topics": [{"topic_id": UUID(int=77), "name": name}, {"name": "plain"}],
+       "allow_auto_topic_creation": False}) for v, name in ((10, ""), (11, "plain"), (12, ""))),
+    (ApiKey.METADATA, 10, {"topics": [{"name": None}], "allow_auto_topic_creation": False}),
     *((ApiKey.FETCH, 11, fetch(offset)) for offset in (0, 2, 3, 4, -1)),
     (ApiKey.FETCH, 4, fetch(1)),
     *((ApiKey.FETCH, 12, fetch(offset, isolation=1)) for offset in (0, 3)),
@@ -234,6 +238,19 @@ REQUESTS: list[tuple[ApiKey, int, dict[str, Any]]] = [
     (ApiKey.ALTER_REPLICA_LOG_DIRS, 2, {"dirs": [
         {"path": "/no/such", "topics": [{"name": "plain", "partitions": [0]}]}]}),
 ]  # fmt: skip
+
+
+def test_a_topic_is_described_by_its_id_as_by_apache_kafka(ports: tuple[int, int]) -> None:
+    answers = []
+    for port in ports:
+        with Wire(port) as wire:
+            named = wire.ask(ApiKey.METADATA, 12, {"topics": [{"name": "plain"}]})
+            ids = [{"topic_id": named.topics[0].topic_id, "name": name} for name in ("", "x", None)]
+            asked = {"topics": [*ids, {"name": "compacted"}]}
+            answers.append(plain(wire.ask(ApiKey.METADATA, 12, asked)))
+    by_kafka, by_brokerd = answers
+    assert by_brokerd == by_kafka
+    assert [topic["name"] for topic in by_brokerd["topics"]] == ["plain"]
 
 
 @pytest.mark.parametrize("number", range(len(REQUESTS)))

@@ -1,6 +1,7 @@
 """Metadata, by name and by id, with and without creating; and offsets by bare requests."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -63,25 +64,35 @@ def test_a_bad_name_is_refused_and_the_others_are_answered(wire: Wire, new_name:
     ]
 
 
-def test_a_topic_is_found_by_its_id(wire: Wire, new_name: Names) -> None:
+@pytest.mark.parametrize("asked_name", [None, "", "another"])
+def test_a_topic_is_found_by_its_id_whatever_name_stands_beside_it(
+    wire: Wire, new_name: Names, asked_name: str | None
+) -> None:
     name = new_name("by-id")
     create(wire, name)
     by_name = wire.ask(ApiKey.METADATA, 12, {"topics": [{"name": name}]}).topics[0]
     ids = (by_name.topic_id, UUID(int=77))
-    topics = [{"topic_id": topic_id, "name": None} for topic_id in ids]
+    topics = [{"topic_id": topic_id, "name": asked_name} for topic_id in ids]
     found, unknown = wire.ask(ApiKey.METADATA, 12, {"topics": topics}).topics
-    assert (found.name, found.topic_id) == (name, by_name.topic_id)
+    assert (found.name, found.topic_id, found.error_code) == (name, by_name.topic_id, 0)
+    assert len(found.partitions) == 2
+    assert (unknown.name, unknown.topic_id) == (None, UUID(int=77))
     assert unknown.error_code == ErrorCode.UNKNOWN_TOPIC_ID
 
 
-@pytest.mark.parametrize("version", [10, 11, 12])
-def test_a_topic_without_name_and_id_is_refused_alone(wire: Wire, version: int) -> None:
+@pytest.mark.parametrize("version", [10, 11])
+@pytest.mark.parametrize("topic", [{"topic_id": UUID(int=77), "name": ""}, {"name": None}])
+def test_ids_are_refused_in_the_versions_that_have_them_and_may_not_use_them(
+    wire: Wire, version: int, topic: dict[str, Any]
+) -> None:
+    (refused,) = wire.ask(ApiKey.METADATA, version, {"topics": [topic]}).topics
+    assert refused.error_code == ErrorCode.INVALID_REQUEST
+
+
+def test_a_topic_without_name_and_id_is_refused_alone(wire: Wire) -> None:
     topics = {"topics": [{"topic_id": None, "name": None}]}
-    (refused,) = wire.ask(ApiKey.METADATA, version, topics).topics
-    assert refused.error_code in (
-        ErrorCode.INVALID_TOPIC_EXCEPTION,
-        ErrorCode.UNKNOWN_TOPIC_ID,
-    )
+    (refused,) = wire.ask(ApiKey.METADATA, 12, topics).topics
+    assert refused.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
 
 
 @pytest.mark.parametrize("version", range(13))

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Collection
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from brokerd.cluster.names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 CREATED_AT_ONCE = 32
 WARM_UPS_MAX = 3
+
+IDS_FIELD_FROM, IDS_FROM = 10, 12
+"""Versions of Metadata: the first with a topic's id, and the first in which it may be used."""
 
 _API_KEYS = [
     {"api_key": int(key), "min_version": low, "max_version": high}
@@ -55,11 +59,27 @@ def refused_api_versions() -> Fields:
 
 def metadata(broker: Broker, context: RequestContext, request: Any) -> Reply | Awaitable[Reply]:
     """Brokers of the client's listener, and the topics asked for; creates them where allowed."""
+    _check_ids(context, request)
     answer = _Answer(broker, context, request)
     missing = answer.topics_to_create()
     if missing or answer.is_slow() or answer.new_topics():
         return _metadata_later(broker, answer, missing)
     return answer.encode()
+
+
+def _check_ids(context: RequestContext, request: Any) -> None:
+    """Topics are asked for by id from version 12 on; 10 and 11 have the field and refuse its use.
+    Raises KafkaError."""
+    if request.topics is None or not IDS_FIELD_FROM <= context.api_version < IDS_FROM:
+        return
+    for topic in request.topics:
+        what = "a topic has no name"
+        if topic.name is not None:
+            if not topic.topic_id:
+                continue
+            what = "topic ids are not supported"
+        version = context.api_version
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"version {version} of Metadata: {what}")
 
 
 async def _metadata_later(broker: Broker, answer: _Answer, missing: list[str]) -> Reply:
@@ -89,6 +109,10 @@ class _Answer:
         self._version = context.api_version
         self._operations = bool(getattr(request, "include_topic_authorized_operations", False))
         self._failures: dict[str, ErrorCode] = {}
+        topics = request.topics or ()
+        self._ids = list(dict.fromkeys(filter(None, (_id_of(each) for each in topics))))
+        # one id, and the names of the request count no more, as in Kafka
+        self._names = [] if self._ids else [topic.name for topic in topics]
 
     @property
     def _is_for_all(self) -> bool:
@@ -103,14 +127,14 @@ class _Answer:
             return []
         known = self._broker.cluster.image.topics
         missing = []
-        for topic in self._request.topics:
-            if topic.name is not None and topic.name not in known:
+        for name in self._names:
+            if name is not None and name not in known:
                 try:
-                    check_topic_name(topic.name)
+                    check_topic_name(name)
                 except KafkaError as error:
-                    self._failures[topic.name] = error.code
+                    self._failures[name] = error.code
                 else:
-                    missing.append(topic.name)
+                    missing.append(name)
         return list(dict.fromkeys(missing))
 
     def new_topics(self) -> list[str]:
@@ -118,11 +142,7 @@ class _Answer:
         if self._is_for_all:
             return []
         readiness = self._broker.cluster.readiness
-        return [
-            topic.name
-            for topic in self._request.topics
-            if topic.name is not None and readiness.is_awaited(topic.name)
-        ]
+        return [name for name in self._names if name is not None and readiness.is_awaited(name)]
 
     def failed(self, name: str, error: BaseException) -> None:
         """A topic could not be created (or has no leaders yet)."""
@@ -132,11 +152,12 @@ class _Answer:
         self._failures[name] = code
 
     def _infos(self) -> Collection[TopicInfo]:
-        """The existing topics of the answer that are asked for by name, or all."""
-        known = self._broker.cluster.image.topics
+        """The existing topics of the answer."""
+        image = self._broker.cluster.image
         if self._is_for_all:
-            return known.values()
-        return [known[topic.name] for topic in self._request.topics if topic.name in known]
+            return image.topics.values()
+        names = self._names or [image.topic_ids.get(each) for each in self._ids]
+        return [image.topics[name] for name in names if name in image.topics]
 
     def is_slow(self) -> bool:
         """Whether so many partitions must be encoded that it takes several turns of the loop."""
@@ -161,7 +182,8 @@ class _Answer:
         if self._is_for_all:
             topics = [self._known(info) for info in image.topics.values()]
         else:
-            topics = [self._topic(topic) for topic in self._request.topics]
+            topics = [self._by_id(topic_id) for topic_id in self._ids]
+            topics += [self._by_name(name) for name in self._names]
         return encode_metadata(self._version, fields, topics)
 
     def _brokers(self) -> list[Fields]:
@@ -178,24 +200,29 @@ class _Answer:
     def _known(self, info: TopicInfo) -> bytes:
         return self._broker.metadata.topic(self._version, self._operations, info)
 
-    def _topic(self, topic: Any) -> bytes:
+    def _by_id(self, topic_id: UUID) -> bytes:
         image = self._broker.cluster.image
-        name = topic.name
-        topic_id = getattr(topic, "topic_id", None)
-        if name is None and topic_id is not None:
-            name = image.topic_ids.get(topic_id)
-            if name is None:
-                return self._unknown("", topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
+        info = image.topics.get(image.topic_ids.get(topic_id, ""))
+        if info is None:
+            return self._unknown(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
+        return self._known(info)
+
+    def _by_name(self, name: str | None) -> bytes:
         if name is None:
             return self._unknown("", None, ErrorCode.INVALID_TOPIC_EXCEPTION)
-        info = image.topics.get(name)
+        info = self._broker.cluster.image.topics.get(name)
         if info is not None:
             return self._known(info)
         return self._unknown(name, None, self._failures.get(name) or _why_unknown(name))
 
-    def _unknown(self, name: str, topic_id: Any, code: ErrorCode) -> bytes:
+    def _unknown(self, name: str | None, topic_id: UUID | None, code: ErrorCode) -> bytes:
         fields = {"error_code": int(code), "name": name, "topic_id": topic_id}
         return encode_topic(self._version, fields)
+
+
+def _id_of(topic: Any) -> UUID | None:
+    """The id a topic is asked for by; None for none, which is zero on the wire."""
+    return getattr(topic, "topic_id", None)
 
 
 def _why_unknown(name: str) -> ErrorCode:
