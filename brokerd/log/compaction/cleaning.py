@@ -173,7 +173,9 @@ class _Cleaning:
             for each in group:
                 for batches, table in tables(self._batches(each)):
                     kept = self._kept(batches, table, rules, transactions)
-                    is_changed |= self._write(output, batches, kept)
+                    # what headers say of damaged batches would be no count
+                    walked = np.bincount(table.batch_of, minlength=len(batches)).tolist()
+                    is_changed |= self._write(output, batches, kept, walked)
             aborted, transactions.kept = transactions.kept, []
             output.finish(aborted, modified_ns)
             crash_points.reached("cleaned-written")
@@ -222,15 +224,20 @@ class _Cleaning:
         return header.last_offset == last_offset
 
     def _write(
-        self, output: CleanedSegment, batches: list[StoredBatch], kept: list[Buffer | None]
+        self,
+        output: CleanedSegment,
+        batches: list[StoredBatch],
+        kept: list[Buffer | None],
+        walked: list[int],
     ) -> bool:
-        """Write what stays; whether that is anything else than what was read."""
+        """Write what stays; whether that is anything else than what was read. `walked` is how many
+        records were found in each batch."""
         is_changed = False
         rows: list[tuple[BatchHeader, Buffer]] = []
-        for (header, view), data in zip(batches, kept, strict=True):
+        for (header, view), data, count in zip(batches, kept, walked, strict=True):
             if data is view:
                 rows.append((header, view))
-                self.records_after += header.count
+                self.records_after += count
                 continue
             is_changed = True
             if data is not None:

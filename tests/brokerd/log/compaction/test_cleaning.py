@@ -149,6 +149,7 @@ def test_the_producers_last_batch_is_known_over_a_restart(tmp_path: Path) -> Non
 def test_a_batch_that_lies_stays_is_counted_and_named(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO")
     log = CompactedLog(tmp_path)
     lying = keyed([(b"k", b"1"), (b"k", b"2")])
     lying[65] = 78  # the length of the first key
@@ -161,6 +162,7 @@ def test_a_batch_that_lies_stays_is_counted_and_named(
     assert "at offset 1: a field of a record does not fit it" in caplog.text
     assert [header.base_offset for header in headers(log.log)] == [1, 3]
     assert log.cleaner.metrics.damaged_batches == 1
+    assert "1 of 2 records stay" in caplog.text  # its own are not known and not counted
 
 
 def test_a_segment_that_is_no_chain_of_batches_sets_the_log_aside(
