@@ -98,9 +98,12 @@ def read(directory: str) -> UUID | None:
         name, _, value = line.partition(":")
         if name == "topic_id":
             try:
-                return UUID(bytes=urlsafe_b64decode(value.strip() + "=="))
+                topic_id = UUID(bytes=urlsafe_b64decode(value.strip() + "=="))
             except ValueError:
                 break
+            if topic_id == NIL:  # PartitionMetadataFile refuses it too
+                break
+            return topic_id
     raise ValueError(
         f"{path} does not say a topic id (line 2 should be 'topic_id: …'), so it is not known "
         "whose records these are; remove the file to have them taken for those of the topic that "

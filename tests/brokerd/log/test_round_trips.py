@@ -88,7 +88,7 @@ def test_leader_epochs(tmp_path: Path, steps: list[tuple[int, int]]) -> None:
 
 
 @in_tmp_path
-@given(topic_id=st.uuids())
+@given(topic_id=st.uuids(allow_nil=False))
 def test_the_id_of_a_topic(tmp_path: Path, topic_id: UUID) -> None:
     topic_ids.write(str(tmp_path), topic_id)
     assert topic_ids.read(str(tmp_path)) == topic_id

@@ -24,15 +24,18 @@ def fill(manager: LogManager, topic: str = "t", count: int = 20) -> None:
         log.append([batch(size=300, timestamp_ms=NOW_MS + i)], 0, NOW_MS)
 
 
+@pytest.mark.parametrize(
+    "said", [b"\xffjunk", b"version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA"], ids=["junk", "zero"]
+)
 def test_a_log_whose_topic_id_cannot_be_read_is_not_served_but_the_others_are(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, said: bytes
 ) -> None:
     manager = start(tmp_path)
     fill(manager)
     fill(manager, "other")
     manager.shutdown()
     metadata = tmp_path / "t-0" / "partition.metadata"
-    metadata.write_bytes(b"\xffjunk")
+    metadata.write_bytes(said)
     manager = start(tmp_path)
     assert str(metadata) in caplog.text
     with pytest.raises(KafkaError, match=r"partition\.metadata does not say a topic id"):
