@@ -305,7 +305,7 @@ def _listener_values(texts: dict[str, str], problems: list[str]) -> dict[str, An
     if inner and inner not in known:
         problems.append(f"inter.broker.listener.name: {inner} is not an advertised listener")
     if names is None or bound is None:
-        return {}
+        return {"listeners": bound or _unplaced(texts, protocols)}
     if not inner:
         told_names = [each.name for each in bound if each.name in known]
         inner = "PLAINTEXT" if "PLAINTEXT" in known else told_names[0]
@@ -314,6 +314,14 @@ def _listener_values(texts: dict[str, str], problems: list[str]) -> dict[str, An
         "advertised_listeners": names,
         "inter_broker_listener_name": inner,
     }
+
+
+def _unplaced(texts: dict[str, str], protocols: Mapping[str, str]) -> tuple[Listener, ...]:
+    """Listeners whose addresses are wrong, for what else can be said of them."""
+    named = listener_names({"listeners": texts.get("listeners", "")})
+    return tuple(
+        Listener(each, protocols[each], "", 0) for each in sorted(named & protocols.keys())
+    )
 
 
 def _contradictions(values: dict[str, Any]) -> list[str]:
