@@ -1,12 +1,17 @@
 """Java's ways where they show in the output of Kafka's tools."""
 
 import re
+import string
+from base64 import urlsafe_b64decode
 from collections.abc import Iterable
+from uuid import UUID
 
 from brokerd.cli.options import CliError
 from brokerd.groups.partitioner import java_string_hash
 
 _CAPACITY_MIN = 16
+_BASE64 = frozenset(string.ascii_letters + string.digits + "-_")
+_ID_BYTES, _ID_TEXT_MAX = 16, 24
 
 
 def hash_map_order(names: Iterable[str], *, sized: bool = False) -> list[str]:
@@ -55,3 +60,26 @@ def include_list(pattern: str) -> "re.Pattern[str]":
         return re.compile(text)
     except re.error:
         raise CliError(f"{text} is an invalid regex.") from None
+
+
+def uuid_of(text: str) -> UUID:
+    """`Uuid.fromString`: base64url, with or without padding. Raises CliError in its words."""
+    if len(text) > _ID_TEXT_MAX:
+        raise CliError(
+            f"Input string with prefix `{text[:_ID_TEXT_MAX]}` is too long to be decoded as a"
+            " base64 UUID"
+        )
+    bare = text.rstrip("=")
+    for each in bare:
+        if each not in _BASE64:
+            # Java looks at the characters as bytes of Latin-1
+            raise CliError(f"Illegal base64 character {each.encode('latin-1', 'replace').hex()}")
+    if len(bare) % 4 == 1:
+        raise CliError("Last unit does not have enough valid bits")
+    data = urlsafe_b64decode(bare + "=" * (-len(bare) % 4))
+    if len(data) != _ID_BYTES:
+        raise CliError(
+            f"Input string `{text}` decoded as {len(data)} bytes, which is not equal to the"
+            f" expected {_ID_BYTES} bytes of a base64-encoded UUID"
+        )
+    return UUID(bytes=data)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+import brokerd
 from brokerd import config_values
 
 Options = argparse.Namespace
@@ -31,6 +32,7 @@ class OptionParser(argparse.ArgumentParser):
         super().__init__(
             prog=f"brokerd {command}", description=description, formatter_class=_help_width
         )
+        self.add_argument("--version", help="Print the version.", action=_PrintVersion, nargs=0)
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message[:1].upper() + message[1:])
@@ -56,6 +58,14 @@ class OptionParser(argparse.ArgumentParser):
         """What every command that talks to brokers takes."""
         self.option("bootstrap-server", "REQUIRED: the brokers to ask first.", "HOST:PORT,…")
         self.option("command-config", "A properties file for the client.", "FILE")
+
+
+class _PrintVersion(argparse.Action):
+    """Ends the command before anything is checked or asked, as --help does."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        print(brokerd.__version__)
+        parser.exit()
 
 
 def run(parser: OptionParser, command: Callable[[Options], int], arguments: Sequence[str]) -> int:

@@ -6,10 +6,11 @@ With --zookeeper the brokers are looked up there and asked. Only that form chang
 
 from collections import defaultdict
 from collections.abc import Sequence
+from uuid import UUID
 
 from brokerd.cli import admin
 from brokerd.cli.client import Client
-from brokerd.cli.java import include_list
+from brokerd.cli.java import include_list, uuid_of
 from brokerd.cli.options import (
     CliError,
     OptionParser,
@@ -29,12 +30,16 @@ from brokerd.cli.topic_lines import (
     topic_line,
 )
 from brokerd.cli.words import check
+from brokerd.cluster.codecs import topic_id_text
+from brokerd.cluster.topic_configs import check_topic_config
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 
 ACTIONS = ("list", "describe", "create", "alter", "delete")
 TIMEOUT_MS = 30_000
 SET, DELETE = 0, 1
+NO_ID = UUID(int=0)
+"""Kafka's Uuid.ZERO_UUID: the topic is named otherwise."""
 INT16_MAX = 2**15 - 1
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state"})
 _REPORTS = (
@@ -69,6 +74,7 @@ def topics(arguments: Sequence[str]) -> int:
     ):
         parser.flag(action, text)
     parser.option("topic", "The topic; a regular expression except with --create.", "TOPIC")
+    parser.option("topic-id", "With --describe: the topic of this id.", "ID")
     parser.option("partitions", "How many; they only grow.", "N", int)
     parser.option("replication-factor", "How many replicas each has.", "N", int)
     parser.option("replica-assignment", "Brokers of each partition.", "1:2,2:3,…")
@@ -82,6 +88,9 @@ def topics(arguments: Sequence[str]) -> int:
     parser.flag("under-min-isr-partitions", "Only these.")
     parser.flag("at-min-isr-partitions", "Only these.")
     parser.flag("unavailable-partitions", "Only those without a live leader.")
+    parser.option(
+        "partition-size-limit-per-response", "Taken and not needed: Metadata tells all.", "N", int
+    )
     return run(parser, _run, arguments)
 
 
@@ -103,7 +112,10 @@ def _checked(options: Options) -> str:
     action = one_of(options, ACTIONS, message)
     if not has(options, "zookeeper") and not has(options, "bootstrap-server"):
         raise UsageError("--bootstrap-server must be specified")
-    if action not in ("list", "describe") or has(options, "if-exists"):
+    if action == "describe":
+        if options.if_exists and not has(options, "topic") and not has(options, "topic-id"):
+            raise UsageError("--topic or --topic-id is required to describe a topic")
+    elif action != "list":
         require(options, "topic")
     for option, actions in _WHERE.items():
         exclude(options, option, *(each for each in ACTIONS if each not in actions))
@@ -148,8 +160,19 @@ def _existing(client: Client, options: Options) -> list[str]:
     return found
 
 
+def _of_id(client: Client, options: Options, wanted: UUID) -> list[str]:
+    """The topic of that id, if there is one; CliError where there has to be."""
+    topics = admin.all_topics(client, internal=not options.exclude_internal)
+    found = [name for name, topic in topics.items() if getattr(topic, "topic_id", None) == wanted]
+    if not found and not options.if_exists:
+        text = topic_id_text(wanted)
+        raise CliError(f"TopicId '{text}' does not exist as expected")
+    return found
+
+
 def _create(client: Client, options: Options) -> None:
     assignment, settings = _assignment(options.replica_assignment), _settings(options.config)
+    check_topic_config(dict(settings))
     if "." in options.topic or "_" in options.topic:
         print(
             "WARNING: Due to limitations in metric names, topics with a period ('.') or underscore"
@@ -268,7 +291,8 @@ def _delete(client: Client, options: Options) -> None:
 
 
 def _describe(client: Client, options: Options) -> None:
-    names = _existing(client, options)
+    wanted = NO_ID if options.topic_id is None else uuid_of(options.topic_id)
+    names = _existing(client, options) if wanted == NO_ID else _of_id(client, options, wanted)
     found = admin.topics_named(client, names)
     configs = admin.describe_configs(client, admin.TOPIC, names)
     moving = _reassignments(client)

@@ -205,6 +205,7 @@ def test_the_lines_are_those_of_kafkas_tools(at: At, made: str) -> None:
         ("--topic", made),
         ("--topic", made, "--time", "earliest"),
         ("--topic", made, "--time", "max-timestamp"),
+        ("--topic", made, "--time", "latest-tiered"),
         ("--topic-partitions", f"{made}:0"),
         ("--topic", "nowhere"),
         ("--time", "noon"),

@@ -11,6 +11,7 @@ from tests.support.kafka_tools import kafka
 from tests.support.zookeeper import ZooKeeper
 
 At = tuple[str, str]
+NO_ID, UNKNOWN_ID = "A" * 22, "A" * 20 + "BA"
 
 
 def test_a_topic_is_created_described_grown_and_deleted(at: At, topic: str) -> None:
@@ -40,6 +41,16 @@ def test_a_topic_that_exists_is_an_error_unless_told_otherwise(at: At, topic: st
     assert again.code == 1
     assert again.lines == [f"Error while executing topic command : Topic '{topic}' already exists."]
     assert not brokerd(*create, "--if-not-exists").ok().out
+
+
+def test_a_topic_is_described_by_its_id(at: At, topic: str) -> None:
+    """Kafka 3.9.1's own tool fails at that: "Use errors() when managing topic using topic name"."""
+    brokerd("topics", *at, "--create", "--topic", topic).ok()
+    by_name = brokerd("topics", *at, "--describe", "--topic", topic).ok().out
+    topic_id = by_name.split("TopicId: ")[1].split("\t")[0]
+    by_id = ("topics", *at, "--describe", "--topic-id", topic_id)
+    assert brokerd(*by_id).ok().out == by_name
+    assert brokerd(*by_id, "--topic", "nowhere").ok().out == by_name
 
 
 @pytest.mark.parametrize("action", ["--describe", "--delete", "--alter"])
@@ -83,6 +94,8 @@ def test_a_wrong_line_is_refused_before_anything_is_asked() -> None:
         ((*nobody, "--list", "--partitions", "1"), '"[partitions]" can\'t be used with option'),
         ((*nobody, "--alter", "--topic", "t"), 'Missing required argument "[partitions]"'),
         ((*nobody, "--alter", "--topic", "t", "--config", "a=b"), "Option combination"),
+        ((*nobody, "--describe", "--if-exists"), "--topic or --topic-id is required"),
+        ((*nobody, "--delete", "--topic-id", NO_ID), 'Missing required argument "[topic]"'),
         (("--bootstrap-server", "here", "--list"), "here is not host:port"),
     ):
         said = brokerd("topics", *arguments)
@@ -143,6 +156,14 @@ def test_the_lines_are_those_of_kafkas_tool(at: At, topic: str) -> None:
         ("--alter", "--topic", f"{topic}.our_s", "--partitions", "1"),
         ("--create", "--topic", "a b"),
         ("--create", "--topic", f"{topic}.our_s"),
+        ("--describe", "--topic-id", NO_ID, "--topic", f"{topic}.our_s"),
+        ("--describe", "--topic-id", UNKNOWN_ID),
+        ("--describe", "--topic-id", UNKNOWN_ID, "--if-exists"),
+        ("--describe", "--topic-id", "not an id"),
+        ("--describe", "--topic-id", "AAAA"),
+        ("--describe", "--topic-id", NO_ID + "AAA"),
+        ("--describe", "--topic", f"{topic}.our_s", "--partition-size-limit-per-response", "1"),
+        ("--create", "--topic", f"{topic}.x", "--config", "nosuch=1"),
         ("--create", "--topic", f"{topic}.x", "--partitions", "0"),
         ("--create", "--topic", f"{topic}.x", "--config", "retention.ms"),
         ("--create", "--topic", f"{topic}.x", "--replica-assignment", "1:1"),
