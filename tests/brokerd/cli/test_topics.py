@@ -43,14 +43,14 @@ def test_a_topic_that_exists_is_an_error_unless_told_otherwise(at: At, topic: st
     assert not brokerd(*create, "--if-not-exists").ok().out
 
 
+@pytest.mark.kafka
 def test_a_topic_is_described_by_its_id(at: At, topic: str) -> None:
-    """Kafka 3.9.1's own tool fails at that: "Use errors() when managing topic using topic name"."""
     brokerd("topics", *at, "--create", "--topic", topic).ok()
     by_name = brokerd("topics", *at, "--describe", "--topic", topic).ok().out
     topic_id = by_name.split("TopicId: ")[1].split("\t")[0]
-    by_id = ("topics", *at, "--describe", "--topic-id", topic_id)
-    assert brokerd(*by_id).ok().out == by_name
-    assert brokerd(*by_id, "--topic", "nowhere").ok().out == by_name
+    by_id = ("--describe", "--topic-id", topic_id)
+    assert brokerd("topics", *at, *by_id).ok().out == by_name
+    assert differences("topics", at, (by_id, (*by_id, "--topic", "nowhere"))) == {}
 
 
 @pytest.mark.parametrize("action", ["--describe", "--delete", "--alter"])
