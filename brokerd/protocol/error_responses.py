@@ -60,8 +60,8 @@ def _item(entity_type: type, source: Any, error: KafkaError) -> dict[str, Any]:
 
 def _request_items(source: Any, shape: FieldShape) -> tuple[Any, ...]:
     """The request's array that this response array answers: same name, else its only array."""
-    if source is None or isinstance(source, (str, int)):
-        return ()
+    if source is None or isinstance(source, (str, int)) or shape.name == "brokers":
+        return ()  # nobody asks for brokers: they would be made of the topics asked for
     named = getattr(source, shape.name, None)
     if isinstance(named, tuple):
         return named

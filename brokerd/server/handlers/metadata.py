@@ -59,7 +59,13 @@ def refused_api_versions() -> Fields:
 
 def metadata(broker: Broker, context: RequestContext, request: Any) -> Reply | Awaitable[Reply]:
     """Brokers of the client's listener, and the topics asked for; creates them where allowed."""
-    _check_ids(context, request)
+    if IDS_FIELD_FROM <= context.api_version < IDS_FROM and _needs_ids(request):
+        code = int(ErrorCode.INVALID_REQUEST)
+        topics = [
+            {"error_code": code, "name": each.name or "", "topic_id": each.topic_id}
+            for each in request.topics
+        ]
+        return {"brokers": (), "topics": topics}
     answer = _Answer(broker, context, request)
     missing = answer.topics_to_create()
     if missing or answer.is_slow() or answer.new_topics():
@@ -67,19 +73,9 @@ def metadata(broker: Broker, context: RequestContext, request: Any) -> Reply | A
     return answer.encode()
 
 
-def _check_ids(context: RequestContext, request: Any) -> None:
-    """Topics are asked for by id from version 12 on; 10 and 11 have the field and refuse its use.
-    Raises KafkaError."""
-    if request.topics is None or not IDS_FIELD_FROM <= context.api_version < IDS_FROM:
-        return
-    for topic in request.topics:
-        what = "a topic has no name"
-        if topic.name is not None:
-            if not topic.topic_id:
-                continue
-            what = "topic ids are not supported"
-        version = context.api_version
-        raise KafkaError(ErrorCode.INVALID_REQUEST, f"version {version} of Metadata: {what}")
+def _needs_ids(request: Any) -> bool:
+    """Whether a topic has an id, or no name; versions 10 and 11 know the field and refuse both."""
+    return any(each.topic_id or each.name is None for each in request.topics or ())
 
 
 async def _metadata_later(broker: Broker, answer: _Answer, missing: list[str]) -> Reply:

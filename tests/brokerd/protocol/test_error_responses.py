@@ -33,6 +33,12 @@ def test_each_topic_of_a_create_topics_gets_the_error() -> None:
     ]
 
 
+def test_each_topic_of_a_metadata_gets_the_error_and_no_brokers_are_made_up() -> None:
+    answer = answered(ApiKey.METADATA, 9, {"topics": [{"name": "a"}]})
+    assert [(each.name, each.error_code) for each in answer.topics] == [("a", 41)]
+    assert answer.brokers == ()
+
+
 @pytest.mark.parametrize("version", [1, 5])
 def test_each_name_of_a_delete_topics_gets_the_error(version: int) -> None:
     answer = answered(ApiKey.DELETE_TOPICS, version, {"topic_names": ["a", "b"]})
