@@ -12,6 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from brokerd.cli import librdkafka
+from brokerd.cli.group_formatters import (
+    GroupsFormatter,
+    OffsetLinesFormatter,
+    OffsetsFormatter,
+)
 from brokerd.cli.options import (
     CliError,
     OptionParser,
@@ -22,11 +27,18 @@ from brokerd.cli.options import (
     read_properties,
     run,
 )
-from brokerd.cli.record_text import Formatter, Shown
+from brokerd.cli.record_text import Formatter, RecordFormatter, Shown
 
 POLL_S = 0.2
 BATCH = 500
-_FORMATTERS = ("DefaultMessageFormatter", "NoOpMessageFormatter")
+_PACKAGE = "org.apache.kafka.tools.consumer."
+_FORMATTERS = ("DefaultMessageFormatter", "LoggingMessageFormatter", "NoOpMessageFormatter",
+               "OffsetsMessageFormatter", "GroupMetadataMessageFormatter")  # fmt: skip
+_OFFSET_LINES = "kafka.coordinator.group.GroupMetadataManager$OffsetsMessageFormatter"
+_OLDER = {f"kafka.tools.{each}": each for each in _FORMATTERS[:3]} | {
+    _OFFSET_LINES: "OffsetsMessageFormatter"
+}
+"""Names that Kafka 3.9 still takes, with a warning."""
 _TIMESTAMP_TYPES = {1: "CreateTime", 2: "LogAppendTime"}
 
 
@@ -44,7 +56,7 @@ def console_consumer(arguments: Sequence[str]) -> int:
     parser.option("timeout-ms", "End where none has come for so long.", "MS", int)
     parser.option("group", "The consumer group.", "GROUP")
     parser.option("isolation-level", "read_committed or read_uncommitted.", "LEVEL")
-    parser.option("formatter", "DefaultMessageFormatter or NoOpMessageFormatter.", "CLASS")
+    parser.option("formatter", "One of Kafka's own.", "CLASS")
     parser.option("property", "As print.key=true, key.separator=:.", "K=V", many=True)
     parser.option("formatter-config", "The same in a file.", "FILE")
     parser.option("key-deserializer", "Of Kafka's own.", "CLASS")
@@ -52,7 +64,7 @@ def console_consumer(arguments: Sequence[str]) -> int:
     parser.option("consumer-property", "A setting of the consumer.", "K=V", many=True)
     parser.option("consumer.config", "The same in a file.", "FILE")
     parser.flag("skip-message-on-error", "Go on behind a record that cannot be shown.")
-    parser.flag("enable-systest-events", "Taken and not needed.")
+    parser.flag("enable-systest-events", "Say shutdown_complete at the end.")
     return run(parser, _run, arguments)
 
 
@@ -71,6 +83,8 @@ def _run(options: Options) -> int:
         sys.stdout.flush()
         print(f"Processed a total of {ended.count} messages", file=sys.stderr)
         consumer.close()
+        if options.enable_systest_events:
+            print("shutdown_complete", flush=True)
 
 
 class _Ended:
@@ -121,18 +135,35 @@ def _offset(text: str) -> int:
     return int(text)
 
 
-def _formatter(options: Options) -> Formatter | None:
-    """None prints nothing."""
-    name = (options.formatter or _FORMATTERS[0]).rpartition(".")[2]
-    if name not in _FORMATTERS:
-        raise CliError(f"{options.formatter} is not built in; {' and '.join(_FORMATTERS)} are")
+def _formatter(options: Options) -> RecordFormatter | None:
+    """None prints nothing. Raises CliError for a class that is not built in."""
+    name = options.formatter or _FORMATTERS[0]
+    if name in _OLDER:
+        newer = _PACKAGE + _OLDER[name]
+        print(
+            f"WARNING: {name} is deprecated and will be removed in the next major release."
+            f" Please use {newer} instead",
+            file=sys.stderr,
+        )
+    short = _OLDER.get(name, name.removeprefix(_PACKAGE))
+    if short not in _FORMATTERS:
+        known = ", ".join(_PACKAGE + each for each in _FORMATTERS)
+        raise CliError(f"{name} is not built in; these are: {known}")
+    if name == _OFFSET_LINES:
+        return OffsetLinesFormatter()
+    if short == "OffsetsMessageFormatter":
+        return OffsetsFormatter()
+    if short == "GroupMetadataMessageFormatter":
+        return GroupsFormatter()
     properties = read_properties(options.formatter_config)
     properties |= librdkafka.pairs(options.property)
     for part in ("key", "value"):
         given = getattr(options, f"{part}_deserializer")
         if given:
             properties[f"{part}.deserializer"] = given
-    return None if name == _FORMATTERS[1] else Formatter(properties)
+    # that which logs has its logger off unless somebody turns it on: it prints and no more
+    shown = Formatter(properties)
+    return None if short == "NoOpMessageFormatter" else shown
 
 
 def _settings(options: Options) -> dict[str, Any]:
@@ -146,6 +177,7 @@ def _settings(options: Options) -> dict[str, Any]:
     config = librdkafka.settings(
         options, defaults, getattr(options, "consumer.config"), options.consumer_property
     )
+    _check_groups(options)
     if options.group:
         config["group.id"] = options.group
     if "group.id" not in config:
@@ -154,6 +186,25 @@ def _settings(options: Options) -> dict[str, Any]:
     if config.get("auto.offset.reset") in ("none", "error") and options.from_beginning:
         raise CliError("--from-beginning and auto.offset.reset contradict each other")
     return config
+
+
+def _check_groups(options: Options) -> None:
+    """UsageError where the places that may name a group name several."""
+    places = (
+        options.group,
+        librdkafka.pairs(options.consumer_property).get("group.id"),
+        read_properties(getattr(options, "consumer.config")).get("group.id"),
+    )
+    named = list(dict.fromkeys(each for each in places if each is not None))
+    if len(named) > 1:
+        listed = ", ".join(f"'{each}'" for each in named)
+        raise UsageError(
+            "The group ids provided in different places (directly using '--group', via"
+            " '--consumer-property', or via '--consumer.config') do not match."
+            f" Detected group ids: {listed}"
+        )
+    if named and options.partition is not None:
+        raise UsageError("Options group and partition cannot be specified together.")
 
 
 def _begin(consumer: Any, options: Options) -> None:
@@ -169,7 +220,9 @@ def _begin(consumer: Any, options: Options) -> None:
         consumer.subscribe([f"^({pattern})$"])
 
 
-def _consume(consumer: Any, formatter: Formatter | None, options: Options, ended: _Ended) -> int:
+def _consume(
+    consumer: Any, formatter: RecordFormatter | None, options: Options, ended: _Ended
+) -> int:
     limit = options.max_messages if options.max_messages is not None else -1
     waiting_since = time.monotonic()
     while not ended.now and ended.count != limit:
@@ -199,7 +252,7 @@ def _is_over(timeout_ms: int | None, since: float) -> bool:
     return timeout_ms is not None and time.monotonic() - since > timeout_ms / 1000
 
 
-def _print(message: Any, formatter: Formatter | None, skip: bool) -> None:
+def _print(message: Any, formatter: RecordFormatter | None, skip: bool) -> None:
     if formatter is None:
         return
     kind, timestamp_ms = message.timestamp()

@@ -115,11 +115,12 @@ def _value(record: Record, decoded: GroupsRecord) -> str:
         return DELETED
     version = _version(record.value)
     if isinstance(decoded.value, GroupValue):
-        return _json("version", record.value, _group(decoded.value, version))
-    return _json("version", record.value, _offset(decoded.value, version))
+        return _json("version", record.value, group_fields(decoded.value, version))
+    return _json("version", record.value, offset_fields(decoded.value, version))
 
 
-def _offset(value: OffsetValue, version: int) -> dict[str, Any]:
+def offset_fields(value: OffsetValue, version: int) -> dict[str, Any]:
+    """What an offset value of that version says, by Kafka's names and in its order."""
     told: dict[str, Any] = {"offset": value.offset}
     if version >= 3:
         told["leaderEpoch"] = value.leader_epoch
@@ -129,7 +130,9 @@ def _offset(value: OffsetValue, version: int) -> dict[str, Any]:
     return told
 
 
-def _group(value: GroupValue, version: int) -> dict[str, Any]:
+def group_fields(value: GroupValue, version: int, *, opened: bool = True) -> dict[str, Any]:
+    """What a group value of that version says; `opened` shows what consumers say to each other
+    instead of its base64."""
     told: dict[str, Any] = {
         "protocolType": value.protocol_type,
         "generation": value.generation,
@@ -138,7 +141,7 @@ def _group(value: GroupValue, version: int) -> dict[str, Any]:
     }
     if version >= 2:
         told["currentStateTimestamp"] = value.state_since_ms
-    is_consumer = value.protocol_type == _CONSUMER
+    is_consumer = opened and value.protocol_type == _CONSUMER
     told["members"] = [_member(member, version, is_consumer) for member in value.members]
     return told
 

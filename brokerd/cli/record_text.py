@@ -7,6 +7,7 @@ DefaultMessageFormatter (`print.key`, `line.separator` …).
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from brokerd.cli.options import CliError
 
@@ -107,6 +108,13 @@ class Shown:
     key: bytes | None
     value: bytes | None
     headers: Sequence[tuple[str, bytes | None]]
+
+
+class RecordFormatter(Protocol):
+    """What console-consumer prints of a record."""
+
+    def format(self, record: Shown) -> bytes:
+        """All that is printed of it; raises CliError where it cannot be shown."""
 
 
 class Formatter:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from brokerd.groups.partitioner import partition_for
 from tests.support.brokerd import Brokerd
 from tests.support.brokerd_tools import brokerd
 from tests.support.kafka_tools import kafka
@@ -130,6 +131,11 @@ def test_wrong_lines_are_refused(at: At) -> None:
         ("console-consumer", (*at, "--topic", "t", "--partition", "0", "--offset", "x"),
          "The provided offset value 'x' is incorrect"),
         ("console-consumer", (*at, "--topic", "t", "--key-deserializer", "Mine"), "not built in"),
+        ("console-consumer", (*at, "--topic", "t", "--formatter", "Mine"), "not built in"),
+        ("console-consumer", (*at, "--topic", "t", "--group", "a", "--consumer-property",
+                              "group.id=b"), "Detected group ids: 'a', 'b'"),
+        ("console-consumer", (*at, "--topic", "t", "--partition", "0", "--consumer-property",
+                              "group.id=b"), "Options group and partition cannot be"),
         ("get-offsets", (*at, "--time", "noon"), "Malformed time argument noon"),
         ("get-offsets", (*at, "--topic", "nowhere"), "Could not match any topic-partitions"),
         ("log-dirs", at, 'Missing required argument "[describe]"'),
@@ -228,3 +234,32 @@ def test_records_before_an_offset_are_deleted(at: At, topic: str, tmp_path: Path
     assert consume(at, topic, "--from-beginning", "--max-messages", "1").lines == ["three"]
     beyond = delete_records(at, tmp_path, topic, 99).ok()
     assert "OffsetOutOfRangeException" in beyond.out
+
+
+@pytest.mark.kafka
+def test_formatters_write_what_kafkas_write(at: At, made: str, group: str) -> None:
+    produce(at, made, "one\n").ok()
+    member = ("--group", group, "--from-beginning", "--max-messages", "1")
+    assert consume(at, made, *member, "--enable-systest-events").lines == [
+        "one", "shutdown_complete"
+    ]  # fmt: skip
+    brokerd("consumer-groups", *at, "--delete", "--group", group).ok()
+    ends = brokerd("get-offsets", *at, "--topic", "__consumer_offsets").ok().lines
+    home = partition_for(group, len(ends))
+    (count,) = (each.split(":")[2] for each in ends if each.split(":")[1] == str(home))
+    stored = ("--topic", "__consumer_offsets", "--partition", str(home), "--offset", "earliest")
+    package, older = "org.apache.kafka.tools.consumer.", "kafka.coordinator.group."
+    for name in (
+        f"{package}OffsetsMessageFormatter",
+        f"{package}GroupMetadataMessageFormatter",
+        f"{older}GroupMetadataManager$OffsetsMessageFormatter",
+    ):
+        read = ("console-consumer", *at, *stored, "--max-messages", count, "--formatter", name)
+        ours, theirs = brokerd(*read), kafka(*read)
+        assert (ours.out, ours.err, ours.code) == (theirs.out, theirs.err, theirs.code)
+        assert group in ours.out
+    plain = ("console-consumer", *at, "--topic", made, "--from-beginning", "--max-messages", "1",
+             "--enable-systest-events", "--formatter")  # fmt: skip
+    for name in (f"{package}LoggingMessageFormatter", "kafka.tools.NoOpMessageFormatter"):
+        ours, theirs = brokerd(*plain, name), kafka(*plain, name)
+        assert (ours.out, ours.err, ours.code) == (theirs.out, theirs.err, theirs.code)
