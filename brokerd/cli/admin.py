@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from brokerd.cli import client_tls
 from brokerd.cli.addresses import bootstrap_addresses
-from brokerd.cli.client import CALL_TIMEOUT_S, Client, Fields
+from brokerd.cli.client import CALL_TIMEOUT_S, LEADER_MOVED, Client, Fields
 from brokerd.cli.options import CliError, Options, read_properties
 from brokerd.cli.words import check, refusal
 from brokerd.errors import ErrorCode, KafkaError
@@ -17,16 +17,6 @@ T = TypeVar("T")
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
 TOPIC, BROKER, BROKER_LOGGER = 2, 4, 8
 _OF_ONE_BROKER = (BROKER, BROKER_LOGGER)
-_LEADER_MOVED = frozenset(
-    {
-        ErrorCode.NOT_LEADER_OR_FOLLOWER,
-        ErrorCode.LEADER_NOT_AVAILABLE,
-        ErrorCode.FENCED_LEADER_EPOCH,
-        ErrorCode.UNKNOWN_LEADER_EPOCH,
-        ErrorCode.REPLICA_NOT_AVAILABLE,
-        ErrorCode.OFFSET_NOT_AVAILABLE,
-    }
-)
 
 
 def connect(options: Options, timeout_s: float = CALL_TIMEOUT_S) -> Client:
@@ -79,15 +69,20 @@ def list_offsets(
         return _offsets_request(partitions, wanted)
 
     def results(answer: Any) -> dict[TopicPartition, int | KafkaError]:
-        return {
-            (topic.name, each.partition_index): refusal(int(each.error_code))
-            if each.error_code
-            else each.offset
-            for topic in answer.topics
-            for each in topic.partitions
-        }
+        return by_partition(answer, "offset")
 
     return ask_leaders(client, wanted, ApiKey.LIST_OFFSETS, request, results)
+
+
+def by_partition(answer: Any, field: str) -> dict[TopicPartition, int | KafkaError]:
+    """One field of each partition in an answer, or why there is none."""
+    return {
+        (topic.name, each.partition_index): refusal(int(each.error_code))
+        if each.error_code
+        else getattr(each, field)
+        for topic in answer.topics
+        for each in topic.partitions
+    }
 
 
 def ask_leaders(
@@ -108,7 +103,7 @@ def ask_leaders(
         moved: KafkaError | None = None
         for leader, led in leaders.items():
             for each, result in results(client.to(leader, api, request(led))).items():
-                if isinstance(result, KafkaError) and result.code in _LEADER_MOVED:
+                if isinstance(result, KafkaError) and result.code in LEADER_MOVED:
                     moved = result
                 else:
                     found[each] = result

@@ -52,21 +52,24 @@ VERSIONS = {
 }
 """What the tools speak of each API, lowest and highest."""
 
-_MOVED = frozenset(
+LEADER_MOVED = frozenset(
     {
-        ErrorCode.NOT_CONTROLLER,
-        ErrorCode.NOT_COORDINATOR,
-        ErrorCode.COORDINATOR_NOT_AVAILABLE,
-        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
         ErrorCode.NOT_LEADER_OR_FOLLOWER,
         ErrorCode.LEADER_NOT_AVAILABLE,
         ErrorCode.FENCED_LEADER_EPOCH,
         ErrorCode.UNKNOWN_LEADER_EPOCH,
         ErrorCode.REPLICA_NOT_AVAILABLE,
         ErrorCode.OFFSET_NOT_AVAILABLE,
-        ErrorCode.UNSTABLE_OFFSET_COMMIT,
     }
 )
+"""What a partition answers until the metadata has been read again."""
+_MOVED = LEADER_MOVED | {
+    ErrorCode.NOT_CONTROLLER,
+    ErrorCode.NOT_COORDINATOR,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.UNSTABLE_OFFSET_COMMIT,
+}
 """Errors that go away by themselves, or with a look at the metadata."""
 
 

@@ -9,7 +9,7 @@ from brokerd.cli import admin
 from brokerd.cli.admin import TopicPartition
 from brokerd.cli.client import Client
 from brokerd.cli.options import CliError, OptionParser, Options, read_text, require, run
-from brokerd.cli.words import as_java, refusal
+from brokerd.cli.words import as_java
 from brokerd.errors import KafkaError
 from brokerd.protocol.api_keys import ApiKey
 
@@ -99,13 +99,7 @@ def _delete(
         return {"topics": listed, "timeout": TIMEOUT_MS}
 
     def results(answer: Any) -> dict[TopicPartition, int | KafkaError]:
-        return {
-            (topic.name, each.partition_index): refusal(int(each.error_code))
-            if each.error_code
-            else each.low_watermark
-            for topic in answer.topics
-            for each in topic.partitions
-        }
+        return admin.by_partition(answer, "low_watermark")
 
     found = admin.ask_leaders(client, wanted, ApiKey.DELETE_RECORDS, request, results)
     return {each: found[each] for each in wanted}
