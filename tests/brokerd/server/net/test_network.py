@@ -4,7 +4,8 @@ import asyncio
 import logging
 import socket
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -88,18 +89,25 @@ async def test_who_waits_for_memory_goes_on_once_and_not_when_it_is_gone(network
     assert (first.resumed, gone.resumed) == (1, 0)
 
 
-async def test_a_half_sent_frame_that_the_broker_reads_no_further_does_not_stand_still(
+@contextmanager
+def connected_while_memory_is_short(
     network: Network,
-) -> None:
+) -> Iterator[tuple[Connection, socket.socket]]:
+    """A connection with its client's end, while another one waits for memory."""
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     with theirs:
-        connection = Connection(
-            ours, OutputQueue(ours), "here", "PLAINTEXT", network, router()
-        )  # fmt: skip
+        connection = Connection(ours, OutputQueue(ours), "here", "PLAINTEXT", network, router())
         network.connections.add(connection)
         waiter: Any = Waiter()
         network.wait_for_memory(waiter)
+        yield connection, theirs
+
+
+async def test_a_half_sent_frame_that_the_broker_reads_no_further_does_not_stand_still(
+    network: Network,
+) -> None:
+    with connected_while_memory_is_short(network) as (connection, theirs):
         slot = connection.output.reserve(HELD_BYTES_MAX)
         theirs.sendall((200_000).to_bytes(4, "big") + bytes(100))
         connection._on_readable()
@@ -116,15 +124,7 @@ async def test_a_half_sent_frame_that_the_broker_reads_no_further_does_not_stand
 
 
 async def test_a_request_that_waits_is_no_excuse_for_a_half_sent_frame(network: Network) -> None:
-    ours, theirs = socket.socketpair()
-    ours.setblocking(False)
-    with theirs:
-        connection = Connection(
-            ours, OutputQueue(ours), "here", "PLAINTEXT", network, router()
-        )  # fmt: skip
-        network.connections.add(connection)
-        waiter: Any = Waiter()
-        network.wait_for_memory(waiter)
+    with connected_while_memory_is_short(network) as (connection, theirs):
         connection.output.reserve()  # a long poll
         theirs.sendall((200_000).to_bytes(4, "big") + bytes(100))
         connection._on_readable()
