@@ -13,11 +13,13 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.pages import begin
 from tests.support.redis import RedisServer
 from tests.support.web import REPOSITORY, context_of, served
+
+expect.set_options(timeout=15_000)  # a busy machine takes its time; nothing here is measured
 
 SEED = """
 from django.core.management import call_command

@@ -1,5 +1,7 @@
 """What an open page says when something is away: since when, what still works; and its recovery."""
 
+import time
+
 from playwright.sync_api import expect
 
 from tests.browser.pages import announce, put
@@ -20,6 +22,20 @@ def test_an_open_page_says_that_it_is_stale_once_samples_stop_and_recovers(page_
     announce("local", put())
     expect(pill).to_have_text("Live")
     expect(page.locator("#live-banner .alert:visible")).to_have_count(0)
+
+
+def test_a_page_whose_scripts_come_slowly_gets_ticks(page_as):
+    page = page_as("viewer")
+
+    def late(route):
+        time.sleep(1)
+        route.continue_()
+
+    page.route("**/hx-ws*.js", late)
+    put()
+    with page.expect_websocket(timeout=10_000) as connection:
+        page.goto("/c/local/")
+    connection.value.wait_for_event("framereceived", timeout=10_000)
 
 
 def test_an_open_page_tells_of_a_redis_that_hangs_and_recovers(page_as, redis_server):
