@@ -8,7 +8,7 @@ from typing import Any
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, Producer
 from confluent_kafka import TopicPartition as Place
 
-from tests.support.group_members import wait_until
+from tests.support.waiting import wait_until
 
 IN_FLIGHT_MAX = 5_000
 

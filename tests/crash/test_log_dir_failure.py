@@ -15,7 +15,7 @@ from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
 from tests.crash.load import read_back
 from tests.support.brokerd import Brokerd
-from tests.support.group_members import wait_until
+from tests.support.waiting import wait_until
 from tests.support.wire import Wire
 from tests.support.zookeeper import ZooKeeper
 

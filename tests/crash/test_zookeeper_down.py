@@ -6,7 +6,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.crash.load import Load, missing, read_back, repeated
 from tests.support.brokerd import BrokerdCluster
-from tests.support.group_members import ConfluentMember, wait_until
+from tests.support.group_members import ConfluentMember
+from tests.support.waiting import wait_until
 from tests.support.zookeeper import ZooKeeper
 
 TOPIC = "numbers"

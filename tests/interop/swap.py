@@ -2,7 +2,7 @@
 written there. Both listen on one port, so that clients live on while the broker is changed."""
 
 import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from confluent_kafka.admin import (
 
 from tests.support.brokerd import Brokerd
 from tests.support.kafka import ApacheKafka
+from tests.support.waiting import wait_until
 from tests.support.zookeeper import ZooKeeper
 
 TIMEOUT_S = 60
@@ -95,7 +96,7 @@ class Swap:
             leaders = [each.leader for topic in told.values() for each in topic.partitions.values()]
             return wanted <= told.keys() and min(leaders) >= 0
 
-        wait_until(are_led)
+        until(are_led)
 
     def go_on(self, count: int = 40) -> None:
         """Let the lasting producer write that many more numbers."""
@@ -131,7 +132,7 @@ class Swap:
         self.go_on()
 
     def wait_until_cleaned(self, topic: str, offset: int) -> None:
-        wait_until(lambda: self.checkpoint("cleaner-offset-checkpoint", topic) >= offset)
+        until(lambda: self.checkpoint("cleaner-offset-checkpoint", topic) >= offset)
 
     def waiting_for_transactions(self) -> list[dict[str, Any]]:
         """The logs that brokerd could clean further if no transaction were open."""
@@ -144,7 +145,7 @@ class Swap:
 
     def wait_until_saved(self, topic: str, log_start: int) -> None:
         """Until the start of the log would be known after a kill."""
-        wait_until(lambda: self.checkpoint("log-start-offset-checkpoint", topic) == log_start)
+        until(lambda: self.checkpoint("log-start-offset-checkpoint", topic) == log_start)
 
     def checkpoint(self, name: str, topic: str) -> int:
         """What it says of the first partition."""
@@ -153,11 +154,7 @@ class Swap:
         return next((int(line.split()[2]) for line in lines if line.startswith(f"{topic} 0 ")), 0)
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + TIMEOUT_S
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.05)
+until = partial(wait_until, deadline_s=TIMEOUT_S)
 
 
 def put(
@@ -212,7 +209,7 @@ def delete_records(bootstrap: str, topic: str, offset: int) -> None:
 def commit(bootstrap: str, group: str, topic: str, offset: int, metadata: str = "") -> None:
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
     place = TopicPartition(topic, 0, offset, metadata)
-    wait_until(lambda: _commits(consumer, place))
+    until(lambda: _commits(consumer, place))
     consumer.close()
 
 

@@ -3,8 +3,7 @@
 import resource
 import socket
 import struct
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -17,10 +16,10 @@ from brokerd.protocol.records import Record, encode_batch, write_crc
 from tests.support.admin import metric
 from tests.support.brokerd import Brokerd, BrokerdCluster
 from tests.support.fuzz import descriptors
+from tests.support.waiting import wait_until
 from tests.support.wire import Wire
 from tests.support.zookeeper import ZooKeeper, free_port
 
-DEADLINE_S = 30
 MIB = 1 << 20
 
 
@@ -67,13 +66,6 @@ def frugal(
     with BrokerdCluster.started(directory, connect, settings=settings) as cluster:
         cluster.brokers[0].port = port
         yield cluster.brokers[0]
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def produce_frame(topic: str, size: int) -> bytes:

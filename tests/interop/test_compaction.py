@@ -1,8 +1,8 @@
 """Compaction in a real broker: clients read the last value of every key, also after a kill."""
 
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from confluent_kafka.admin import (
 )
 
 from tests.support.brokerd import Brokerd, BrokerdCluster
+from tests.support.waiting import wait_until
 from tests.support.zookeeper import ZooKeeper
 
 SETTINGS = {
@@ -53,11 +54,7 @@ def compaction(broker: Brokerd) -> dict[str, Any]:
     return found
 
 
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.05)
+until = partial(wait_until, deadline_s=60)
 
 
 def cleaned_to(broker: Brokerd, topic: str) -> int:

@@ -5,7 +5,8 @@ kept of the same records under the same settings.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import HEADER_BYTES, Record, encode_batch, iter_batches, write_crc
 from tests.support import written
 from tests.support.brokerd import Brokerd, BrokerdCluster
+from tests.support.waiting import wait_until
 from tests.support.wire import Wire
 from tests.support.zookeeper import ZooKeeper
 
@@ -136,11 +138,7 @@ def kept(address: str, topic: str) -> Found:
     return found
 
 
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.1)
+until = partial(wait_until, deadline_s=DEADLINE_S)
 
 
 def becomes(broker: Brokerd, topic: str, expected: Found) -> None:

@@ -1,8 +1,8 @@
 """Changed frames of every API and version at a live broker: it neither dies, hangs, complains nor
 grows. `python -m tests.support.fuzz` sends a million."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -12,6 +12,7 @@ from brokerd.protocol.records import Record, encode_batch
 from tests.support.admin import metric
 from tests.support.brokerd import Brokerd, BrokerdCluster
 from tests.support.fuzz import SETTINGS, Fuzzer, descriptors, resident_bytes, tidy
+from tests.support.waiting import wait_until
 from tests.support.wire import Wire
 from tests.support.zookeeper import ZooKeeper
 
@@ -29,11 +30,7 @@ def target(zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> It
         yield cluster.brokers[0]
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
+until = partial(wait_until, deadline_s=DEADLINE_S)
 
 
 def test_changed_frames_leave_nothing_behind(target: Brokerd) -> None:
@@ -44,10 +41,10 @@ def test_changed_frames_leave_nothing_behind(target: Brokerd) -> None:
     fuzzer.run(FRAMES // 2)
     tidy(target.port)
     assert min(fuzzer.fates["answered"], fuzzer.fates["closed"]) > FRAMES // 10
-    wait_until(lambda: metric(target, "brokerd_connections") == 0)
-    wait_until(lambda: metric(target, "brokerd_parked_requests") == 0)
+    until(lambda: metric(target, "brokerd_connections") == 0)
+    until(lambda: metric(target, "brokerd_parked_requests") == 0)
     assert metric(target, "kafka_network_socketserver_memorypoolused") == 0
-    wait_until(lambda: descriptors(target)["socket"] <= sockets)
+    until(lambda: descriptors(target)["socket"] <= sockets)
     assert resident_bytes(target) - memory < 20 * MIB
     said = target.said()
     assert "Traceback" not in said, said[said.index("Traceback") - 500 :][:4000]

@@ -15,8 +15,8 @@ from tests.support.group_members import (
     KafkaPythonMember,
     Member,
     MemberProcess,
-    wait_until,
 )
+from tests.support.waiting import wait_until
 from tests.support.zookeeper import ZooKeeper
 
 PARTITIONS = 4

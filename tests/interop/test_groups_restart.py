@@ -7,7 +7,8 @@ from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartiti
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.support.brokerd import Brokerd, BrokerdCluster
-from tests.support.group_members import ConfluentMember, wait_until
+from tests.support.group_members import ConfluentMember
+from tests.support.waiting import wait_until
 from tests.support.zookeeper import ZooKeeper
 
 TOPIC, GROUP = "numbers", "readers"

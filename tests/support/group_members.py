@@ -10,8 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,21 +19,11 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from kafka import KafkaConsumer
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 
-WAIT_S = 30
+from tests.support.waiting import WAIT_S, wait_until
+
 SESSION_TIMEOUT_MS = 3_000
 HEARTBEAT_MS = 100
 ROOT = Path(__file__).parent.parent.parent
-
-
-def wait_until(condition: Callable[[], Any], what: str) -> Any:
-    """The condition's first true value; raises after WAIT_S."""
-    deadline = time.monotonic() + WAIT_S
-    while time.monotonic() < deadline:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.02)
-    raise AssertionError(f"waited {WAIT_S} s in vain until {what}")
 
 
 class Received(NamedTuple):

@@ -10,7 +10,7 @@ from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
 from tests.support.brokerd import Brokerd, BrokerdCluster
-from tests.support.group_members import wait_until
+from tests.support.waiting import wait_until
 from tests.support.wire import Wire
 from tests.support.zookeeper import ZooKeeper
 

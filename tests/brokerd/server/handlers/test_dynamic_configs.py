@@ -1,8 +1,8 @@
 """Settings of brokers changed while they run: they hold at once, and after a restart."""
 
-import time
 import uuid
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
 from tests.support.brokerd import BrokerdCluster
+from tests.support.waiting import wait_until
 from tests.support.wire import Wire
 
 TOPIC, BROKER, BROKER_LOGGER = 2, 4, 8
@@ -56,11 +57,7 @@ def told(ask: Ask, kind: int, name: str, key: str, broker: int = 0) -> tuple[str
     return config.value, config.config_source
 
 
-def until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+until = partial(wait_until, deadline_s=DEADLINE_S)
 
 
 def test_topics_follow_the_default_of_all_brokers_and_a_broker_its_own(
