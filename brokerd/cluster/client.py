@@ -29,6 +29,7 @@ from brokerd.cluster.requests import (
     NewPartitions,
     NewTopic,
 )
+from brokerd.cluster.settling import OWN_PATIENCE_S, PATIENCE_S
 from brokerd.cluster.topic_admin import TopicAdmin
 from brokerd.cluster.watchdog import Watchdog
 from brokerd.cluster.zookeeper import DISCONNECTED, ZooKeeper
@@ -144,6 +145,18 @@ class ClusterClient:
             await self.stop()
             raise
         self._tasks["membership"] = asyncio.ensure_future(self._membership())
+
+    async def settled(self) -> None:
+        """Returns when the controller has dealt with this broker's start (or does not, see
+        `cluster.settling`)."""
+        patience_s = OWN_PATIENCE_S if self.is_controller else PATIENCE_S
+        given_up = await self._feed.settling.wait(patience_s)
+        if given_up:
+            logger.warning(
+                "the controller has not dealt with %d partitions of this broker yet: clients are "
+                "served with the leader epochs of before",
+                given_up,
+            )
 
     async def _end_earlier_session(self) -> None:
         earlier = session_file.load(self._settings.session_file)

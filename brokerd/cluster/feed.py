@@ -23,8 +23,10 @@ from kazoo.exceptions import NodeExistsError, NoNodeError
 from brokerd.cluster import offline, paths, reading
 from brokerd.cluster.changes import ChangeEntry, decode_entry
 from brokerd.cluster.codecs import NodeFormatError, decode_config, decode_config_change
+from brokerd.cluster.controller import LoadedState
 from brokerd.cluster.image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.reading import ReadTopic
+from brokerd.cluster.settling import Settling, is_unsettled
 from brokerd.cluster.zookeeper import Node, ZooKeeper
 from brokerd.config_dynamic import DEFAULT_NAME
 
@@ -49,6 +51,7 @@ class Feed:
         self._zookeeper = zookeeper
         self._broker_id = broker_id
         self._image = image
+        self.settling = Settling()
         self._on_change = on_change
         self._number = NOTHING
         self._config_number = NOTHING
@@ -72,6 +75,7 @@ class Feed:
         names = await self._zookeeper.children(paths.TOPICS)
         marked = set(await self._zookeeper.children(paths.DELETE_TOPICS))
         found: set[str] = set()
+        self.settling.begin()
         wanted = [name for name in sorted(names) if name not in marked]
         async for run in reading.topics(self._zookeeper, wanted):
             infos = await self._read_infos(run)
@@ -117,7 +121,15 @@ class Feed:
             # Whoever reads it now cannot know that it never had a record.
             state = replace(loaded.state, is_new=False)
             infos[state.topic].partitions[state.partition] = state
+            if self._is_unsettled(loaded):
+                self.settling.await_state((state.topic, state.partition))
         return list(infos.values())
+
+    def _is_unsettled(self, loaded: LoadedState) -> bool:
+        me = self._image.brokers.get(self._broker_id)
+        key = (loaded.state.topic, loaded.state.partition)
+        is_served = key not in self._image.offline.get(self._broker_id, ())
+        return is_served and me is not None and is_unsettled(loaded, self._broker_id, me.epoch)
 
     async def brokers(self) -> None:
         """Reads the live brokers anew."""
@@ -159,7 +171,9 @@ class Feed:
         )
         configs = await reading.topic_configs(self._zookeeper, unknown)
         await self._tell(self._image.apply_states(entry.states, configs, zxid, entry.number))
-        await self._tell(self._image.remove_topics(entry.deleted))
+        gone = self._image.remove_topics(entry.deleted)
+        await self._tell(gone)
+        self.settling.settle([*((s.topic, s.partition) for s in entry.states), *gone.deleted])
 
     async def _reload(self, reason: str) -> None:
         logger.warning("loading the whole cluster again: %s", reason)

@@ -1,8 +1,10 @@
 """A broker: its parts, put together, started in order and stopped in the reverse order.
 
-Start: bind the listeners, lock and load the logs, join the cluster, and only then take connections,
-because an answer from an empty image would tell clients that their topics are gone. Stop: take no
-more connections, let requests under way finish, leave the cluster, close the logs cleanly.
+Start: bind the listeners, lock and load the logs, join the cluster, wait until the controller has
+given the partitions their new leader epochs, and only then take connections: an answer from an
+empty image would tell clients that their topics are gone, and an old epoch would have them fenced.
+Stop: take no more connections, let requests under way finish, leave the cluster, close the logs
+cleanly.
 """
 
 from __future__ import annotations
@@ -152,6 +154,7 @@ class Broker:
         gc.freeze()  # what was loaded stays; the collector need not walk it again and again
         self._duties = Duties(self.clock, self._duty_list(), self.metrics.loop_lag_s)
         self._duties.start()
+        await self.cluster.settled()
         self.network.accept(self._router)
         self.is_ready = True
 

@@ -13,6 +13,7 @@ import pytest
 
 from brokerd.protocol.api_keys import ApiKey
 from tests.support.brokerd import Brokerd, BrokerdCluster
+from tests.support.waiting import wait_until
 from tests.support.wire import Wire
 from tests.support.zookeeper import ZooKeeper, free_port
 
@@ -167,3 +168,27 @@ def test_daemon_returns_once_the_broker_is_ready(zookeeper: ZooKeeper, tmp_path:
             if "State:\tZ" in Path(f"/proc/{pid}/status").read_text():
                 break
             time.sleep(0.02)
+
+
+def waiting_at(port: int) -> Wire | None:
+    """A connection that waits on the listener until the broker takes it."""
+    try:
+        return Wire(port)
+    except ConnectionRefusedError:
+        return None
+
+
+def test_the_first_answer_of_a_broker_tells_the_epochs_that_hold(
+    zookeeper: ZooKeeper, tmp_path: Path
+) -> None:
+    with BrokerdCluster.started(tmp_path, zookeeper.connect("/epochs")) as cluster:
+        (broker,) = cluster.brokers
+        with Wire(broker.port) as wire:
+            topic = {"name": "t", "num_partitions": 500, "replication_factor": 1}
+            wire.ask(ApiKey.CREATE_TOPICS, 5, {"topics": [topic], "timeout": 20_000})
+        broker.stop()
+        broker.launch()
+        with wait_until(lambda: waiting_at(broker.port), "it listens") as wire:
+            told = wire.ask(ApiKey.METADATA, 8, {"topics": [{"name": "t"}]}).topics[0].partitions
+        assert {each.leader_epoch for each in told} == {1}
+        broker.wait_until_ready()

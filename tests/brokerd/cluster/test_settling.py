@@ -1,0 +1,72 @@
+"""A broker that starts waits until the controller has dealt with its start."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from brokerd.cluster import client
+from tests.brokerd.cluster.members import Member, Members
+from tests.support.zookeeper import ZooKeeper
+
+
+@pytest.fixture
+async def members(zookeeper: ZooKeeper, tmp_path: Path) -> AsyncIterator[Members]:
+    async with Members(zookeeper, tmp_path) as cluster:
+        yield cluster
+
+
+def epochs(member: Member, topic: str) -> dict[int, int]:
+    """The leader epochs of the partitions that it leads."""
+    states = member.client.image.topics[topic].partitions.values()
+    return {s.partition: s.leader_epoch for s in states if s.leader == member.settings.broker_id}
+
+
+async def test_the_first_broker_of_a_cluster_waits_for_nothing(
+    members: Members, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "OWN_PATIENCE_S", 1e9)
+    (first,) = await members.start(1)
+    await first.client.settled()
+
+
+async def test_a_broker_that_comes_back_is_settled_with_its_new_epochs(
+    members: Members, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for constant in ("PATIENCE_S", "OWN_PATIENCE_S"):
+        monkeypatch.setattr(client, constant, 1e9)
+    (alone,) = await members.start(1, default_partitions=3)
+    await alone.client.auto_create("t")
+    await members.stop(alone)
+    (again,) = await members.start(1)
+    assert set(epochs(again, "t").values()) == {0}, "as it was left"
+    await again.client.settled()
+    assert set(epochs(again, "t").values()) == {1}
+    (second,) = await members.start(2)
+    await second.client.settled()
+    await members.stop(again)
+    (later,) = await members.start(1)
+    await later.client.settled()
+    assert len(epochs(later, "t")) == 3
+    await asyncio.sleep(0.2)
+    assert epochs(later, "t") == {
+        index: members.node(f"/brokers/topics/t/partitions/{index}/state")["leader_epoch"]
+        for index in range(3)
+    }
+
+
+async def test_a_controller_that_does_nothing_is_not_waited_for_for_ever(
+    members: Members, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(client, "PATIENCE_S", 0.2)
+    (alone,) = await members.start(1, default_partitions=2)
+    await alone.client.auto_create("t")
+    await members.stop(alone)
+    members.kazoo.create(
+        "/controller", b'{"version":2,"brokerid":9,"timestamp":"1"}', ephemeral=True
+    )
+    (again,) = await members.start(1)
+    await again.client.settled()
+    assert "has not dealt with 2 partitions" in caplog.text
+    assert set(epochs(again, "t").values()) == {0}
