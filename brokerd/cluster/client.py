@@ -379,6 +379,13 @@ class ClusterClient:
         """Grows topics; the answer per name (None = done). Only on the controller."""
         return await self._topics.grow(growths, timeout_ms, validate_only)
 
+    async def renew_epochs(
+        self, partitions: Collection[tuple[str, int]], timeout_ms: int
+    ) -> dict[tuple[str, int], KafkaError]:
+        """Has the leaders of these partitions go on under a new leader epoch; the partitions of
+        which that is not known in time. Only on the controller (elsewhere NOT_CONTROLLER)."""
+        return await self._topics.renew_epochs(partitions, timeout_ms)
+
     async def auto_create(self, name: str) -> None:
         """Creates a topic with the broker's defaults and waits until it has leaders; nothing is
         done for one that exists. `__consumer_offsets` gets its own partition count and compact

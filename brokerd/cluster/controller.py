@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from brokerd.cluster.codecs import LeaderAndIsr, TopicNode
-from brokerd.cluster.elections import first_state, next_state
+from brokerd.cluster.elections import first_state, next_epoch, next_state
 from brokerd.replication.state import PartitionState
 
 NOT_ANNOUNCED = -1
@@ -142,6 +142,14 @@ class Controller:
         """These topics are new or have grown: the first states of their new partitions."""
         self.topics.update(topics)
         return self._decide_each(_partitions_of(topics), set())
+
+    def epochs_asked(self, partitions: Iterable[Partition]) -> Iterator[PartitionState | None]:
+        """These partitions are to go on as they are, under a new leader epoch; one without a leader
+        stays as it is."""
+        for key in partitions:
+            state = self.states.get(key)
+            is_led = state is not None and state.leader in self.brokers
+            yield next_epoch(state, self.controller_epoch) if state and is_led else None
 
     def _decide_each(
         self, partitions: Iterable[Partition], bounced: set[int]

@@ -69,6 +69,7 @@ class ControllerService:
         self._core = Controller(mandate.epoch, {})
         self._wake = asyncio.Event()
         self._due: set[str] = set()
+        self._epochs_asked: dict[tuple[str, int], None] = {}
         self._applied: dict[int, int] = {}
         self._last_number = -1
         self._brokers_watch = partial(self._flag, "brokers")
@@ -91,6 +92,12 @@ class ControllerService:
     def topic_grown(self) -> None:
         """Tells that the client wrote topic nodes that exist already (no watch sees that)."""
         self._flag("grown")
+
+    def ask_epochs(self, partitions: Iterable[tuple[str, int]]) -> None:
+        """These partitions get a new leader epoch, once however often they are asked for until
+        then."""
+        self._epochs_asked.update(dict.fromkeys(partitions))
+        self._flag("epochs")
 
     def reconnected(self) -> None:
         """Tells that the connection was away: watches are lost, outcomes unknown."""
@@ -177,6 +184,9 @@ class ControllerService:
             await self._log_dirs_failed()
         if due & {"topics", "grown"}:
             await self._topics_changed(grown="grown" in due)
+        if "epochs" in due:
+            asked, self._epochs_asked = self._epochs_asked, {}
+            await self._write(self._core.epochs_asked(asked))
         if due & {"topics", "markers"}:
             await self._take_markers()
             await self._announce_deletions()

@@ -61,10 +61,13 @@ def next_state(
     is_same_leader = leader == state.leader and leader not in bounced
     if is_same_leader and isr == state.isr:
         return None
+    return next_epoch(replace(state, leader=leader, isr=isr), controller_epoch)
+
+
+def next_epoch(state: PartitionState, controller_epoch: int) -> PartitionState:
+    """The state under the leader epoch after its own."""
     return replace(
         state,
-        leader=leader,
-        isr=isr,
         leader_epoch=state.leader_epoch + 1,
         controller_epoch=controller_epoch,
         version=state.version + 1,

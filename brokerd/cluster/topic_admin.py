@@ -11,7 +11,7 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Container, Sequence
+from collections.abc import Awaitable, Callable, Collection, Container, Sequence
 from typing import TypeVar
 from uuid import uuid4
 
@@ -162,6 +162,26 @@ class TopicAdmin:
         if info is None or len(info.partitions) < size:
             return False
         return all(state.leader != NO_LEADER for state in info.partitions.values())
+
+    async def renew_epochs(
+        self, partitions: Collection[tuple[str, int]], timeout_ms: int
+    ) -> dict[tuple[str, int], KafkaError]:
+        """See ClusterClient.renew_epochs."""
+        before = {key: state for key in partitions if (state := self._image.partition(*key))}
+        led = {key: s.leader_epoch for key, s in before.items() if s.leader in self._image.brokers}
+        if not led:
+            return {}
+        self._controller().ask_epochs(led)
+
+        def remaining() -> list[tuple[str, int]]:
+            states = {key: self._image.partition(*key) for key in led}
+            return [
+                key for key, state in states.items() if state and state.leader_epoch <= led[key]
+            ]
+
+        await self._progress.until(lambda: not remaining(), timeout_ms / 1000)
+        await self._others_followed()
+        return {key: _timed_out("The new leader epoch is not known yet.") for key in remaining()}
 
     async def _others_followed(self) -> None:
         """Lets the other brokers hear of it too, so that what a client does next finds it there. A

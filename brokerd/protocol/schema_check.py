@@ -8,7 +8,8 @@ message does not say so, which kio lets pass, nor all of them together have more
 items. Nothing is decoded here, and what is of fixed size is jumped over in one step.
 
 kio also refuses tagged fields that it does not know, which a client of a later Kafka may well send
-and Kafka skips. The walk finds them, and a request that has some is copied without them.
+and Kafka skips, and times of more than 292,000 years. The walk finds both, and a request
+that has some is copied without those fields, with the longest time there can be.
 """
 
 from collections.abc import Callable
@@ -22,8 +23,8 @@ from brokerd.protocol.varint import read_uvarint
 
 
 class Progress:
-    """Of one walk: how many items the request's arrays may still have, and the runs of tagged
-    fields with unknown ones among them: (start, end, what stays)."""
+    """Of one walk: how many items the request's arrays may still have, and what cannot be read as
+    it is: (start, end, what takes its place)."""
 
     __slots__ = ("items_left", "runs")
 
@@ -42,14 +43,17 @@ ZooKeeper."""
 
 _SIZES = {
     "bool": 1, "int8": 1, "int16": 2, "uint16": 2, "int32": 4, "int64": 8, "float64": 8,
-    "error_code": 2, "timedelta_i32": 4, "timedelta_i64": 8, "datetime_i64": 8, "uuid": 16,
+    "error_code": 2, "timedelta_i32": 4, "datetime_i64": 8, "uuid": 16,
 }  # fmt: skip
+_LONGEST_MS = (2**63 - 1) // 1000
+"""292,000 years: kio counts in microseconds, in 64 bits."""
+_INT64 = Struct(">q")
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
 
 
 def checked_request(entity_type: type, view: memoryview) -> memoryview:
-    """The request's body, without the tagged fields that its class does not know.
+    """The request's body, without what its class cannot read (see above).
 
     KafkaError(INVALID_REQUEST) unless lengths and counts fit its bytes.
     """
@@ -129,6 +133,8 @@ def _field(shape: FieldShape, flexible: bool) -> Walker:
 def _item(shape: FieldShape, flexible: bool) -> Walker:
     if shape.entity is not None:
         return walker(shape.entity)
+    if shape.kafka_type == "timedelta_i64":
+        return Walker(_walk_long_time, -1, _INT64.size)
     if shape.kafka_type in _SIZES:
         return _fixed(_SIZES[shape.kafka_type])
     if flexible:
@@ -139,6 +145,15 @@ def _item(shape: FieldShape, flexible: bool) -> Walker:
 
 def _fixed(size: int) -> Walker:
     return Walker(lambda view, position, _: _within(view, position + size), size, size)
+
+
+def _walk_long_time(view: memoryview, position: int, left: Progress) -> int:
+    end = _within(view, position + _INT64.size)
+    (time_ms,) = _INT64.unpack_from(view, position)
+    if not -_LONGEST_MS <= time_ms <= _LONGEST_MS:
+        longest = _INT64.pack(max(-_LONGEST_MS, min(time_ms, _LONGEST_MS)))
+        left.runs.append((position, end, longest))
+    return end
 
 
 def _within(view: memoryview, end: int) -> int:

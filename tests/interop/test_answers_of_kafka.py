@@ -11,6 +11,7 @@ import pytest
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
 from tests.support.protocol_page import rows
+from tests.support.waiting import wait_until
 from tests.support.wire import Wire
 
 pytestmark = pytest.mark.kafka
@@ -117,6 +118,8 @@ BINDING = {"resource_type": 2, "resource_name": "t", "principal": "User:a", "hos
 REQUESTS: list[tuple[ApiKey, int, dict[str, Any]]] = [
     *((ApiKey.METADATA, v, {"topics": [{"name": n} for n in ("plain", "nowhere", "bad/name")],
        "allow_auto_topic_creation": False}) for v in (4, 8, 12)),
+    *((ApiKey.METADATA, v, {"topics": [{"name": n} for n in ("plain", "nowhere") * 2],
+       "allow_auto_topic_creation": False}) for v in (1, 8, 12)),
     *((ApiKey.METADATA, v, {"topics": [{"topic_id": UUID(int=77), "name": name}, {"name": "plain"}],
        "allow_auto_topic_creation": False}) for v, name in ((11, "plain"), (12, ""))),
     *((ApiKey.FETCH, 11, fetch(offset)) for offset in (0, 2, 3, 4, -1)),
@@ -217,6 +220,10 @@ REQUESTS: list[tuple[ApiKey, int, dict[str, Any]]] = [
     (ApiKey.OFFSET_COMMIT, 8, {"group_id": "none", "generation_id_or_member_epoch": 3,
      "member_id": "m", "topics": [{"name": "plain", "partitions": [
          {"partition_index": 0, "committed_offset": 1, "committed_metadata": ""}]}]}),
+    *((ApiKey.OFFSET_COMMIT, v, {"group_id": "kept", "generation_id_or_member_epoch": -1,
+     "member_id": "", "retention_time": time, "topics": [{"name": "plain", "partitions": [
+         {"partition_index": 0, "committed_offset": 1, "committed_metadata": ""}]}]})
+      for v in (2, 4) for time in (86_400_000, 2**63 - 1)),
     (ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, quotas()),
     (ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, quotas(("user", 2))),
     (ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, quotas(("user", 2), ("user", 2))),
@@ -273,6 +280,37 @@ def test_brokerd_answers_as_apache_kafka(ports: tuple[int, int], number: int) ->
             answers.append(plain(wire.ask(key, version, asked)))
     by_kafka, by_brokerd = answers
     assert by_brokerd == by_kafka, f"{key.name} {version}: {by_brokerd} instead of {by_kafka}"
+
+
+def leader_epoch(wire: Wire, topic: str) -> int:
+    (told,) = wire.ask(ApiKey.METADATA, 8, {"topics": [{"name": topic}]}).topics
+    return int(told.partitions[0].leader_epoch)
+
+
+def test_the_leader_epoch_is_raised_by_what_raises_it_in_apache_kafka(
+    ports: tuple[int, int],
+) -> None:
+    requests = [
+        (ApiKey.ELECT_LEADERS, 2, election(0, "compacted")),
+        *(
+            (ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, reassignment("compacted", replicas))
+            for replicas in ([1], [1], None, [1, 1], [77])
+        ),
+    ]
+    kafka, brokerd = ports
+    with Wire(kafka) as wire:
+        before = leader_epoch(wire, "compacted")
+        for request in requests:
+            wire.ask(*request)
+        wait_until(lambda: leader_epoch(wire, "compacted") == before + 2)
+    with Wire(brokerd) as wire:
+        epochs = [leader_epoch(wire, "compacted")]
+        for request in requests:
+            wire.ask(*request)
+            epochs.append(leader_epoch(wire, "compacted"))
+    assert [epoch - epochs[0] for epoch in epochs] == [0, 0, 1, 2, 2, 2, 2]
+    with Wire(kafka) as wire:
+        assert leader_epoch(wire, "compacted") == before + 2
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ class _Answer:
         topics = request.topics or ()
         self._ids = list(dict.fromkeys(filter(None, (_id_of(each) for each in topics))))
         # one id, and the names of the request count no more, as in Kafka
-        self._names = [] if self._ids else [topic.name for topic in topics]
+        self._names = [] if self._ids else list(dict.fromkeys(topic.name for topic in topics))
 
     @property
     def _is_for_all(self) -> bool:

@@ -1,8 +1,9 @@
 """AlterPartitionReassignments, ListPartitionReassignments: which replicas are on their way.
 
 Replicas are not moved yet. What is wrong with a request is said as Kafka says it, the assignment
-that holds already is accepted, and any other is refused with INVALID_REPLICA_ASSIGNMENT. A
-reassignment that a controller of Kafka's left in ZooKeeper is listed.
+that holds already is accepted (the leader goes on under a new epoch, as after any reassignment),
+and any other is refused with INVALID_REPLICA_ASSIGNMENT. A reassignment that a controller of
+Kafka's left in ZooKeeper is listed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.server.handlers.groups import milliseconds
 
 if TYPE_CHECKING:
     from brokerd.cluster.image import MetadataImage
@@ -19,31 +21,49 @@ if TYPE_CHECKING:
     from brokerd.server.broker import Broker
 
 
-def alter_partition_reassignments(broker: Broker, context: RequestContext, request: Any) -> Fields:
+async def alter_partition_reassignments(
+    broker: Broker, context: RequestContext, request: Any
+) -> Fields:
     """One answer per partition."""
     _require_controller(broker)
     image = broker.cluster.image
+    outcomes: dict[tuple[str, int], KafkaError | None] = {}
+    for topic in request.topics:
+        for each in topic.partitions:
+            key = (topic.name, int(each.partition_index))
+            outcomes[key] = _refusal(image, key, each.replicas)
+    accepted = [key for key, error in outcomes.items() if error is None]
+    timeout_ms = milliseconds(request.timeout)
+    outcomes |= await broker.cluster.renew_epochs(accepted, timeout_ms)
     return {
         "error_code": 0,
         "error_message": None,
         "responses": [
             {
                 "name": topic.name,
-                "partitions": [_altered(image, topic.name, each) for each in topic.partitions],
+                "partitions": [
+                    _row(int(each.partition_index), outcomes[topic.name, int(each.partition_index)])
+                    for each in topic.partitions
+                ],
             }
             for topic in request.topics
         ],
     }
 
 
-def _altered(image: MetadataImage, topic: str, asked: Any) -> Fields:
-    index = int(asked.partition_index)
-    answer: Fields = {"partition_index": index, "error_code": 0, "error_message": None}
+def _row(index: int, error: KafkaError | None) -> Fields:
+    code, message = (int(error.code), error.message) if error else (0, None)
+    return {"partition_index": index, "error_code": code, "error_message": message}
+
+
+def _refusal(
+    image: MetadataImage, key: tuple[str, int], replicas: tuple[int, ...] | None
+) -> KafkaError | None:
     try:
-        _check(image, image.partition(topic, index), asked.replicas)
+        _check(image, image.partition(*key), replicas)
     except KafkaError as error:
-        answer.update(error_code=int(error.code), error_message=error.message)
-    return answer
+        return error
+    return None
 
 
 def _check(

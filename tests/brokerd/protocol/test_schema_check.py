@@ -1,6 +1,7 @@
 """No length and no count in a request may promise more than its bytes hold."""
 
 import struct
+from datetime import timedelta
 
 import pytest
 
@@ -114,3 +115,14 @@ def test_tagged_fields_are_held_to_their_bytes_and_to_the_number_of_items() -> N
     assert refused(ApiKey.METADATA, 9, head + b"\xff\xff\xff\xff\x0f\x63\x00")
     too_many = b"\xc1\x9a\x0c" + b"\x63\x00" * (ITEMS_MAX + 1)
     assert refused(ApiKey.METADATA, 9, head + too_many)
+
+
+@pytest.mark.parametrize("time_ms", [2**63 - 1, -(2**63), 2**62, 9_223_372_036_854_776])
+def test_a_time_that_python_cannot_hold_is_the_longest_there_is(time_ms: int) -> None:
+    head = b"\0\1g" + struct.pack(">ih", -1, 0)
+    topics = struct.pack(">ih", 1, 1) + b"t" + struct.pack(">iiqh", 1, 0, 7, 0)
+    body = head + struct.pack(">q", time_ms) + topics
+    read = messages.decode_request(ApiKey.OFFSET_COMMIT, 2, body)
+    assert abs(read.retention_time) > timedelta(days=100_000_000)
+    assert (read.retention_time > timedelta()) == (time_ms > 0)
+    assert read.topics[0].partitions[0].committed_offset == 7
