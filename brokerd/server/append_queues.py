@@ -10,6 +10,10 @@ of it is done. What all queues hold counts against `queued.max.request.bytes`, a
 that are being received. A batch whose connection has gone is appended all the same, as it would
 be had it come a moment earlier; one whose partition is led by another broker by then, or is
 deleted, is refused.
+
+What a client pipelines behind such a batch finds it in the log, as in Kafka, which handles one
+request of a connection at a time: more Produces go on, since they queue up behind each other, and
+at anything else the connection is held until its batches are done.
 """
 
 from __future__ import annotations
@@ -67,9 +71,10 @@ class Outcome:
 
 
 class _Entry:
-    __slots__ = ("batch", "outcome", "size_bytes", "work")
+    __slots__ = ("batch", "connection", "outcome", "size_bytes", "work")
 
-    def __init__(self, batch: bytearray, work: Work | None) -> None:
+    def __init__(self, connection: Connection, batch: bytearray, work: Work | None) -> None:
+        self.connection = connection
         self.batch = batch
         self.size_bytes = len(batch)
         self.work = work
@@ -112,6 +117,7 @@ class AppendQueues:
         self._memory = memory
         self._loop = asyncio.get_running_loop()
         self.by_partition: dict[Partition, _Queue] = {}
+        self._awaited: set[Connection] = set()
         self._threads: ThreadPoolExecutor | None = None
         self._empty = asyncio.Event()
         self._empty.set()
@@ -129,7 +135,10 @@ class AppendQueues:
         if queue is None:
             queue = self.by_partition[partition] = _Queue(partition)
             self._empty.clear()
-        entries = [_Entry(bytearray(batch), work.get(i)) for i, batch in enumerate(batches)]
+        entries = [
+            _Entry(connection, bytearray(batch), work.get(i)) for i, batch in enumerate(batches)
+        ]
+        connection.batches_queued += len(entries)
         size_bytes = sum(entry.size_bytes for entry in entries)
         queue.waiting += entries
         queue.size_bytes += size_bytes
@@ -140,6 +149,12 @@ class AppendQueues:
         if not queue.at_work:
             self._send_out(queue)
         return tuple(entry.outcome for entry in entries)
+
+    def hold_until_done(self, connection: Connection) -> None:
+        """Nothing more of a connection is served until the batches that it has queued are done."""
+        if connection not in self._awaited:
+            self._awaited.add(connection)
+            connection.hold()
 
     def _send_out(self, queue: _Queue) -> None:
         if self._closed:
@@ -178,11 +193,19 @@ class AppendQueues:
                 self._empty.set()
         for entry, result in zip(entries, results, strict=True):
             entry.outcome.tell(result)
+            self._is_done(entry.connection)
         self._memory.repay(size_bytes)
         if queue.held and not queue.is_filled_to(0.5):
             held, queue.held = queue.held, set()
             for connection in held:
                 connection.let_go()
+
+    def _is_done(self, connection: Connection) -> None:
+        """One more of its batches."""
+        connection.batches_queued -= 1
+        if not connection.batches_queued and connection in self._awaited:
+            self._awaited.remove(connection)
+            connection.let_go()
 
     def _append(
         self, partition: Partition, done: Sequence[Batch | KafkaError]
@@ -213,6 +236,7 @@ class AppendQueues:
         """Forget what is queued; nothing is appended any more."""
         self._closed = True
         self.by_partition.clear()
+        self._awaited.clear()
         if self._threads is not None:
             threads, self._threads = self._threads, None
             await asyncio.to_thread(threads.shutdown, wait=True, cancel_futures=True)

@@ -1,8 +1,9 @@
 """From frames to handlers, and from their answers to the connection's queue of replies.
 
 Produce and Fetch get their bytes directly. A run of Produces in one receive is collected and
-appended together; it is closed before any other request is served, so that what a client sees is
-the order it asked in. All other requests are decoded by the message door and served by the table.
+appended together; it is closed before any other request is served, and waited for where it went
+through a queue, so that what a client sees is the order it asked in. All other requests are decoded
+by the message door and served by the table.
 """
 
 from __future__ import annotations
@@ -65,8 +66,9 @@ class Router:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def frames(self, connection: Connection, buffer: bytearray, view: memoryview, end: int) -> int:
-        """Serves the complete frames in `buffer[:end]`, fewer where they are many or their replies
-        large; the position behind the last one that was served."""
+        """Serves the complete frames in `buffer[:end]`, fewer where they are many, their replies
+        large, or what was produced is not in the log yet; the position behind the last one that was
+        served."""
         try:
             return self._frames(connection, buffer, view, end)
         except BaseException:
@@ -91,6 +93,9 @@ class Router:
                 served += count
             else:
                 produces.commit(connection)
+                if connection.batches_queued:
+                    self._broker.appends.hold_until_done(connection)
+                    break
                 others += 1
                 others_bytes += size
                 memo = connection.fetch_memo if api_key == FETCH else None

@@ -119,7 +119,7 @@ REQUESTS: list[tuple[ApiKey, int, dict[str, Any]]] = [
     *((ApiKey.METADATA, v, {"topics": [{"name": n} for n in ("plain", "nowhere", "bad/name")],
        "allow_auto_topic_creation": False}) for v in (4, 8, 12)),
     *((ApiKey.METADATA, v, {"topics": [{"name": n} for n in ("plain", "nowhere") * 2],
-       "allow_auto_topic_creation": False}) for v in (1, 8, 12)),
+       "allow_auto_topic_creation": False}) for v in (4, 8, 12)),
     *((ApiKey.METADATA, v, {"topics": [{"topic_id": UUID(int=77), "name": name}, {"name": "plain"}],
        "allow_auto_topic_creation": False}) for v, name in ((11, "plain"), (12, ""))),
     *((ApiKey.FETCH, 11, fetch(offset)) for offset in (0, 2, 3, 4, -1)),

@@ -207,3 +207,30 @@ def test_a_broker_that_stops_meanwhile_keeps_what_it_acknowledged(
         assert "Traceback" not in broker.said()
         broker.start()
         assert len(consumed(broker, "t", acknowledged)) >= acknowledged > 1
+
+
+@pytest.mark.parametrize("acks", [0, 1])
+def test_what_is_pipelined_behind_records_finds_them_however_long_they_take_to_pack(
+    packing: Brokerd, new_name: Names, acks: int
+) -> None:
+    topic = new_name("pipelined")
+    create(packing, topic)
+    batch = bytes(encode_batch(LARGE))
+    rows = [{"partition_index": 0, "timestamp": -1}]
+    asked = {"replica_id": -1, "topics": [{"name": topic, "partitions": rows}]}
+    padding = "x" * 30_000
+    many = {"replica_id": -1, "topics": [*asked["topics"], *(
+        {"name": padding, "partitions": rows} for _ in range(8))]}  # fmt: skip
+    with Wire(packing.port) as wire:
+        for _ in range(3):
+            for question in (asked, many):  # the second has a buffer of its own
+                send(wire, topic, batch, acks)
+                send(wire, topic, batch, acks)
+                wire.request(ApiKey.LIST_OFFSETS, 1, question)
+                wire.request(ApiKey.LIST_OFFSETS, 1, asked)
+        for end in range(1, 7):
+            for _ in range(2 * acks):
+                assert answered(wire)[0] is ErrorCode.NONE
+            for _ in range(2):
+                told = wire.answer(ApiKey.LIST_OFFSETS, 1).topics[0].partitions[0].offset
+                assert told == 1 + 2 * end * len(LARGE)

@@ -45,8 +45,8 @@ class Connection:
     __slots__ = (
         "_buffers", "_fd", "_filled", "_frame", "_frame_size", "_head", "_holds", "_kept", "_loop",
         "_network", "_reading", "_receive_bytes", "_receiving", "_router", "_socket", "_writing",
-        "active_at", "blocked_at", "closed", "fetch_memo", "last_header", "listener", "output",
-        "parked", "peer_host", "produce_memo",
+        "active_at", "batches_queued", "blocked_at", "closed", "fetch_memo", "last_header",
+        "listener", "output", "parked", "peer_host", "produce_memo",
     )  # fmt: skip
 
     def __init__(
@@ -72,6 +72,7 @@ class Connection:
         self._receive_bytes = router.receive_bytes_max
         self._reading = self._writing = self._receiving = False
         self._holds = 0
+        self.batches_queued = 0  # see server/append_queues.py
         self.output = output
         self.peer_host = peer_host
         self.listener = listener
@@ -151,6 +152,9 @@ class Connection:
         try:
             if self._frame is None:
                 self._receive()
+            elif self._kept:
+                self._serve_frame(self._frame)
+                self._kept = self._kept or bool(self._head)
             else:
                 self._receive_frame(self._frame)
         except Exception:
@@ -216,13 +220,25 @@ class Connection:
             if self._filled == len(frame):
                 self._grow(frame)
             return
+        behind = max(0, count - room)
+        self._serve_frame(frame)
+        if self._kept:
+            self._head = bytes(buffers.shared_view[:behind])
+        elif behind and not self.closed:
+            self._parse(buffers.shared, buffers.shared_view, behind)
+
+    def _serve_frame(self, frame: bytearray) -> None:
+        """A large frame that has arrived; kept whole while it must wait for what was produced."""
         self._frame = None
+        position = -1
         try:
-            self._router.frames(self, frame, view, self._frame_size)
+            position = self._router.frames(self, frame, memoryview(frame), self._frame_size)
         finally:
-            buffers.give_back(frame)
-        if count > room and not self.closed:
-            self._parse(buffers.shared, buffers.shared_view, count - room)
+            self._kept = position == 0 and not self.closed
+            if self._kept:
+                self._frame = frame
+            else:
+                self._buffers.give_back(frame)
 
     def _not_received(self, error: OSError) -> None:
         if not isinstance(error, (BlockingIOError, InterruptedError)):

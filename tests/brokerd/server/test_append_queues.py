@@ -29,7 +29,7 @@ class Client:
     """Stands for a connection: something that can be held."""
 
     def __init__(self) -> None:
-        self.holds = 0
+        self.holds = self.batches_queued = 0
         self.was_held = False
 
     def hold(self) -> None:
