@@ -1,7 +1,8 @@
 """flush.messages: after so many records a log is synced, and until it is, nobody may rely on them.
 
-Kafka syncs within the append. Here the sync is done by a thread while other logs are appended to,
-and what arrives meanwhile is synced together by the next one.
+Kafka syncs within the append, so it neither acknowledges nor shows a record before. Here the sync
+is done by a thread while other logs are appended to, and what arrives meanwhile is synced together
+by the next one.
 """
 
 from collections.abc import Callable

@@ -34,11 +34,16 @@ FLUSH_LOOK_MS: Final = 1_000
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DutyTimes:
     """How often duties are due. Kafka's defaults, but for flushes: Kafka never looks for them
-    unless log.flush.scheduler.interval.ms is set."""
+    unless log.flush.scheduler.interval.ms is set.
+
+    `retains_compacted`: Kafka's cleaner does what retention there is of compacted logs, so without
+    log.cleaner.enable there is none (LogManager.cleanupLogs).
+    """
 
     retention_interval_ms: int = 300_000
     checkpoint_interval_ms: int = 60_000
     flush_interval_ms: int = FLUSH_LOOK_MS
+    retains_compacted: bool = True
 
 
 DEFAULT_TIMES: Final = DutyTimes()
@@ -61,7 +66,7 @@ class Housekeeping:
         self._failed = failed
         self._times = times
         self._retention: Iterator[PartitionLog] | None = None
-        self._flushable: dict[Key, int] = {}
+        self._flushable: dict[Key, int | None] = {}  # since when it was synced last
         self._flush: Iterator[Key] | None = None
         self._flushing: set[Key] = set()
         self._is_removing = False
@@ -82,7 +87,7 @@ class Housekeeping:
     def note(self, key: Key, config: LogConfig) -> None:
         """A log obeys these settings now."""
         if config.flush_ms < INT64_MAX or config.flush_messages < INT64_MAX:
-            self._flushable.setdefault(key, 0)
+            self._flushable.setdefault(key, None)
         else:
             self._flushable.pop(key, None)
 
@@ -115,6 +120,8 @@ class Housekeeping:
 
     def _retain(self, log: PartitionLog, now_ms: int) -> int:
         """How many segments were let go."""
+        if log.config.is_compacted and not self._times.retains_compacted:
+            return 0
         try:
             return len(log.apply_retention(now_ms, log.high_watermark))
         except KafkaError as error:
@@ -163,8 +170,11 @@ class Housekeeping:
 
     def _flush_if_due(self, key: Key, now_ms: int) -> None:
         log = self._logs[key]
+        since_ms = self._flushable[key]
+        if since_ms is None:  # known since the last look
+            self._flushable[key] = since_ms = now_ms
         pending = log.log_end_offset - log.recovery_point
-        waited_ms = now_ms - self._flushable[key] if pending else -1
+        waited_ms = now_ms - since_ms if pending else -1
         if pending >= log.config.flush_messages or waited_ms >= log.config.flush_ms:
             self._flushable[key] = now_ms
             self._flushing.add(key)

@@ -59,7 +59,7 @@ class LogManager:
         self._defaults = defaults or LogConfig()
         self._logs: dict[Key, PartitionLog] = {}
         self._contexts: dict[str, LogContext] = {}
-        self.duties = Housekeeping(self._logs, dirs, self._context, times, self._job_failed)
+        self.duties = Housekeeping(self._logs, dirs, self._context, times, self.disk_failed)
         self._compacted: dict[Key, None] = {}
         self._topic_ids = TopicIds()
 
@@ -277,7 +277,8 @@ class LogManager:
         self.on_failing()
         return told
 
-    def _job_failed(self, error: OSError) -> None:
+    def disk_failed(self, error: OSError) -> None:
+        """The file or directory that an error names could not be used."""
         self._disk_failed(error.filename or "", error)
 
     def take_failed(self) -> list[FailedDir]:
@@ -297,7 +298,7 @@ class LogManager:
 
     def write_offsets(self, name: str, offsets: Mapping[Key, int]) -> None:
         """Checkpoint offsets of logs in the directories where they lie; others are forgotten."""
-        for job in self.dirs.checkpoint(name, offsets, self._job_failed):
+        for job in self.dirs.checkpoint(name, offsets, self.disk_failed):
             self._context.submit(job)
 
     def compacted(self) -> list[PartitionLog]:

@@ -89,6 +89,11 @@ class FileRange:
         if file is not None:
             file.unpin()
 
+    @property
+    def path(self) -> str:
+        """Of which file it is, by the name that the segment had."""
+        return self._file.path if self._file is not None else ""
+
     def is_of(self, file: LogFile) -> bool:
         return self._file is file
 

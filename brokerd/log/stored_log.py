@@ -201,10 +201,12 @@ class StoredLog:
     # -- roll --------------------------------------------------------------------------------------
 
     def _is_old(self, timestamp_ms: int, now_ms: int) -> bool:
+        """Whether a batch of that time (-1: it has none) comes too late for the active segment,
+        which goes by the time of its own first batch as long as that has one (LogSegment)."""
         first_ms = self._segments.active.first_timestamp_ms
         if first_ms is None:
             first_ms = self._segments.active.first_timestamp()
-        if first_ms >= 0 and timestamp_ms >= 0:
+        if first_ms >= 0:
             age_ms = timestamp_ms - first_ms
         else:
             age_ms = now_ms - self._segments.active.created_ms

@@ -5,7 +5,7 @@ Pure of sockets and clocks; the log underneath is real. Invariants:
 - on the leader the high watermark is the least log end over the maximal in-sync set (what is agreed
   and what is asked for), and stands still while that set is smaller than min.insync.replicas; on a
   follower it is the leader's, as far as the own log reaches;
-- where flush.messages has records synced, it passes them when they are;
+- where flush.messages has records synced, it passes them when they are, and listeners hear of it;
 - it never goes back, unless the log itself is cut below it;
 - a state is applied only if its topic id is the log's and its version higher than the last one's.
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.append import AppendResult, Buffer
-from brokerd.log.flushed_appends import FlushedAppends
+from brokerd.log.flushed_appends import NO_LIMIT, FlushedAppends
 from brokerd.log.log_config import INT64_MAX
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import crc_matches, iter_batches
@@ -153,7 +153,7 @@ class Partition:
         finally:  # a large group that failed may have been written in part
             self.messages_in += log.log_end_offset - start
             if log.config.flush_messages < INT64_MAX:
-                self._flush = self._flush or FlushedAppends(log, self.advance)
+                self._flush = self._flush or FlushedAppends(log, self._synced)
                 self._flush.appended(self.high_watermark)
             self.advance()
         self.bytes_in += sum(map(len, batches))
@@ -310,6 +310,15 @@ class Partition:
         self.log.high_watermark = self.high_watermark
         self._notify()
         return True
+
+    @property
+    def synced_to(self) -> int:
+        """Below it nothing waits for the sync that flush.messages asks for."""
+        return NO_LIMIT if self._flush is None else self._flush.limit
+
+    def _synced(self) -> None:
+        if not self.advance():  # an acks=1 may wait, also where replicas lag behind
+            self._notify()
 
     def _replicated_to(self) -> int:
         if not self.is_leader:

@@ -172,6 +172,7 @@ class Broker:
                 retention_interval_ms=config.log_retention_check_interval_ms,
                 checkpoint_interval_ms=config.log_flush_offset_checkpoint_interval_ms,
                 flush_interval_ms=_flush_interval_ms(config),
+                retains_compacted=config.log_cleaner_enable,
             ),
         )
 

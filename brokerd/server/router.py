@@ -35,7 +35,7 @@ from brokerd.server.net.turn_replies import TurnReplies
 if TYPE_CHECKING:
     from brokerd.server.broker import Broker
     from brokerd.server.net.connection import Connection
-    from brokerd.server.net.output import Slot
+    from brokerd.server.net.output import Slot, UnreadableError
     from brokerd.server.request_times import Since
 
 logger = logging.getLogger(__name__)
@@ -236,6 +236,12 @@ class Router:
             connection.close(str(error))
             return
         connection.output.add(reply_frame(context, body))
+
+    def unreadable(self, error: UnreadableError) -> None:
+        """A file of a log could not be read while a reply was sent: as for any other read, its log
+        directory goes offline. The reply has begun, so all that can be told is its end."""
+        self.metrics.errors[FETCH, int(ErrorCode.KAFKA_STORAGE_ERROR)] += 1
+        self._broker.logs.disk_failed(error)
 
     async def finish_tasks(self, timeout_s: float) -> None:
         """Gives handlers under way a moment to answer, then cancels them."""

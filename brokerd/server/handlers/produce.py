@@ -267,11 +267,12 @@ class ProduceRound:
             return
         acks = memo.acks
         pack = memo.template.frame
-        log_start, reached = partition.log_start_offset, partition.high_watermark
+        log_start = partition.log_start_offset
+        reached = partition.high_watermark if acks == ACKS_ALL else partition.synced_to
         frames: list[bytes] = []
         for index, correlation_id in enumerate(ids, first):
             base_offset, last_offset, append_time_ms, error, _ = outcome[index]
-            if error is None and (acks == 1 or reached > last_offset):
+            if error is None and reached > last_offset:
                 frames.append(pack(correlation_id, base_offset, append_time_ms, log_start))
                 continue
             if frames and acks:

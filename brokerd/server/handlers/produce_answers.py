@@ -1,5 +1,6 @@
 """Answers of Produces that are not simply repeats: several partitions, refusals, records that are
-still in a queue, an acks=all that waits for the in-sync replicas."""
+still in a queue, records that are not yet on all in-sync replicas or, with flush.messages, on the
+disk."""
 
 from __future__ import annotations
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from brokerd.server.request_times import Since
 
 ACKS_ALL = -1
+SYNC_TIMEOUT_S = 60.0
 _TOLD_LOG_START = frozenset(
     {
         ErrorCode.INVALID_RECORD,
@@ -77,7 +79,8 @@ class Pending:
         slot: Slot | None = None,
         since: Since | None = None,
     ) -> None:
-        """Replies, or parks an acks=all until the high watermark has passed its records.
+        """Replies, or parks an acks=all until the high watermark has passed its records, and an
+        acks=1 until those are synced that flush.messages has synced.
 
         `slot` is where the reply goes if the next place is not its own, and `since` is given if the
         request has waited already.
@@ -92,7 +95,7 @@ class Pending:
                     broker, ApiKey.PRODUCE, wanted.topic, wanted.partition, reply.error,
                     len(wanted.records or b""),
                 )  # fmt: skip
-            if each.partition is not None and last_offset >= each.partition.high_watermark:
+            if each.partition is not None and last_offset >= _reached(each.partition, request):
                 behind[len(replies)] = (each.partition, last_offset)
             replies.append(reply)
         if request.acks == 0:
@@ -101,8 +104,8 @@ class Pending:
                 connection.close(
                     f"a Produce with acks=0 failed: {ErrorCode(wrong.error).name} {wrong.message}"
                 )
-        elif request.acks == ACKS_ALL and behind:
-            AwaitHighWatermark(broker, connection, self, replies, behind, slot).park(since)
+        elif behind:
+            AwaitDurable(broker, connection, self, replies, behind, slot).park(since)
             return
         elif slot is None:
             connection.output.add_parts([self.frame(replies)])
@@ -154,8 +157,14 @@ def _known(outcome: AppendResult | KafkaError | Outcome) -> AppendResult | Kafka
     return outcome.result
 
 
-class AwaitHighWatermark:
-    """An acks=all whose records are appended but not yet on all in-sync replicas."""
+def _reached(partition: Partition, request: ProduceRequest) -> int:
+    """Below it records may be acknowledged."""
+    return partition.high_watermark if request.acks == ACKS_ALL else partition.synced_to
+
+
+class AwaitDurable:
+    """A request whose records are appended and not yet as safe as it (or their topic) asks for:
+    with acks=all on all in-sync replicas, where flush.messages says so on the disk."""
 
     __slots__ = ("_behind", "_broker", "_connection", "_pending", "_replies", "_slot")
 
@@ -176,12 +185,16 @@ class AwaitHighWatermark:
         self._slot = slot or connection.output.reserve()
 
     def park(self, since: Since | None) -> None:
-        """Answers when the records are replicated, or with REQUEST_TIMED_OUT after the request's
-        timeout."""
+        """Answers when the records are safe, or with REQUEST_TIMED_OUT after the request's timeout.
+
+        Kafka's timeout is for acks=all alone: where acks=1 waits for a disk it is long.
+        """
+        request = self._pending.request
+        timeout_s = request.timeout_ms / 1000
         self._broker.parked.park(
             self._connection,
             {partition for partition, _ in self._behind.values()},
-            self._pending.request.timeout_ms / 1000,
+            timeout_s if request.acks == ACKS_ALL else max(timeout_s, SYNC_TIMEOUT_S),
             self._check,
             lambda: self._finish(ErrorCode.REQUEST_TIMED_OUT),
             ApiKey.PRODUCE,
@@ -191,13 +204,18 @@ class AwaitHighWatermark:
     def _check(self) -> bool:
         for place, (partition, last_offset) in list(self._behind.items()):
             if not partition.is_leader:
-                self._fail(place, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-            elif partition.high_watermark > last_offset:
+                self._fail(place, self._why_not_led(partition))
+            elif _reached(partition, self._pending.request) > last_offset:
                 del self._behind[place]
         if self._behind:
             return False
         self._finish(ErrorCode.NONE)
         return True
+
+    def _why_not_led(self, partition: Partition) -> ErrorCode:
+        if (partition.topic, partition.index) in self._broker.replicas.offline:
+            return ErrorCode.KAFKA_STORAGE_ERROR
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
 
     def _fail(self, place: int, error: ErrorCode) -> None:
         reply = self._replies[place]

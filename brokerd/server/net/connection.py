@@ -20,7 +20,14 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from brokerd.protocol.framing import FRAME_SIZE
-from brokerd.server.net.output import HELD_BYTES_MAX, OutputQueue, Parts, Slot, release
+from brokerd.server.net.output import (
+    HELD_BYTES_MAX,
+    OutputQueue,
+    Parts,
+    Slot,
+    UnreadableError,
+    release,
+)
 from brokerd.server.net.receive_buffers import FIRST_BYTES_MAX, SMALL_FRAME_BYTES
 from brokerd.server.router import SMALLEST_FRAME_BYTES, Router
 
@@ -300,7 +307,7 @@ class Connection:
         try:
             done = self.output.flush()
         except OSError as error:
-            self.close(f"{error.strerror or error}")
+            self._not_sent(error)
             return
         if not done:
             self._pause()
@@ -308,12 +315,19 @@ class Connection:
             self.blocked_at = monotonic()
             self._loop.add_writer(self._fd, self._on_writable)
 
+    def _not_sent(self, error: OSError) -> None:
+        reason = f"{error.strerror or error}"
+        if isinstance(error, UnreadableError):
+            reason = f"what it was promised cannot be read: {error.filename}: {reason}"
+            self._router.unreadable(error)
+        self.close(reason)
+
     def _on_writable(self) -> None:
         sent_before = self.output.sent_bytes
         try:
             done = self.output.flush()
         except OSError as error:
-            self.close(f"{error.strerror or error}")
+            self._not_sent(error)
             return
         if self.output.sent_bytes > sent_before:
             self.active_at = monotonic()

@@ -8,11 +8,12 @@ which is three times faster for small fetches. Small ranges are read only when t
 a slow reader holds descriptors, not memory.
 """
 
+import errno
 import os
 import socket
 from collections import deque
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 SENDFILE_MIN_BYTES = 64 * 1024
 JOIN_MAX_BYTES = 512 * 1024
@@ -26,9 +27,19 @@ SLOT_BYTES = 1 << 10
 """What a request that waits is counted as, besides what it says itself."""
 RANGE_BYTES = 512
 """What a file range is counted as: it holds a descriptor and no memory."""
+DISK_ERRORS: Final = frozenset(
+    {errno.EIO, errno.EUCLEAN, errno.EBADMSG, errno.ENODATA, errno.EREMOTEIO, errno.ENXIO,
+     errno.ENODEV, errno.ESTALE}
+)  # fmt: skip
+"""What sendfile says of a file that cannot be read; every other error is taken for the socket's."""
 
 Parts = list[Any]
-"""bytes-likes, and file ranges: `fd`, `position_bytes`, `size_bytes`, `is_cut`, `release()`."""
+"""bytes-likes, and file ranges: `fd`, `position_bytes`, `size_bytes`, `path`, `is_cut`,
+`release()`."""
+
+
+class UnreadableError(OSError):
+    """The log file `filename` could not be read: the disk's error, not that of the peer."""
 
 
 class Slot:
@@ -115,7 +126,8 @@ class OutputQueue:
     def flush(self) -> bool:
         """Sends what it can, or much of it; False while something is left.
 
-        Raises OSError when the peer is gone, or must not get what it was promised.
+        Raises OSError when the peer is gone, or must not get what it was promised, UnreadableError
+        when that cannot be read.
         """
         ready = self._ready
         turn_ends = self.sent_bytes + TURN_BYTES
@@ -157,6 +169,10 @@ class OutputQueue:
                 )  # fmt: skip
             except BlockingIOError:
                 return False
+            except OSError as error:
+                if error.errno in DISK_ERRORS:
+                    raise unreadable(head, error) from error
+                raise
             if sent == 0:
                 raise ConnectionAbortedError("a log file ended inside a range that was promised")
             self._sent_of_head += sent
@@ -190,8 +206,7 @@ class OutputQueue:
             if is_file(part):
                 if part.size_bytes > SENDFILE_MIN_BYTES:
                     return chunks, True
-                require_uncut(part)
-                data = os.pread(part.fd, part.size_bytes, part.position_bytes)
+                data = read_part(part, part.size_bytes, 0)
                 if len(data) != part.size_bytes:
                     raise ConnectionAbortedError("a log file ended inside a promised range")
                 part.release()
@@ -200,6 +215,21 @@ class OutputQueue:
             chunks.append(part)
             size += len(part)
         return chunks, False
+
+
+def read_part(part: Any, size_bytes: int, start: int) -> bytes:
+    """Up to so many bytes of a file range from a place in it on. Raises UnreadableError, and
+    ConnectionAbortedError as `require_uncut`."""
+    require_uncut(part)
+    try:
+        return os.pread(part.fd, size_bytes, part.position_bytes + start)
+    except OSError as error:
+        raise unreadable(part, error) from error
+
+
+def unreadable(part: Any, error: OSError) -> UnreadableError:
+    """What to raise for a file range that could not be read."""
+    return UnreadableError(error.errno, error.strerror, part.path)
 
 
 def require_uncut(part: Any) -> None:

@@ -4,11 +4,10 @@ that file ranges are read and encrypted instead of being sent by the kernel."""
 from __future__ import annotations
 
 import asyncio
-import os
 from typing import TYPE_CHECKING
 
 from brokerd.server.net.connection import Connection
-from brokerd.server.net.output import TURN_BYTES, OutputQueue, is_file, require_uncut
+from brokerd.server.net.output import TURN_BYTES, OutputQueue, is_file, read_part
 
 if TYPE_CHECKING:
     from brokerd.server.net.network import Network
@@ -109,9 +108,8 @@ class TlsOutputQueue(OutputQueue):
             part = ready[0]
             start = self._sent_of_head
             if is_file(part):
-                require_uncut(part)
                 size = part.size_bytes
-                data = os.pread(part.fd, min(room, size - start), part.position_bytes + start)
+                data = read_part(part, min(room, size - start), start)
                 if not data:
                     raise ConnectionAbortedError("a log file ended inside a promised range")
                 chunk = memoryview(data)

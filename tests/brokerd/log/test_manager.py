@@ -306,7 +306,7 @@ def test_a_log_is_flushed_after_so_many_messages(tmp_path: Path) -> None:
 def test_a_log_is_flushed_after_so_long(tmp_path: Path) -> None:
     manager = start(tmp_path)
     log = manager.create("t", 0, TOPIC_ID, LogConfig(flush_ms=2500), NOW_MS)
-    for at_ms, recovery_point in ((0, 1), (1400, 1), (2500, 3)):
+    for at_ms, recovery_point in ((0, 0), (1400, 0), (2500, 3), (3600, 3), (5000, 5)):
         log.append([batch()], 0, NOW_MS)
         manager.duties.tick_flush(NOW_MS + at_ms)
         assert log.recovery_point == recovery_point

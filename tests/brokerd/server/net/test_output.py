@@ -7,14 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.server.net.output import SENDFILE_MIN_BYTES, SLOT_BYTES, TURN_BYTES, OutputQueue
+from brokerd.server.net.output import (
+    SENDFILE_MIN_BYTES,
+    SLOT_BYTES,
+    TURN_BYTES,
+    OutputQueue,
+    UnreadableError,
+)
 
 
 class Range:
     """A range of a file that counts its releases."""
 
-    def __init__(self, path: Path, position: int, size: int) -> None:
-        self.fd = os.open(path, os.O_RDONLY)
+    def __init__(self, path: Path, position: int, size: int, flags: int = os.O_RDONLY) -> None:
+        self.path = str(path)
+        self.fd = os.open(path, flags)
         self.position_bytes = position
         self.size_bytes = size
         self.is_cut = False
@@ -131,6 +138,24 @@ def test_a_file_that_ends_inside_its_range_ends_the_connection(
     path.write_bytes(bytes(size // 2))
     queue.add_parts([b"head", Range(path, 0, size)])
     with pytest.raises(ConnectionAbortedError):
+        queue.flush()
+    queue.clear()
+
+
+def test_a_file_that_cannot_be_read_is_told_from_a_peer_that_is_gone(
+    pair: tuple[OutputQueue, socket.socket], tmp_path: Path
+) -> None:
+    queue, peer = pair
+    path = tmp_path / "log"
+    path.write_bytes(bytes(SENDFILE_MIN_BYTES * 2))
+    queue.add_parts([b"head", Range(path, 0, 100, os.O_WRONLY)])
+    with pytest.raises(UnreadableError) as raised:
+        queue.flush()
+    assert raised.value.filename == str(path)
+    queue.clear()
+    peer.close()
+    queue.add_parts([Range(path, 0, SENDFILE_MIN_BYTES * 2)])
+    with pytest.raises(BrokenPipeError):
         queue.flush()
     queue.clear()
 

@@ -11,6 +11,7 @@ import pytest
 
 from brokerd.config_tls import Store, TlsSettings
 from brokerd.security.tls import server_context
+from brokerd.server.net.output import UnreadableError
 from brokerd.server.net.tls_connection import PIECE_BYTES, TlsOutputQueue
 from brokerd.server.net.tls_socket import TlsFailure, TlsSocket
 from tests.support.pki import Authority
@@ -132,8 +133,9 @@ def test_a_client_that_leaves_before_it_said_anything_is_no_failure(pair: Pair) 
 class Range:
     """A range of a file that counts its releases."""
 
-    def __init__(self, path: Path, position: int, size: int) -> None:
-        self.fd = os.open(path, os.O_RDONLY)
+    def __init__(self, path: Path, position: int, size: int, flags: int = os.O_RDONLY) -> None:
+        self.path = str(path)
+        self.fd = os.open(path, flags)
         self.position_bytes, self.size_bytes, self.released = position, size, 0
 
     is_cut = False
@@ -166,13 +168,19 @@ def test_replies_and_ranges_of_files_are_sent_piece_by_piece_to_a_slow_reader(
     assert queue.flush()
 
 
-def test_a_file_that_became_shorter_ends_the_connection(pair: Pair, tmp_path: Path) -> None:
+def test_a_file_that_became_shorter_or_cannot_be_read_ends_the_connection(
+    pair: Pair, tmp_path: Path
+) -> None:
     client = pair.shake_hands()
     path = tmp_path / "segment"
     path.write_bytes(b"short")
     queue = TlsOutputQueue(pair.ours)
     queue.add_parts([Range(path, 0, 100)])
     with pytest.raises(ConnectionAbortedError):
+        queue.flush()
+    queue.clear()
+    queue.add_parts([Range(path, 0, 100, os.O_WRONLY)])
+    with pytest.raises(UnreadableError, match="segment"):
         queue.flush()
     queue.clear()
     client.close()
