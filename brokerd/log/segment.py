@@ -354,10 +354,14 @@ class Segment:
         return self.read_tail()
 
     def close_indexes(self) -> None:
-        """Add the closing time entry and write the indexes out. Raises OSError."""
-        if self._index is None or self._time_index is None:
+        """Add the closing time entry and write the indexes out. Raises OSError.
+
+        Also where the indexes were dropped for room meanwhile: without that entry the segment
+        would count as older than it is at the next start.
+        """
+        if not self.size_bytes or not self._timestamps_known:
             return
-        self._time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
+        self.time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
         self.flush_indexes()
 
     def flush_indexes(self) -> None:

@@ -4,8 +4,9 @@ from pathlib import Path
 
 from brokerd.log.context import LogContext
 from brokerd.log.log_config import LogConfig
+from brokerd.log.open_files import OpenFiles
 from brokerd.log.partition_log import PartitionLog
-from tests.brokerd.log.support import NOW_MS, Events, batch, open_log, records
+from tests.brokerd.log.support import NOW_MS, Events, batch, open_log, records, reopen
 
 DAY_MS = 86_400_000
 
@@ -55,6 +56,21 @@ def test_the_active_segment_goes_too_and_offsets_go_on(tmp_path: Path) -> None:
     assert (log.log_start_offset, log.log_end_offset, log.size_bytes) == (20, 20, 0)
     assert log.apply_retention(NOW_MS + 200 * DAY_MS, 20) == []
     assert log.append([batch()], 0, NOW_MS)[0].base_offset == 20
+
+
+def test_the_youngest_record_counts_also_where_the_file_was_closed_for_room(tmp_path: Path) -> None:
+    context = LogContext(files=OpenFiles(limit=1))
+    config = LogConfig(retention_ms=3 * DAY_MS, index_interval_bytes=250)
+    log, rolled, other = (open_log(tmp_path / each, config, context=context) for each in "abc")
+    for at_ms in (NOW_MS, NOW_MS, NOW_MS + 1, NOW_MS + DAY_MS):
+        for each in (log, rolled, other):
+            each.append([batch(size=90, timestamp_ms=at_ms)], 0, NOW_MS)
+    other.read(0, 1, up_to=1, min_one_batch=True)
+    rolled.roll(NOW_MS)
+    for each in (reopen(log), reopen(rolled)):
+        assert each.offset_for_timestamp(NOW_MS + DAY_MS) == (3, NOW_MS + DAY_MS, 0)
+        assert each.apply_retention(NOW_MS + 4 * DAY_MS - 1, 4) == []
+        assert each.apply_retention(NOW_MS + 4 * DAY_MS + 1, 4) == [0]
 
 
 def test_files_are_renamed_first_and_removed_later(tmp_path: Path) -> None:
