@@ -2,10 +2,12 @@
 
 All writes of one turn of the loop are appended together, in few batches. A write is done once the
 high watermark has passed its last record; one that could not be appended is told so in the
-coordinator's terms; one that is still not safe after `offsets.commit.timeout.ms` has its requester
-answered, and is done whenever the high watermark passes it.
+coordinator's terms, and one that no record can hold fails alone; one that is still not safe after
+`offsets.commit.timeout.ms` has its requester answered, and is done whenever the high watermark
+passes it.
 """
 
+import logging
 from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -15,6 +17,8 @@ from brokerd.groups.messages import Write
 from brokerd.groups.records import encode_key, encode_value
 from brokerd.log.append import AppendResult
 from brokerd.protocol.records import Record, encode_batch
+
+logger = logging.getLogger(__name__)
 
 BATCH_BYTES_MAX = 256 * 1024
 """Keys and values in one batch; a larger record has a batch to itself."""
@@ -49,6 +53,13 @@ class _Appended(NamedTuple):
     write_id: int
     last_offset: int
     deadline_ms: int
+
+
+class _Encoded(NamedTuple):
+    """A write as it goes into the log."""
+
+    write_id: int
+    records: list[Record]
 
 
 class _Place(NamedTuple):
@@ -111,18 +122,36 @@ class GroupWrites:
         return writes
 
     def _append(self, writes: list[Write], now_ms: int) -> None:
-        batches, places = _pack(writes, now_ms)
+        encoded = self._encoded(writes, now_ms)
+        if not encoded:
+            return
         try:
+            batches, places = _pack(encoded)
             if self._partition.is_under_min_isr:
                 raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
             results = self._partition.append(batches, now_ms)
-        except KafkaError as error:
-            for place in places:
-                self._events.write_failed(place.write_id, _TOLD.get(error.code, error.code))
+        except Exception as error:  # whoever waits for these writes would wait for ever
+            code = _code_of(error)
+            for write in encoded:
+                self._events.write_failed(write.write_id, code)
             return
         for place in places:
             self._appended_at(place, results, now_ms + self._timeout_ms)
         self.advance()
+
+    def _encoded(self, writes: list[Write], now_ms: int) -> list[_Encoded]:
+        encoded = []
+        for write in writes:
+            try:
+                records = [
+                    Record(-1, now_ms, encode_key(each), encode_value(each))
+                    for each in write.records
+                ]
+            except Exception as error:  # others' writes must not share its fate
+                self._events.write_failed(write.write_id, _code_of(error))
+                continue
+            encoded.append(_Encoded(write.write_id, records))
+        return encoded
 
     def _appended_at(self, place: _Place, results: list[AppendResult], deadline_ms: int) -> None:
         own = results[place.first_batch : place.last_batch + 1]
@@ -159,7 +188,15 @@ class GroupWrites:
             self._events.write_late(write.write_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
 
 
-def _pack(writes: list[Write], now_ms: int) -> tuple[list[bytearray], list[_Place]]:
+def _code_of(error: Exception) -> ErrorCode:
+    """What a member is told; what nobody expected goes to the broker's log."""
+    if isinstance(error, KafkaError):
+        return _TOLD.get(error.code, error.code)
+    logger.error("group records could not be written", exc_info=error)
+    return ErrorCode.UNKNOWN_SERVER_ERROR
+
+
+def _pack(writes: list[_Encoded]) -> tuple[list[bytearray], list[_Place]]:
     """The records of all writes in as few batches as their size allows."""
     batches: list[list[Record]] = [[]]
     places: list[_Place] = []
@@ -167,13 +204,12 @@ def _pack(writes: list[Write], now_ms: int) -> tuple[list[bytearray], list[_Plac
     for write in writes:
         first_batch = -1
         for record in write.records:
-            key, value = encode_key(record), encode_value(record)
-            record_bytes = len(key) + len(value or b"")
+            record_bytes = len(record.key or b"") + len(record.value or b"")
             if batches[-1] and size_bytes + record_bytes > BATCH_BYTES_MAX:
                 batches.append([])
                 size_bytes = 0
             size_bytes += record_bytes
-            batches[-1].append(Record(-1, now_ms, key, value))
+            batches[-1].append(record)
             if first_batch < 0:
                 first_batch = len(batches) - 1
         places.append(_Place(write.write_id, first_batch, len(batches) - 1, len(batches[-1]) - 1))

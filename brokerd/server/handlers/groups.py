@@ -118,7 +118,8 @@ def _join_request(context: RequestContext, request: Any) -> JoinRequest:
     instance_id = request.group_instance_id if version >= 5 else None
     client_id = context.client_id or ""
     protocols = tuple((each.name, bytes(each.metadata)) for each in request.protocols)
-    for name in (instance_id or "", request.protocol_type, *(name for name, _ in protocols)):
+    names = (client_id, instance_id or "", request.protocol_type, *(name for name, _ in protocols))
+    for name in names:
         if len(name.encode()) > NAME_BYTES_MAX:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "a name in the request is too long")
     readable = (instance_id or client_id)[:READABLE_ID_CHARACTERS_MAX]

@@ -127,12 +127,14 @@ class GroupBroker:
         return self
 
 
-def context(api_key: int, version: int, listener: str = LISTENER) -> RequestContext:
+def context(
+    api_key: int, version: int, listener: str = LISTENER, client_id: str = "client"
+) -> RequestContext:
     return RequestContext(
         api_key=api_key,
         api_version=version,
         correlation_id=1,
-        client_id="client",
+        client_id=client_id,
         listener=listener,
         peer_host="127.0.0.1",
     )

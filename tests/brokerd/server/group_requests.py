@@ -28,21 +28,25 @@ async def ask(
     fields: dict[str, Any],
     version: int | None = None,
     listener: str = LISTENER,
+    client_id: str = "client",
 ) -> Any:
     """A request through the codecs and the handler, as a client's would go."""
     version = ADVERTISED[api_key][1] if version is None else version
-    frame = encode_request(api_key, version, fields, 1, "client")
-    head = 4 + 2 + 2 + 4 + 2 + len("client")
+    frame = encode_request(api_key, version, fields, 1, "-")
+    head = 4 + 2 + 2 + 4 + 2 + len("-")
     head += request_type(api_key, version).__flexible__  # type: ignore[union-attr]
     request = decode_request(api_key, version, memoryview(frame)[head:])
-    answer = HANDLERS[api_key](cast(Broker, broker), context(api_key, version, listener), request)
+    asked = context(api_key, version, listener, client_id)
+    answer = HANDLERS[api_key](cast(Broker, broker), asked, request)
     reply = answer if isinstance(answer, dict) else await answer
     body = encode_response(api_key, version, reply)
     header = bytes(4 + response_is_flexible(api_key, version))
     return decode_response(api_key, version, header + body)
 
 
-async def join(broker: GroupBroker, member_id: str = "", **fields: Any) -> Any:
+async def join(
+    broker: GroupBroker, member_id: str = "", *, client_id: str = "client", **fields: Any
+) -> Any:
     request = {
         "group_id": GROUP,
         "session_timeout": 10_000,
@@ -51,9 +55,9 @@ async def join(broker: GroupBroker, member_id: str = "", **fields: Any) -> Any:
         "protocol_type": "consumer",
         "protocols": [{"name": "range", "metadata": SUBSCRIPTION}],
     }
-    reply = await ask(broker, ApiKey.JOIN_GROUP, request | fields)
+    reply = await ask(broker, ApiKey.JOIN_GROUP, request | fields, client_id=client_id)
     if reply.error_code == ErrorCode.MEMBER_ID_REQUIRED:
-        return await join(broker, reply.member_id, **fields)
+        return await join(broker, reply.member_id, client_id=client_id, **fields)
     return reply
 
 

@@ -76,6 +76,9 @@ async def test_names_that_no_record_can_hold_are_refused(broker: GroupBroker) ->
     assert reply.error_code == ErrorCode.INVALID_GROUP_ID
     reply = await join(broker, protocol_type="x" * 40_000)
     assert reply.error_code == ErrorCode.INVALID_REQUEST
+    # Bytes that are no UTF-8 are three times as long once they are read.
+    reply = await join(broker, client_id=(b"\xff" * 32_767).decode(errors="replace"))
+    assert reply.error_code == ErrorCode.INVALID_REQUEST
     reply = await join(broker, group_id="")
     assert reply.error_code == ErrorCode.INVALID_GROUP_ID
 
