@@ -87,7 +87,13 @@ def decode_fetch(view: memoryview, position: int, version: int) -> FetchRequest:
 
 
 def _within(count: int, least_bytes: int, view: memoryview, position: int, before: int) -> int:
-    """How many items there are now, after `before`: no more than the bytes, or the limit, allow."""
+    """How many items there are now, after `before`: no more than the bytes, or the limit, allow.
+
+    A count of -1 is an array that is not there.
+    """
+    if count < -1:
+        raise malformed(f"an array cannot have {count} items")
+    count = max(count, 0)
     if count * least_bytes > len(view) - position:
         raise malformed("an array is longer than the request")
     if before + count > ITEMS_MAX:

@@ -169,6 +169,18 @@ def test_more_partitions_than_the_limit_are_refused(version: int) -> None:
                 decode_fetch(body, 0, version)
 
 
+@pytest.mark.parametrize("version", [4, 11])
+def test_a_negative_count_does_not_make_room_for_more_partitions(version: int) -> None:
+    size = 16 if version == 4 else 28
+    head = bytes(17 if version == 4 else 25) + (2).to_bytes(4, "big")
+    first = b"\x00\x01t" + (-(2**31)).to_bytes(4, "big", signed=True)
+    second = b"\x00\x01t" + ITEMS_MAX.to_bytes(4, "big") + bytes(size * ITEMS_MAX + 6)
+    with pytest.raises(KafkaError, match="cannot have -2147483648 items"):
+        decode_fetch(memoryview(head + first + second), 0, version)
+    absent = b"\x00\x01t\xff\xff\xff\xff"
+    assert decode_fetch(memoryview(head + absent * 2 + bytes(6)), 0, version).partitions == []
+
+
 def test_tagged_fields_count_as_items() -> None:
     run = b"\xff\xff\x03" + b"\x63\x00" * 0xFFFF  # 65,535 of them
     topic = b"\x02t\x01" + run
