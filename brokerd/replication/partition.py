@@ -59,7 +59,8 @@ class Follower:
 
 
 class Partition:
-    """See the module. `listeners` are called when log end, high watermark or leadership moved.
+    """See the module. `listeners` are called when log end, high watermark or leadership moved, in
+    the order in which they came; a dict, as thousands of long polls come and go.
 
     Brokers do not fetch from each other yet: nothing but tests calls `propose_isr`, `record_fetch`,
     `append_fetched` and `truncate_after`, which replication will.
@@ -83,7 +84,7 @@ class Partition:
         self.leader_epoch = NO_EPOCH
         self.high_watermark = min(max(high_watermark, log.log_start_offset), log.log_end_offset)
         self.log.high_watermark = self.high_watermark
-        self.listeners: list[Callable[[Partition], None]] = []
+        self.listeners: dict[Callable[[Partition], None], None] = {}
         self.bytes_in = self.bytes_out = self.messages_in = 0
         self.produces = self.fetches = self.failed_produces = self.failed_fetches = 0
         self._flush: FlushedAppends | None = None

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from brokerd.metrics import FETCH
@@ -39,7 +39,7 @@ class Parked:
         self,
         lot: ParkingLot,
         connection: Connection,
-        partitions: list[Partition],
+        partitions: Collection[Partition],
         check: Callable[[], bool],
         expire: Callable[[], None],
         since: Since,
@@ -64,7 +64,7 @@ class Parked:
     def start(self, timeout_s: float) -> None:
         """Begins to listen to its partitions; after the timeout it is ended."""
         for partition in self._partitions:
-            partition.listeners.append(self)
+            partition.listeners[self] = None
         self._timer = asyncio.get_running_loop().call_later(timeout_s, self._time_out)
 
     def look(self) -> None:
@@ -106,7 +106,7 @@ class Parked:
             return
         self.done = True
         for partition in self._partitions:
-            partition.listeners.remove(self)
+            del partition.listeners[self]
         if self._timer is not None:
             self._timer.cancel()
         self._connection.parked.discard(self)
@@ -144,7 +144,7 @@ class ParkingLot:
         `key` is the API of the request, which is the one being served unless `since` is given.
         """
         since = since or self.times.leaves(connection, key)
-        waits_on = list(partitions)
+        waits_on = dict.fromkeys(partitions)
         parked = Parked(self, connection, waits_on, check, expire, since)
         connection.parked.add(parked)
         self.counts[key] += 1

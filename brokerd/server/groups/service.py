@@ -98,13 +98,13 @@ class GroupService:
             return
         self._unwatch(index)
         if partition is not None:
-            partition.listeners.append(self._partition_moved)
+            partition.listeners[self._partition_moved] = None
             self._watched[index] = partition
 
     def _unwatch(self, index: int) -> None:
         partition = self._watched.pop(index, None)
         if partition is not None:
-            partition.listeners.remove(self._partition_moved)
+            del partition.listeners[self._partition_moved]
 
     def _partition_moved(self, partition: Partition) -> None:
         shard = self._shards.get(partition.index)

@@ -38,7 +38,7 @@ def test_records_are_visible_when_they_are_synced(tmp_path: Path) -> None:
     disk = Disk()
     partition = led(tmp_path, disk, 1)
     told: list[int] = []
-    partition.listeners.append(lambda each: told.append(each.high_watermark))
+    partition.listeners[lambda each: told.append(each.high_watermark)] = None
     partition.append([batch()], NOW_MS)
     assert (partition.log_end_offset, partition.high_watermark) == (1, 0)
     disk.work()

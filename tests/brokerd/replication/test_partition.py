@@ -116,9 +116,9 @@ def test_listeners_hear_of_every_move_and_may_leave_while_called(tmp_path: Path)
     def listen(moved: Partition) -> None:
         heard.append((moved.log_end_offset, moved.is_leader))
         if moved.log_end_offset == 2:
-            moved.listeners.remove(listen)
+            del moved.listeners[listen]
 
-    partition.listeners.append(listen)
+    partition.listeners[listen] = None
     partition.apply(state(1, leader=1, isr=(1,)), NOW_MS)
     partition.append([batch()], NOW_MS)
     partition.resign()
@@ -132,7 +132,7 @@ def test_listeners_are_not_woken_where_the_high_watermark_stays(tmp_path: Path) 
     one, two = replica(tmp_path, 1), replica(tmp_path, 2)
     apply_all(state(1, leader=1), one, two)
     heard: list[int] = []
-    one.listeners.append(lambda moved: heard.append(moved.high_watermark))
+    one.listeners[lambda moved: heard.append(moved.high_watermark)] = None
     one.append([batch(3)], NOW_MS)
     one.advance()
     assert heard == []
@@ -244,7 +244,7 @@ def test_records_are_deleted_up_to_the_high_watermark_and_waiting_readers_are_to
     leader.append([batch(3)], NOW_MS)
     leader.record_fetch(2, 2, NOW_MS)
     told: list[int] = []
-    leader.listeners.append(lambda partition: told.append(partition.log_start_offset))
+    leader.listeners[lambda partition: told.append(partition.log_start_offset)] = None
     for offset in (3, -2):
         with pytest.raises(KafkaError) as caught:
             leader.delete_records(offset)

@@ -78,7 +78,7 @@ def test_a_deleted_topic_is_gone_and_may_come_back_empty(tmp_path: Path) -> None
     old = replicas.all()[0]
     old.append([batch(5)], NOW_MS)
     heard = []
-    old.listeners.append(lambda partition: heard.append(partition.is_leader))
+    old.listeners[lambda partition: heard.append(partition.is_leader)] = None
     new = state(0, leader=1, topic_id=UUID(int=3), **ALONE)
     replicas.apply_states([new], [("t", 0)])
     assert heard == [False]
@@ -113,7 +113,7 @@ def test_a_failed_log_directory_ends_its_partitions_and_a_deletion_leaves_them_o
     replicas.apply_states([state(1, leader=1, **ALONE)])
     (partition,) = replicas.all()
     heard = []
-    partition.listeners.append(lambda partition: heard.append(partition.is_leader))
+    partition.listeners[lambda partition: heard.append(partition.is_leader)] = None
     logs._disk_failed(str(tmp_path), OSError(5, "Input/output error"))
     (failed,) = logs.take_failed()
     replicas.take_offline(failed.partitions, failed.reason)

@@ -58,6 +58,13 @@ def test_a_request_of_epoch_0_gets_a_session_and_every_reply() -> None:
     assert (session_id, len(replies), len(cache), cache.partition_count) == (1, 2, 1, 2)
 
 
+@pytest.mark.parametrize("epoch", [0, -1])
+def test_a_partition_named_again_is_read_once_as_it_was_asked_for_last(epoch: int) -> None:
+    asked = wanted("a", "b") + wanted("a", offset=7) * 1000
+    fetch = sessions().begin(request(0, epoch, asked), False, NOW_MS)
+    assert [(each.topic, each.offset) for each in fetch.partitions] == [("a", 7), ("b", 0)]
+
+
 def test_a_request_of_epoch_minus_1_gets_none_and_ends_the_one_it_names() -> None:
     cache = sessions()
     session_id = opened(cache, "a")

@@ -22,7 +22,7 @@ class Listened:
     """Stands for a partition: something with listeners."""
 
     def __init__(self) -> None:
-        self.listeners: list[Callable[[Any], None]] = []
+        self.listeners: dict[Callable[[Any], None], None] = {}
 
     def move(self) -> None:
         for listener in tuple(self.listeners):
@@ -70,7 +70,7 @@ async def test_many_moves_in_one_turn_are_one_look_and_success_ends_it() -> None
     partition.move()
     await asyncio.sleep(0)
     assert seen == ["looked", "looked"]
-    assert (partition.listeners, client.parked, lot.count) == ([], set(), 0)
+    assert (partition.listeners, client.parked, lot.count) == ({}, set(), 0)
 
 
 async def test_time_ends_it() -> None:
@@ -80,7 +80,7 @@ async def test_time_ends_it() -> None:
         while not seen:
             await asyncio.sleep(0.001)
     assert seen == ["expired"]
-    assert (partition.listeners, lot.count) == ([], 0)
+    assert (partition.listeners, lot.count) == ({}, 0)
 
 
 async def test_a_closed_connection_ends_it_without_an_answer() -> None:
@@ -91,7 +91,7 @@ async def test_a_closed_connection_ends_it_without_an_answer() -> None:
         parked.cancel()
     await asyncio.sleep(0)
     assert seen == []
-    assert (partition.listeners, lot.count) == ([], 0)
+    assert (partition.listeners, lot.count) == ({}, 0)
 
 
 async def test_one_that_fails_ends_its_connection_and_no_other_request() -> None:
@@ -127,3 +127,12 @@ async def test_where_too_much_waits_the_oldest_long_poll_is_answered_early(
     poll("third", FETCH)
     assert ended == ["first", "second"]
     assert lot.count == 2
+
+
+async def test_a_partition_named_many_times_is_listened_to_once() -> None:
+    lot, client, partition = parking_lot(), Client(), Listened()
+    named = cast(list[Partition], [partition] * 3)
+    lot.park(client, named, 60, lambda: False, lambda: None, PRODUCE)
+    assert len(partition.listeners) == 1
+    client.close("gone")
+    assert (partition.listeners, lot.count) == ({}, 0)
