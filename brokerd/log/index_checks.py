@@ -3,10 +3,13 @@ compared with the batch that it points to: the last ones when an index is loaded
 look-up begins there. One that does not fit has the indexes made anew from the data.
 """
 
+import logging
 import os
 import struct
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import names
 from brokerd.log.offset_index import CorruptIndexError
 from brokerd.log.txn_index import AbortedTxn
@@ -14,6 +17,8 @@ from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_head
 
 if TYPE_CHECKING:
     from brokerd.log.segment import Segment
+
+logger = logging.getLogger(__name__)
 
 _BASE_AND_MAGIC: Final = struct.Struct(">q8xb")
 
@@ -25,6 +30,36 @@ def begins_batch(fd: int, position_bytes: int, lowest: int, highest: int) -> boo
         return False
     base_offset, magic = _BASE_AND_MAGIC.unpack(data)
     return bool(magic == MAGIC and lowest <= base_offset <= highest)
+
+
+def past_damage(segment: "Segment", position: int) -> int:
+    """Where to go on behind a batch that claims to end behind its segment: at the next one that the
+    index knows, else at the end, from where readers go on to the next segment. (Kafka always does
+    that.) KafkaError(CORRUPT_MESSAGE) where there is not even the claim of a batch. Raises OSError.
+    """
+    fd = segment.file.fd()
+    data = os.pread(fd, HEADER_BYTES, position)
+    if len(data) < HEADER_BYTES or read_header(data).size_bytes < HEADER_BYTES:
+        raise KafkaError(
+            ErrorCode.CORRUPT_MESSAGE, f"{segment.file.path}: no batch at byte {position}"
+        )
+    behind = segment.size_bytes
+    for offset, known in segment.index.entries_behind(position):
+        if begins_batch(fd, known, segment.base_offset, offset):
+            behind = known
+            break
+    _tell_of_damage(segment.file.path, position, behind)
+    return behind
+
+
+@cache
+def _tell_of_damage(path: str, position: int, behind: int) -> None:
+    """Once: everyone who reads there comes by."""
+    logger.error(
+        "%s: the batch at byte %d is damaged, it claims to end behind the file's end: readers pass"
+        " over all up to byte %d",
+        path, position, behind,
+    )  # fmt: skip
 
 
 def check_last_entries(segment: "Segment") -> None:

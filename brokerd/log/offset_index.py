@@ -13,6 +13,7 @@ every segment that was not flushed. The file holds nothing but entries: it is ne
 import os
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
@@ -98,6 +99,11 @@ class OffsetIndex:
         """The last offset of the first known batch at or behind a position; None without one."""
         found = bisect_left(self._positions, position_bytes)
         return self._base_offset + self._offsets[found] if found < len(self._offsets) else None
+
+    def entries_behind(self, position_bytes: int) -> Iterator[tuple[int, int]]:
+        """(offset, position) of the entries that point behind a position."""
+        for number in range(bisect_right(self._positions, position_bytes), len(self._offsets)):
+            yield self._base_offset + self._offsets[number], self._positions[number]
 
     def entries(self, start: int, limit: int) -> list[tuple[int, int]]:
         """(offset, position) of at most `limit` entries from number `start` on."""

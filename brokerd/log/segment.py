@@ -18,10 +18,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
-from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import crash_points, names, txn_index
 from brokerd.log.cold import require_cached, require_cached_index
-from brokerd.log.index_checks import begins_batch, check_last_entries, checked_aborted
+from brokerd.log.index_checks import begins_batch, check_last_entries, checked_aborted, past_damage
 from brokerd.log.linux import reserve
 from brokerd.log.offset_index import CorruptIndexError, OffsetIndex
 from brokerd.log.open_files import LogFile, OpenFiles
@@ -286,23 +285,23 @@ class Segment:
         return self.size_bytes
 
     def _walk_page(self, position: int) -> int:
-        """Read a chunk's headers into the page; returns the position after its last batch."""
+        """Read a chunk's headers into the page; returns where to go on."""
         chunk = os.pread(self.file.fd(), min(CHUNK_BYTES, self.size_bytes - position), position)
         lasts: list[int] = []
         positions: list[int] = []
         at = 0
         limit = len(chunk) - _PREFIX.size
+        room = self.size_bytes - position - 12
         while at <= limit:
             base_offset, length, delta = _unpack_prefix(chunk, at)
-            if length < HEADER_BYTES - 12:
+            if not HEADER_BYTES - 12 <= length <= room - at:
                 break
             lasts.append(base_offset + delta)
             positions.append(position + at)
             at += length + 12
         if not lasts:
-            raise KafkaError(
-                ErrorCode.CORRUPT_MESSAGE, f"{self.file.path}: no batch at byte {position}"
-            )
+            self.forget_page()
+            return past_damage(self, position)
         self._page_base = _unpack_prefix(chunk, 0)[0]
         self._page_lasts, self._page_positions = lasts, positions
         self._page_end = position + at

@@ -2,6 +2,7 @@
 whatever lies beside it, and the broker's log says what was wrong."""
 
 import shutil
+import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from brokerd.log.manager import DEFAULT_TIMES, LogManager
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, Record, encode_batch, iter_batches
 from tests.brokerd.log.compaction.support import ABORT
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, records
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, headers, records
 
 CONFIG = LogConfig(segment_bytes=1500, index_interval_bytes=200, file_delete_delay_ms=0)
 END = 40
@@ -144,6 +145,46 @@ def test_an_index_that_does_not_fit_the_data_is_named_and_made_anew(
     assert records(the_log(manager), last_of_first_entry + 1)[0].offset == last_of_first_entry + 1
     assert path.read_bytes() == good
     assert "the index does not fit it" in caplog.text
+    manager.shutdown()
+
+
+def claim(path: Path, position: int, length: int) -> None:
+    """Has the batch at a position say that it is so long."""
+    data = bytearray(path.read_bytes())
+    struct.pack_into(">i", data, position + 8, length)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("length", [2000, 2**31 - 1])
+@pytest.mark.parametrize("has_index", [True, False])
+def test_readers_pass_over_a_batch_that_claims_to_be_longer_than_its_segment(
+    templates: dict[bool, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture, length: int,
+    has_index: bool,
+) -> None:  # fmt: skip
+    """They go on where the index knows a batch behind it, else in the next segment."""
+    shutil.copytree(templates[True], tmp_path / "work")
+    _, path, after, *_ = sorted((tmp_path / "work" / "t-0").glob("*.log"))
+    bases = {}
+    position = 0
+    for header, _ in iter_batches(memoryview(path.read_bytes())):
+        bases[position] = header.base_offset
+        position += header.size_bytes
+    first, lost = list(bases)[:2]
+    index = path.with_suffix(".index")
+    indexed = sorted(each for _, each in struct.iter_unpack(">ii", index.read_bytes()))
+    if not has_index:
+        index.unlink()
+    claim(path, lost, length)
+    manager = open_in(tmp_path / "work")
+    log = the_log(manager)
+    following = (
+        bases[next(each for each in indexed if each > lost)] if has_index else int(after.stem)
+    )
+    for offset in (bases[lost], bases[lost] + 1):
+        assert next(headers(log, offset)).base_offset == following
+    read = [each.offset for each in records(log, bases[first])]
+    assert read == [*range(bases[first], bases[lost]), *range(following, END)]
+    assert f"{path}: the batch at byte {lost} is damaged" in caplog.text
     manager.shutdown()
 
 
