@@ -28,11 +28,14 @@ MS_PER_MINUTE = 60_000
 
 
 class ConfigError(Exception):
-    """Everything wrong with a configuration; `problems` has one sentence for each mistake."""
+    """Everything wrong with a configuration; `problems` has one sentence for each mistake. `tls`
+    are the settings of listeners in which none was found: what they name may be wrong all the
+    same."""
 
-    def __init__(self, problems: Sequence[str]) -> None:
+    def __init__(self, problems: Sequence[str], tls: Sequence[TlsSettings] = ()) -> None:
         super().__init__("\n".join(problems))
         self.problems = tuple(problems)
+        self.tls = tuple(tls)
 
 
 def _setting(parser: v.Parser, default: Any = MISSING) -> Any:
@@ -221,7 +224,7 @@ def parse(properties_text: str, overrides: Mapping[str, str] | None = None) -> B
     values["tls"] = _tls_of(values.get("listeners", ()), texts, problems)
     problems += _contradictions(values)
     if problems:
-        raise ConfigError(problems)
+        raise ConfigError(problems, _sound_tls(values.get("listeners", ()), texts))
     known = _FIELDS.keys() | _COMPUTED | _UNITS.keys() | set(filter(is_tls_key, raw))
     return BrokerConfig(
         **values,
@@ -244,6 +247,16 @@ def _tls_of(
         for each in listeners
         if each.protocol == "SSL"
     }
+
+
+def _sound_tls(listeners: Iterable[Listener], texts: Mapping[str, str]) -> list[TlsSettings]:
+    sound = []
+    for each in listeners:
+        problems: list[str] = []
+        settings = tls_settings(texts, each.name, problems) if each.protocol == "SSL" else None
+        if settings is not None and not problems:
+            sound.append(settings)
+    return sound
 
 
 def _with_units(raw: dict[str, str], problems: list[str]) -> dict[str, str]:

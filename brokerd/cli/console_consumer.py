@@ -172,6 +172,7 @@ def _settings(options: Options) -> dict[str, Any]:
         "auto.offset.reset": "earliest" if options.from_beginning else "latest",
         "isolation.level": options.isolation_level or "read_uncommitted",
         "allow.auto.create.topics": True,
+        "check.crcs": True,
         "enable.partition.eof": False,
     }
     config = librdkafka.settings(
@@ -231,21 +232,45 @@ def _consume(
         if messages:
             waiting_since = time.monotonic()
         elif _is_over(options.timeout_ms, waiting_since):
-            sys.stdout.flush()
-            print(
-                "ERROR Error processing message, terminating consumer process:"
-                " org.apache.kafka.common.errors.TimeoutException",
-                file=sys.stderr,
-            )
+            _end("org.apache.kafka.common.errors.TimeoutException")
             return 0
         for message in messages:
             if message.error() is not None:
+                if _is_unreadable(message.error()):
+                    _end_unreadable(message)
+                    return 0
                 print(f"WARN {message.error().str()}", file=sys.stderr, flush=True)
                 continue
             ended.count += 1
             _print(message, formatter, options.skip_message_on_error)
         sys.stdout.flush()
     return 0
+
+
+def _is_unreadable(error: Any) -> bool:
+    """Whether it says that a batch cannot be read: whose CRC, codec or format is not right."""
+    from confluent_kafka import KafkaError
+
+    return error.code() in (
+        KafkaError._BAD_MSG,
+        KafkaError._BAD_COMPRESSION,
+        KafkaError._NOT_IMPLEMENTED,
+        KafkaError._UNDERFLOW,
+    )
+
+
+def _end_unreadable(message: Any) -> None:
+    """As Kafka's tool, also with --skip-message-on-error, which is for records that cannot be
+    shown. (Going on is not to be had: librdkafka then reads from the middle of something.)"""
+    _end(
+        f"Record batch for partition {message.topic()}-{message.partition()} at offset"
+        f" {message.offset()} is invalid, cause: {message.error().str()}"
+    )
+
+
+def _end(why: str) -> None:
+    sys.stdout.flush()
+    print(f"ERROR Error processing message, terminating consumer process: {why}", file=sys.stderr)
 
 
 def _is_over(timeout_ms: int | None, since: float) -> bool:

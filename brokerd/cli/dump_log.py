@@ -127,7 +127,9 @@ def _dump_snapshot(dump: Dump, file: str) -> None:
     try:
         entries = producer_snapshot.decode(Path(file).read_bytes())
     except producer_snapshot.CorruptSnapshotError as error:
-        raise CliError(f"it is no snapshot of producers: {error}") from error
+        sys.stdout.flush()
+        print(f"{file} is no snapshot of producers: {error}", file=sys.stderr)
+        return
     for producer_id, entry in entries.items():
         print(producer_line(producer_id, entry))
 

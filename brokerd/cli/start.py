@@ -16,7 +16,7 @@ from brokerd.config import BrokerConfig, ConfigError, parse
 from brokerd.log.log_dir import LogDirError
 from brokerd.metrics import LoopTimes
 from brokerd.security.admin_token import TokenError
-from brokerd.security.tls import TlsError
+from brokerd.security.tls import TlsError, problems_of
 from brokerd.server.broker import Broker
 from brokerd.server.net.network import BindError
 from brokerd.server.net.selector import TimedSelector
@@ -50,8 +50,11 @@ def start(path: str, overrides: Sequence[str], *, daemon: bool) -> int:
     """Runs the command; the exit code of the process."""
     try:
         config = load_config(path, overrides)
+        problems = problems_of(config.tls.values())
     except ConfigError as error:
-        for problem in error.problems:
+        problems = [*error.problems, *problems_of(error.tls)]
+    if problems:
+        for problem in problems:
             print(f"brokerd: {problem}", file=sys.stderr)
         return 1
     if daemon:

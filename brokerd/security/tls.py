@@ -7,7 +7,7 @@ memory. What OpenSSL says of a bad key or certificate is put into words that nam
 import os
 import re
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -36,6 +36,17 @@ def server_context(settings: TlsSettings) -> ssl.SSLContext:
     if settings.client_auth != "none":
         load_trust(context, settings.truststore)
     return context
+
+
+def problems_of(listeners: Iterable[TlsSettings]) -> list[str]:
+    """What is wrong with the stores of listeners, or with their ciphers: a sentence for each."""
+    found: dict[str, None] = {}
+    for settings in listeners:
+        try:
+            server_context(settings)
+        except TlsError as error:
+            found[str(error)] = None
+    return list(found)
 
 
 def client_context(settings: TlsSettings, *, check_hostname: bool) -> ssl.SSLContext:

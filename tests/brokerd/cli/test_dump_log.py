@@ -200,12 +200,24 @@ def test_what_cannot_be_read_is_a_line_each(tmp_path: Path) -> None:
     assert said.out.count("Dumping ") == len(named)
     for complaint in (
         f"{FIRST}.log cannot be read: No such file or directory",
-        f"{FIRST}.snapshot cannot be read: it is no snapshot of producers",
+        f"{FIRST}.snapshot is no snapshot of producers",
         f"{FIRST}.index cannot be read: No such file or directory",
         "Ignoring unknown file",
         "name.log cannot be read: its name does not begin with an offset",
     ):
         assert complaint in said.err, said.err
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("data", [b"", b"\0", b"no snapshot", b"\0\7" + bytes(8)])
+def test_a_snapshot_that_cannot_be_read_is_named_and_that_is_all(
+    tmp_path: Path, data: bytes
+) -> None:
+    path = tmp_path / f"{FIRST}.snapshot"
+    path.write_bytes(data)
+    ours, theirs = (tool("dump-log", "--files", path) for tool in (brokerd, kafka))
+    assert (ours.out, ours.code) == (theirs.out, theirs.code) == (f"Dumping {path}\n", 0)
+    assert bool(ours.err) == bool(theirs.err) is True
 
 
 def test_a_wrong_line_is_refused_with_the_options() -> None:

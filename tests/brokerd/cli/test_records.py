@@ -5,6 +5,8 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -109,6 +111,38 @@ def test_a_signal_ends_it_with_the_count(at: At, made: str) -> None:
     _, said = process.communicate(timeout=60)
     assert process.returncode == 0
     assert said == b"Processed a total of 1 messages\n"
+
+
+@contextmanager
+def flipped(path: Path, at: int) -> Iterator[None]:
+    """A byte of a file is another one for a while."""
+    data = path.read_bytes()
+    with path.open("r+b") as file:
+        for byte in (data[at] ^ 1, data[at]):
+            file.seek(at)
+            file.write(bytes([byte]))
+            file.flush()
+            if byte != data[at]:
+                yield
+
+
+@pytest.mark.kafka
+def test_a_batch_that_cannot_be_read_ends_it_as_kafkas(at: At, topic: str, broker: Brokerd) -> None:
+    brokerd("topics", *at, "--create", "--topic", topic, "--partitions", "1").ok()
+    for line in ("one\n", "two\n", "three\n"):
+        produce(at, topic, line).ok()
+    path = broker.logs / f"{topic}-0" / f"{0:020}.log"
+    read = ("--partition", "0", "--offset", "earliest", "--timeout-ms", "10000")
+    with flipped(path, path.read_bytes().index(b"two")):
+        for options in ((), ("--skip-message-on-error",)):
+            ours = consume(at, topic, *read, *options)
+            theirs = kafka("console-consumer", *at, "--topic", topic, *read, *options)
+            assert (ours.lines, ours.code) == (theirs.lines, theirs.code) == (["one"], 0)
+            for said in (ours, theirs):
+                assert "Error processing message, terminating consumer process: " in said.err
+                assert f"Record batch for partition {topic}-0 at offset 1 is invalid" in said.err
+                assert "Processed a total of 1 messages" in said.err
+    assert consume(at, topic, *read, "--max-messages", "3").lines == ["one", "two", "three"]
 
 
 def test_a_topic_that_is_missing_is_told(at: At) -> None:
