@@ -8,11 +8,12 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from brokerd.cli import librdkafka
 from brokerd.cli.group_formatters import (
+    GroupLinesFormatter,
     GroupsFormatter,
     OffsetLinesFormatter,
     OffsetsFormatter,
@@ -28,15 +29,31 @@ from brokerd.cli.options import (
     run,
 )
 from brokerd.cli.record_text import Formatter, RecordFormatter, Shown
+from brokerd.cli.transaction_formatters import (
+    TransactionLinesFormatter,
+    TransactionsFormatter,
+)
 
 POLL_S = 0.2
 BATCH = 500
 _PACKAGE = "org.apache.kafka.tools.consumer."
-_FORMATTERS = ("DefaultMessageFormatter", "LoggingMessageFormatter", "NoOpMessageFormatter",
-               "OffsetsMessageFormatter", "GroupMetadataMessageFormatter")  # fmt: skip
-_OFFSET_LINES = "kafka.coordinator.group.GroupMetadataManager$OffsetsMessageFormatter"
-_OLDER = {f"kafka.tools.{each}": each for each in _FORMATTERS[:3]} | {
-    _OFFSET_LINES: "OffsetsMessageFormatter"
+_PLAIN = ("DefaultMessageFormatter", "LoggingMessageFormatter", "NoOpMessageFormatter")
+_INTERNAL: dict[str, Callable[[], RecordFormatter]] = {
+    "OffsetsMessageFormatter": OffsetsFormatter,
+    "GroupMetadataMessageFormatter": GroupsFormatter,
+    "TransactionLogMessageFormatter": TransactionsFormatter,
+}
+_LINES: dict[str, Callable[[], RecordFormatter]] = {
+    "kafka.coordinator.group.GroupMetadataManager$OffsetsMessageFormatter": OffsetLinesFormatter,
+    "kafka.coordinator.group.GroupMetadataManager$GroupMetadataMessageFormatter": (
+        GroupLinesFormatter
+    ),
+    "kafka.coordinator.transaction.TransactionLog$TransactionLogMessageFormatter": (
+        TransactionLinesFormatter
+    ),
+}
+_OLDER = {f"kafka.tools.{each}": each for each in _PLAIN} | {
+    name: name.rpartition("$")[2] for name in _LINES
 }
 """Names that Kafka 3.9 still takes, with a warning."""
 _TIMESTAMP_TYPES = {1: "CreateTime", 2: "LogAppendTime"}
@@ -137,7 +154,7 @@ def _offset(text: str) -> int:
 
 def _formatter(options: Options) -> RecordFormatter | None:
     """None prints nothing. Raises CliError for a class that is not built in."""
-    name = options.formatter or _FORMATTERS[0]
+    name = options.formatter or _PLAIN[0]
     if name in _OLDER:
         newer = _PACKAGE + _OLDER[name]
         print(
@@ -146,15 +163,12 @@ def _formatter(options: Options) -> RecordFormatter | None:
             file=sys.stderr,
         )
     short = _OLDER.get(name, name.removeprefix(_PACKAGE))
-    if short not in _FORMATTERS:
-        known = ", ".join(_PACKAGE + each for each in _FORMATTERS)
+    if short not in (*_PLAIN, *_INTERNAL):
+        known = ", ".join(_PACKAGE + each for each in (*_PLAIN, *_INTERNAL))
         raise CliError(f"{name} is not built in; these are: {known}")
-    if name == _OFFSET_LINES:
-        return OffsetLinesFormatter()
-    if short == "OffsetsMessageFormatter":
-        return OffsetsFormatter()
-    if short == "GroupMetadataMessageFormatter":
-        return GroupsFormatter()
+    internal = _LINES.get(name) or _INTERNAL.get(short)
+    if internal is not None:
+        return internal()
     properties = read_properties(options.formatter_config)
     properties |= librdkafka.pairs(options.property)
     for part in ("key", "value"):

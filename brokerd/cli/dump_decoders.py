@@ -94,14 +94,20 @@ def transactions(record: Record) -> tuple[str | None, str | None]:
 def _transaction(value: TransactionValue | None) -> str:
     if value is None:
         return DELETED
-    # a transaction that has ended or not begun has partitions no longer or not yet
-    partitions = () if value.state == "Empty" else hash_set_order(value.partitions)
-    listed = ",".join(f"{topic}-{index}" for topic, index in partitions)
+    listed = ",".join(partitions_of(value))
     return (
         f"producerId:{value.producer_id},producerEpoch:{value.producer_epoch},state={value.state},"
         f"partitions=[{listed}],txnLastUpdateTimestamp={value.updated_at_ms},"
         f"txnTimeoutMs={value.timeout_ms}"
     )
+
+
+def partitions_of(value: TransactionValue) -> list[str]:
+    """The partitions of a transaction in the order of Kafka's tools. One that has ended or not
+    begun has them no longer or not yet."""
+    if value.state == "Empty":
+        return []
+    return [f"{topic}-{index}" for topic, index in hash_set_order(value.partitions or ())]
 
 
 def _key(record: GroupsRecord) -> dict[str, Any]:

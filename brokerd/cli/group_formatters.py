@@ -1,18 +1,20 @@
 """How console-consumer shows `__consumer_offsets`: Kafka's formatters of offsets and of groups.
 
 The newer ones write JSON, one object after the other with nothing between, as Kafka 3.9's do; the
-older one of offsets writes lines. Each passes over the records of the other kind. Pure.
+older ones write lines. Each passes over the records of the other kind. Pure.
 """
 
 import json
 from typing import Any
 
 from brokerd.cli.dump_decoders import group_fields, offset_fields
+from brokerd.cli.java import scala_map_order
 from brokerd.cli.options import CliError
 from brokerd.cli.record_text import Shown
 from brokerd.groups.records import (
     GroupRecord,
     GroupsRecord,
+    MemberValue,
     OffsetRecord,
     decode,
 )
@@ -64,6 +66,42 @@ class OffsetLinesFormatter:
             f" metadata={value.metadata}, commitTimestamp={value.committed_at_ms},"
             f" expireTimestamp={expiry})\n"
         ).encode()
+
+
+class GroupLinesFormatter:
+    """kafka.coordinator.group.GroupMetadataManager$GroupMetadataMessageFormatter."""
+
+    def format(self, record: Shown) -> bytes:
+        """The record as a line; nothing for one of another kind."""
+        decoded = _decoded(record)
+        if not isinstance(decoded, GroupRecord):
+            return b""
+        name, value = decoded.group_id, decoded.value
+        if value is None:
+            return f"{name}::NULL\n".encode()
+        by_id = {member.member_id: member for member in value.members}
+        members = ", ".join(
+            f"{each} -> {_member(by_id[each], value.protocol)}" for each in scala_map_order(by_id)
+        )
+        return (
+            f"{name}::GroupMetadata(groupId={name}, generation={value.generation},"
+            f" protocolType={_option(value.protocol_type or None)},"
+            f" currentState={'Stable' if by_id else 'Empty'}, members=HashMap({members}))\n"
+        ).encode()
+
+
+def _member(member: MemberValue, protocol: str | None) -> str:
+    return (
+        f"MemberMetadata(memberId={member.member_id},"
+        f" groupInstanceId={_option(member.instance_id)}, clientId={member.client_id},"
+        f" clientHost={member.client_host}, sessionTimeoutMs={member.session_timeout_ms},"
+        f" rebalanceTimeoutMs={member.rebalance_timeout_ms},"
+        f" supportedProtocols=List({'null' if protocol is None else protocol}))"
+    )
+
+
+def _option(text: str | None) -> str:
+    return "None" if text is None else f"Some({text})"
 
 
 def _decoded(record: Shown) -> GroupsRecord | None:

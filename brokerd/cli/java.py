@@ -38,10 +38,23 @@ def hash_set_order(by_topic: Iterable[tuple[str, tuple[int, ...]]]) -> list[tupl
             found.add((topic, index))
 
     def place(each: tuple[str, int]) -> tuple[int, int]:
-        spread = _mixed(31 * (31 + each[1]) + java_string_hash(each[0]))
-        return spread & (capacity - 1), spread - (spread >> 31 << 32)
+        return _scala_place(31 * (31 + each[1]) + java_string_hash(each[0]), capacity)
 
     return sorted(found, key=place)
+
+
+def scala_map_order(names: Iterable[str]) -> list[str]:
+    """The order in which Scala's mutable map with these keys gives them back."""
+    keys = list(dict.fromkeys(names))
+    capacity = _CAPACITY_MIN
+    while len(keys) >= capacity * 3 // 4:
+        capacity *= 2
+    return sorted(keys, key=lambda key: _scala_place(java_string_hash(key), capacity))
+
+
+def _scala_place(code: int, capacity: int) -> tuple[int, int]:
+    spread = _mixed(code)
+    return spread & (capacity - 1), spread - (spread >> 31 << 32)
 
 
 def _spread(key: str) -> int:

@@ -27,13 +27,14 @@ _TIMES: Final = struct.Struct(">qq")
 
 @dataclass(frozen=True, slots=True)
 class TransactionValue:
-    """One state of a transactional id; `partitions` by topic, in the order written."""
+    """One state of a transactional id; `partitions` by topic, in the order written, None where it
+    has none yet."""
 
     producer_id: int
     producer_epoch: int
     timeout_ms: int
     state: str
-    partitions: tuple[tuple[str, tuple[int, ...]], ...]
+    partitions: tuple[tuple[str, tuple[int, ...]], ...] | None
     updated_at_ms: int
     started_at_ms: int
 
@@ -52,14 +53,16 @@ def decode_value(value: bytes) -> TransactionValue:
         raise ValueError(f"a transaction's value of version {version} is not known")
     if not 0 <= state < len(STATES):
         raise ValueError(f"{state} is no state of a transaction")
+    count = reader.number(">i")
     partitions = tuple(
         (reader.string(), tuple(reader.number(">i") for _ in range(reader.number(">i"))))
-        for _ in range(reader.number(">i"))
+        for _ in range(count)
     )
     updated_at_ms, started_at_ms = reader.numbers(_TIMES)
     return TransactionValue(
-        producer_id, epoch, timeout_ms, STATES[state], partitions, updated_at_ms, started_at_ms
-    )
+        producer_id, epoch, timeout_ms, STATES[state], None if count < 0 else partitions,
+        updated_at_ms, started_at_ms,
+    )  # fmt: skip
 
 
 class _Reader:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
+from brokerd.groups.partitioner import partition_for
 from tests.support.brokerd_tools import brokerd
 from tests.support.kafka import ApacheKafka
 from tests.support.kafka_tools import kafka
@@ -112,3 +113,32 @@ def test_a_topic_that_is_missing_is_told_at_once(at: At, tmp_path: Path) -> None
     (line,) = said.lines[2:]
     assert line.startswith("partition: nowhere-0\terror: org.apache.kafka.common.errors.Unknown")
     assert line.endswith(": This server does not host this topic-partition.")
+
+
+def test_transactions_are_shown_as_kafka_shows_them(at: At) -> None:
+    names = ["first", "größer"]
+    for name in names:
+        producer = Producer({"bootstrap.servers": at[1], "transactional.id": name})
+        producer.init_transactions(60)
+        for end in (producer.commit_transaction, producer.abort_transaction):
+            producer.begin_transaction()
+            for partition in (1, 0):
+                producer.produce(TOPIC, name, partition=partition)
+            end(60)
+    ends = brokerd("get-offsets", *at, "--topic", "__transaction_state").ok().lines
+    counts = {int(each.split(":")[1]): each.split(":")[2] for each in ends}
+    shown = ""
+    for formatter in (
+        "org.apache.kafka.tools.consumer.TransactionLogMessageFormatter",
+        "kafka.coordinator.transaction.TransactionLog$TransactionLogMessageFormatter",
+    ):
+        for home in {partition_for(name, len(counts)) for name in names}:
+            read = ("console-consumer", *at, "--topic", "__transaction_state", "--partition",
+                    str(home), "--offset", "earliest", "--max-messages", counts[home],
+                    "--formatter", formatter)  # fmt: skip
+            ours, theirs = brokerd(*read), kafka(*read)
+            assert (ours.out, ours.err, ours.code) == (theirs.out, theirs.err, theirs.code)
+            shown += ours.out
+    for name in names:
+        assert f'"transactionalId":"{name}"' in shown
+        assert f"transactionalId={name}, " in shown

@@ -287,6 +287,7 @@ def test_formatters_write_what_kafkas_write(at: At, made: str, group: str) -> No
         f"{package}OffsetsMessageFormatter",
         f"{package}GroupMetadataMessageFormatter",
         f"{older}GroupMetadataManager$OffsetsMessageFormatter",
+        f"{older}GroupMetadataManager$GroupMetadataMessageFormatter",
     ):
         read = ("console-consumer", *at, *stored, "--max-messages", count, "--formatter", name)
         ours, theirs = brokerd(*read), kafka(*read)
