@@ -1,9 +1,10 @@
 """From frames to handlers, and from their answers to the connection's queue of replies.
 
 Produce and Fetch get their bytes directly. A run of Produces in one receive is collected and
-appended together; it is closed before any other request is served, and waited for where it went
-through a queue, so that what a client sees is the order it asked in. All other requests are decoded
-by the message door and served by the table.
+appended together, a short one together with those of other clients in the same turn of the loop; it
+is closed before any other request is served, and waited for where it went through a queue, so that
+what a client sees is the order it asked in. All other requests are decoded by the message door and
+served by the table.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from brokerd.server.handlers.produce import ProduceRound
 from brokerd.server.handlers.produce_answers import refuse_old_produce
 from brokerd.server.net.output import HELD_BYTES_MAX
 from brokerd.server.net.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
-from brokerd.server.net.turn_replies import TurnReplies
+from brokerd.server.net.turn import Turn
 
 if TYPE_CHECKING:
     from brokerd.server.broker import Broker
@@ -45,6 +46,8 @@ TLS_HELLO = 0x160301
 """How the first record of a TLS client begins, taken for a frame's size."""
 OTHERS_MAX = 512
 """So many requests other than Produce are served of one receive before others have their turn."""
+TOGETHER_BYTES_MAX = 1 << 14
+"""Produces of a receive up to this size are appended with those of other clients."""
 TASK_BYTES = 1 << 16
 """What a request whose handler waits counts as, besides its own size: its answer may be long."""
 SMALLEST_FRAME_BYTES = 4 + SMALLEST_REQUEST_BYTES
@@ -56,31 +59,60 @@ class Router:
     def __init__(self, broker: Broker, handlers: dict[int, ColdHandler]) -> None:
         self.metrics = broker.metrics
         self.times = broker.times
-        self.replies = TurnReplies(broker.metrics.loop)
         self.frame_bytes_max = broker.config.socket_request_max_bytes + 4
         # no more than a frame may have: what is too large is then never whole in one receive
         self.receive_bytes_max = min(SHARED_BYTES - SMALL_FRAME_BYTES, self.frame_bytes_max)
         self._broker = broker
         self._handlers = handlers
         self._round = ProduceRound(broker)
+        self.turn = Turn(broker.metrics.loop, broker.times, self._round)
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def frames(self, connection: Connection, buffer: bytearray, view: memoryview, end: int) -> int:
-        """Serves the complete frames in `buffer[:end]`, fewer where they are many, their replies
+    @property
+    def holds_receives(self) -> bool:
+        """Whether what was received is still to be appended: its bytes must stay as they are."""
+        return bool(self._round.waiting)
+
+    def frames(
+        self,
+        connection: Connection,
+        buffer: bytearray,
+        view: memoryview,
+        start: int,
+        end: int,
+        *,
+        may_wait: bool = True,
+    ) -> int:
+        """Serves the complete frames in `buffer[start:end]`, fewer where they are many, their replies
         large, or what was produced is not in the log yet; the position behind the last one that was
-        served."""
+        served.
+
+        Where it `may_wait`, Produces may be left for the end of the turn, with the buffer's bytes.
+        """
         try:
-            return self._frames(connection, buffer, view, end)
+            position = self._frames(connection, buffer, view, start, end)
+            if self._round.waiting and not (
+                may_wait
+                and position - start <= TOGETHER_BYTES_MAX
+                and self.turn.has_others
+                and self._round.can_wait
+            ):
+                self.turn.commit()
+            return position
         except BaseException:
             self._round.discard()
             self.times.discard()
+            self.turn.fail()
             raise
 
-    def _frames(self, connection: Connection, buffer: bytearray, view: memoryview, end: int) -> int:
+    def _frames(
+        self, connection: Connection, buffer: bytearray, view: memoryview, start: int, end: int
+    ) -> int:
         unpack = FRAME_HEAD.unpack_from
         metrics = self.metrics
         produces = self._round
-        position = others_bytes = 0
+        position = start
+        others_bytes = 0
         served = others = 0
         others_max = OTHERS_MAX
         while end - position >= SMALLEST_FRAME_BYTES:
@@ -92,7 +124,8 @@ class Router:
                 position, count = produces.add_run(connection, buffer, view, position, end)
                 served += count
             else:
-                produces.commit(connection)
+                if produces.waiting:
+                    self.turn.commit()
                 if connection.batches_queued:
                     self._broker.appends.hold_until_done(connection)
                     break
@@ -111,12 +144,11 @@ class Router:
                     break  # the connection keeps what is left for later
             if connection.closed:
                 break
-        produces.commit(connection)
         metrics.requests += served
         times = self.times
         if served > others:
             times.produces += served - others
-            times.produce.request_bytes += position - others_bytes
+            times.produce.request_bytes += position - start - others_bytes
         if others:
             times.other_bytes += others_bytes
         return position

@@ -1,4 +1,4 @@
-"""Produce: the Produces of one receive become one append per partition.
+"""Produce: the Produces of one receive, or of a turn of the loop, become one append per partition.
 
 `add_run` checks the batches of requests that follow each other and files them under their
 partitions; `commit` appends, then answers in order. Most requests repeat the one before up to the
@@ -44,16 +44,20 @@ _PREFIX_AT = 12
 
 Dirty = dict["Partition", list[memoryview]]
 Outcomes = dict["Partition", "list[AppendResult] | tuple[Outcome, ...] | KafkaError"]
+_Run = tuple["Connection", "ProduceMemo", list[int], int]
+"""Requests that were recognised: their correlation ids, and the place of the first one's batch."""
 Place = KafkaError | tuple["Partition", "int | KafkaError"]
 """Of one partition of a request: why there is none, or the partition and either the index of its
 batch among that partition's batches or why it was refused."""
+_One = tuple["Connection", Pending, list[Place]]
 
 
 class ProduceRound:
-    """The Produces of one receive of one connection, between `add_run` and `commit`."""
+    """The Produces between `add_run` and `commit`: of one receive, or of several clients' receives
+    whose bytes stay where they are until then."""
 
     __slots__ = (
-        "_broker", "_dirty", "_generation", "_lengths", "_memos", "_queues", "_waiting", "_work",
+        "_broker", "_dirty", "_generation", "_lengths", "_memos", "_queues", "_work", "waiting",
     )  # fmt: skip
 
     def __init__(self, broker: Broker) -> None:
@@ -64,7 +68,7 @@ class ProduceRound:
         self._lengths: set[int] = set()  # of the prefixes in _memos
         self._dirty: Dirty = {}
         self._work: dict[Partition, dict[int, Work]] = {}
-        self._waiting: list[tuple[ProduceMemo, list[int], int] | tuple[Pending, list[Place]]] = []
+        self.waiting: list[Any] = []  # of each: _Run or _One
 
     def add_run(
         self, connection: Connection, buffer: bytearray, view: memoryview, position: int, end: int
@@ -79,11 +83,12 @@ class ProduceRound:
             first = len(batches) if batches else 0
             found: list[memoryview] = batches or []
             if memo.opens:
+                self._require_own(connection)
                 behind, ids = self._take_and_open(memo, buffer, view, position, found)
             else:
                 behind, ids = memo.take(buffer, view, position, end, found)
             if ids:
-                self._waiting.append((memo, ids, first))
+                self.waiting.append((connection, memo, ids, first))
                 if not first:
                     self._dirty[memo.partition] = found
                 return behind, len(ids)
@@ -93,10 +98,22 @@ class ProduceRound:
             if known is not None:
                 connection.produce_memo = known
             memo = known
+        self._require_own(connection)
         (size,) = _SIZE.unpack_from(buffer, position)
         frame_end = position + 4 + size
         self._add_parsed(connection, view[position + 4 : frame_end])
         return frame_end, 1
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether what was taken in needs nothing but to be appended."""
+        return not (self._work or self._queues.by_partition)
+
+    def _require_own(self, connection: Connection) -> None:
+        """Only requests that were recognised share an append with those of other clients: what goes
+        through a queue holds the client that sent it, and no other."""
+        if self.waiting and self.waiting[0][0] is not connection:
+            self.commit()
 
     def _take_and_open(
         self,
@@ -130,7 +147,7 @@ class ProduceRound:
             header = parse_header(frame)
             request = decode_produce(frame, header.body_position, header.api_version)
         except KafkaError as error:
-            self.commit(connection)
+            self.commit()
             connection.close(str(error))
             return
         connection.last_header = header
@@ -138,7 +155,7 @@ class ProduceRound:
             request = _without_repeats(request)
         places = [self._place(request, wanted, header.api_version) for wanted in request.partitions]
         pending = Pending(header.api_version, header.correlation_id, request)
-        self._waiting.append((pending, places))
+        self.waiting.append((connection, pending, places))
         if request.prefix_end >= 0 and isinstance(places[0], tuple):
             partition = places[0][0]
             memo = ProduceMemo(
@@ -206,15 +223,15 @@ class ProduceRound:
 
     def discard(self) -> None:
         """Forgets what was taken in: its buffers are about to be used for something else."""
-        self._waiting, self._dirty, self._work = [], {}, {}
+        self.waiting, self._dirty, self._work = [], {}, {}
 
-    def commit(self, connection: Connection) -> None:
+    def commit(self) -> None:
         """Appends what was taken in and answers in order."""
-        waiting = self._waiting
+        waiting = self.waiting
         if not waiting:
             return
         dirty, work = self._dirty, self._work
-        self._waiting, self._dirty = [], {}
+        self.waiting, self._dirty = [], {}
         if work:
             self._work = {}
         queues = self._queues
@@ -224,7 +241,8 @@ class ProduceRound:
             if work or queues.by_partition:
                 todo = work.get(partition)
                 if todo or partition in queues.by_partition:
-                    outcomes[partition] = queues.add(connection, partition, batches, todo or {})
+                    sender = waiting[0][0]  # of all: see _require_own and can_wait
+                    outcomes[partition] = queues.add(sender, partition, batches, todo or {})
                     continue
             try:
                 outcomes[partition] = partition.append(batches, now_ms)
@@ -233,21 +251,20 @@ class ProduceRound:
             except Exception:
                 logger.exception("append to %s-%d failed", partition.topic, partition.index)
                 outcomes[partition] = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
-        if not connection.closed:
-            self._answer(connection, waiting, dirty, outcomes)
-
-    def _answer(
-        self, connection: Connection, waiting: list[Any], dirty: Dirty, outcomes: Outcomes
-    ) -> None:
         for each in waiting:
-            if len(each) == 3:
-                memo, ids, first = each
-                self._answer_run(connection, memo, ids, first, dirty, outcomes)
+            if not each[0].closed:
+                self._answer(each, dirty, outcomes)
+
+    def _answer(self, each: _Run | _One, dirty: Dirty, outcomes: Outcomes) -> None:
+        connection = each[0]
+        try:
+            if len(each) == 4:
+                self._answer_run(*each, dirty, outcomes)
             else:
-                pending, places = each
-                self._answer_one(connection, pending, places, outcomes)
-            if connection.closed:
-                return
+                self._answer_one(*each, outcomes)
+        except Exception:  # the other clients get their answers
+            logger.exception("a Produce of %s could not be answered", connection.peer_host)
+            connection.close("an unexpected error in the broker")
 
     def _answer_run(
         self,

@@ -2,8 +2,9 @@
 
 Each time the socket is readable one receive is done and every complete frame in it is handled
 before anything is sent: the Produces of a receive share one append per partition, and their replies
-one send. A frame that ends outside the receive waits: a small one as bytes that lead the next
-receive, a large one in a buffer of its own, into which the rest is received directly.
+one send; a few small ones share both with those of other clients (`net/turn.py`). A frame that ends
+outside the receive waits: a small one as bytes that lead the next receive, a large one in a buffer
+of its own, into which the rest is received directly.
 
 Reading and serving stop while replies cannot be sent, or while those that wait and those behind
 them hold too much (`output.HELD_BYTES_MAX`): a client that does not read, or asks for ever more
@@ -42,6 +43,8 @@ logger = logging.getLogger(__name__)
 
 TOGETHER_BYTES_MAX = 1 << 14
 """Replies up to this size leave with those to other clients, at the end of the loop's turn."""
+WAITING_BYTES_MAX = 1 << 17
+"""More than this does not wait in the shared buffer; the rest is room enough for a receive."""
 FRAMES_PER_RECEIVE = 512
 """More frames than this in one receive would hold the loop too long: the next one is smaller."""
 
@@ -154,7 +157,8 @@ class Connection:
             self._network.wait_for_memory(self)
             return
         self.active_at = start_s = monotonic()
-        self._router.replies.begin()
+        router = self._router
+        router.turn.begin()
         self._receiving = True
         try:
             if self._frame is None:
@@ -170,12 +174,15 @@ class Connection:
             return
         finally:
             self._receiving = False
-        if self.output.unsent:
-            if self.output.held_bytes < TOGETHER_BYTES_MAX:
-                self._router.replies.send(self)
-            else:
-                self.flush()
-        self._router.times.receive_ends(self, start_s)
+        if router.holds_receives:
+            router.turn.wait(self, start_s)
+        else:
+            if self.output.unsent:
+                if self.output.held_bytes < TOGETHER_BYTES_MAX:
+                    router.turn.send(self)
+                else:
+                    self.flush()
+            router.times.receive_ends(self, start_s)
         if self.output.held_bytes > HELD_BYTES_MAX:
             self._pause()
         elif self._kept and self._reading:
@@ -185,16 +192,19 @@ class Connection:
     def _receive(self) -> None:
         buffers = self._buffers
         head = self._head
-        start = len(head)
-        if start:
-            buffers.shared[:start] = head
+        start = filled = self._free_from(len(head))
+        if head:
+            filled += len(head)
+            buffers.shared[start:filled] = head
             self._head = b""
             if self._kept:
                 self._kept = False
-                self._parse(buffers.shared, buffers.shared_view, start)
+                self._parse(start, filled)
                 return
         try:
-            count = self._socket.recv_into(buffers.shared_view[start : start + self._receive_bytes])
+            count = self._socket.recv_into(
+                buffers.shared_view[filled : filled + self._receive_bytes]
+            )
         except OSError as error:
             self._head = head
             self._not_received(error)
@@ -203,7 +213,16 @@ class Connection:
             self.close(None)
             return
         self._router.metrics.received_bytes += count
-        self._parse(buffers.shared, buffers.shared_view, start + count)
+        self._parse(start, filled + count)
+
+    def _free_from(self, head_bytes: int) -> int:
+        """Where the shared buffer is free: behind what waits in it for the end of the turn."""
+        if not self._router.holds_receives:
+            return 0
+        if self._buffers.shared_end + head_bytes > WAITING_BYTES_MAX:
+            self._router.turn.commit()
+            return 0
+        return self._buffers.shared_end
 
     def _receive_frame(self, frame: bytearray) -> None:
         buffers = self._buffers
@@ -211,8 +230,9 @@ class Connection:
         wanted = min(self._frame_size, len(frame))
         room = wanted - self._filled
         into = [view[self._filled : wanted]]
+        start = self._free_from(0)
         if wanted == self._frame_size:
-            into.append(buffers.shared_view[:SMALL_FRAME_BYTES])
+            into.append(buffers.shared_view[start : start + SMALL_FRAME_BYTES])
         try:
             count = self._socket.recvmsg_into(into)[0]
         except OSError as error:
@@ -230,16 +250,17 @@ class Connection:
         behind = max(0, count - room)
         self._serve_frame(frame)
         if self._kept:
-            self._head = bytes(buffers.shared_view[:behind])
+            self._head = bytes(buffers.shared_view[start : start + behind])
         elif behind and not self.closed:
-            self._parse(buffers.shared, buffers.shared_view, behind)
+            self._parse(start, start + behind)
 
     def _serve_frame(self, frame: bytearray) -> None:
         """A large frame that has arrived; kept whole while it must wait for what was produced."""
         self._frame = None
         position = -1
         try:
-            position = self._router.frames(self, frame, memoryview(frame), self._frame_size)
+            view = memoryview(frame)
+            position = self._router.frames(self, frame, view, 0, self._frame_size, may_wait=False)
         finally:
             self._kept = position == 0 and not self.closed
             if self._kept:
@@ -257,12 +278,16 @@ class Connection:
         self._frame = larger
         self._buffers.give_back(frame)
 
-    def _parse(self, buffer: bytearray, view: memoryview, end: int) -> None:
+    def _parse(self, start: int, end: int) -> None:
+        """Serves what lies in the shared buffer."""
+        buffers = self._buffers
+        buffer = buffers.shared
+        buffers.shared_end = end
         frames_before = self._router.metrics.requests
-        position = self._router.frames(self, buffer, view, end)
+        position = self._router.frames(self, buffer, buffers.shared_view, start, end)
         frames = self._router.metrics.requests - frames_before
         if frames >= FRAMES_PER_RECEIVE:
-            per_frame = position // frames
+            per_frame = (position - start) // frames
             self._receive_bytes = max(SMALL_FRAME_BYTES, FRAMES_PER_RECEIVE * per_frame)
         else:
             self._receive_bytes = self._router.receive_bytes_max

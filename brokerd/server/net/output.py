@@ -161,12 +161,10 @@ class OutputQueue:
             if self.sent_bytes >= turn_ends:
                 return False
             require_uncut(head)
+            wanted = min(head.size_bytes - self._sent_of_head, TURN_BYTES)
+            start = head.position_bytes + self._sent_of_head
             try:
-                sent = os.sendfile(
-                    self._socket.fileno(), head.fd,
-                    head.position_bytes + self._sent_of_head,
-                    min(head.size_bytes - self._sent_of_head, TURN_BYTES),
-                )  # fmt: skip
+                sent = os.sendfile(self._socket.fileno(), head.fd, start, wanted)
             except BlockingIOError:
                 return False
             except OSError as error:
@@ -177,6 +175,8 @@ class OutputQueue:
                 raise ConnectionAbortedError("a log file ended inside a range that was promised")
             self._sent_of_head += sent
             self.sent_bytes += sent
+            if sent < wanted:  # the socket is full: asking again would only be told so
+                return False
         self._ready.popleft()
         self._sent_of_head = 0
         head.release()

@@ -1,8 +1,9 @@
 """Where bytes from clients land: one buffer shared by all connections, and frame buffers on loan.
 
 A receive is parsed to the end before the next one begins, so one shared buffer serves every
-connection. Only the head of a large frame that has not arrived whole is copied out, into a buffer
-of that frame's size; what those buffers hold together is counted against
+connection; what waits in it for the end of the loop's turn ends at `shared_end`, and the next
+receive begins there. Only the head of a large frame that has not arrived whole is copied out, into
+a buffer of that frame's size; what those buffers hold together is counted against
 `queued.max.request.bytes`, and while it is exceeded no connection may begin a new frame (see
 `Network.wait_for_memory`). What requests hold elsewhere counts, too (`lend`, `repay`). A few are
 kept for reuse, because fresh memory costs page faults.
@@ -25,11 +26,15 @@ class ReceiveBuffers:
     """The shared buffer and the loans of one event loop; a negative limit is none. `on_returned` is
     called whenever a loan has ended."""
 
-    __slots__ = ("_kept", "_on_returned", "limit_bytes", "loaned_bytes", "shared", "shared_view")
+    __slots__ = (
+        "_kept", "_on_returned", "limit_bytes", "loaned_bytes", "shared", "shared_end",
+        "shared_view",
+    )  # fmt: skip
 
     def __init__(self, limit_bytes: int, on_returned: Callable[[], None]) -> None:
         self.shared = bytearray(SHARED_BYTES)
         self.shared_view = memoryview(self.shared)
+        self.shared_end = 0
         self.limit_bytes = limit_bytes
         self.loaned_bytes = 0
         self._kept: list[bytearray] = []

@@ -25,7 +25,7 @@ class Bench:
         self.serve: Callable[[], int] = lambda: 0
         self.router: Any = SimpleNamespace(
             receive_bytes_max=1 << 16, frame_bytes_max=1 << 20, frames=lambda *_: self.serve(),
-            replies=SimpleNamespace(begin=lambda: None),
+            turn=SimpleNamespace(begin=lambda: None), holds_receives=False,
             metrics=SimpleNamespace(received_bytes=0, requests=0),
             times=SimpleNamespace(receive_ends=lambda *_: None),
         )  # fmt: skip
