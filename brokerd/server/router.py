@@ -83,9 +83,9 @@ class Router:
         *,
         may_wait: bool = True,
     ) -> int:
-        """Serves the complete frames in `buffer[start:end]`, fewer where they are many, their replies
-        large, or what was produced is not in the log yet; the position behind the last one that was
-        served.
+        """Serves the complete frames in `buffer[start:end]`, fewer where they are many, their
+        replies large, or what was produced is not in the log yet; the position behind the last one
+        that was served.
 
         Where it `may_wait`, Produces may be left for the end of the turn, with the buffer's bytes.
         """

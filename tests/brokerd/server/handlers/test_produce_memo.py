@@ -47,7 +47,7 @@ def test_bytes_that_are_too_large_for_a_segment_are_counted_however_they_came(
     def produce(size: int) -> int:
         buffer, records_bytes = frame(size)
         served.add_run(connection, buffer, memoryview(buffer), 0, len(buffer))
-        served.commit(connection)
+        served.commit()
         return records_bytes
 
     first = produce(SEGMENT_BYTES)

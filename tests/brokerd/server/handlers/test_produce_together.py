@@ -16,6 +16,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_request
 from brokerd.protocol.records import Record, encode_batch, iter_batches, iter_records
 from tests.support.brokerd import Brokerd, BrokerdCluster
+from tests.support.waiting import wait_until
 from tests.support.wire import Wire
 
 CLIENTS = 24
@@ -104,6 +105,9 @@ def test_each_is_told_the_offsets_of_its_own_records(
         for wire, topic, acks, value in sent
         if acks
     }
+    for topic in topics:  # nobody answers to acks=0
+        wanted = CLIENTS + sum(each == topic for _, each, _, _ in sent)
+        wait_until(lambda topic=topic, wanted=wanted: len(values(wires[2], topic)) == wanted)
     found = {topic: values(wires[2], topic) for topic in topics}
     assert {place: found[place[0]][place[1]] for place in told} == told
     for topic in topics:
