@@ -3,6 +3,8 @@
 import hmac
 import os
 import secrets
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -13,15 +15,25 @@ class TokenError(Exception):
 def load_or_create(path: Path) -> str:
     """The token in the file; a file that does not exist is made, mode 0600, with a fresh one."""
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return _load(path)
+        if not path.exists():
+            with suppress(FileExistsError):  # another broker was faster: its token holds
+                _create(path)
     except OSError as error:
         raise TokenError(f"cannot write the admin token to {path}: {error.strerror}") from error
-    token = secrets.token_urlsafe(32)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(token + "\n")
-    return token
+    return _load(path)
+
+
+def _create(path: Path) -> None:
+    """The file gets its name when the token is in it: no crash leaves an empty one."""
+    descriptor, written = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(32) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(written, path)
+    finally:
+        os.unlink(written)
 
 
 def _load(path: Path) -> str:
@@ -30,7 +42,10 @@ def _load(path: Path) -> str:
     except OSError as error:
         raise TokenError(f"cannot read the admin token from {path}: {error.strerror}") from error
     if len(token) < 16:
-        raise TokenError(f"the admin token in {path} is shorter than 16 characters")
+        raise TokenError(
+            f"the admin token in {path} is shorter than 16 characters: delete the file, and the "
+            "broker makes a new one"
+        )
     return token
 
 

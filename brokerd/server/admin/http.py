@@ -138,7 +138,10 @@ class AdminServer:
         return keep, await self._page(parts[1], headers.get("authorization"))
 
     async def _page(self, target: str, authorization: str | None) -> Answer:
-        url = urlsplit(target)
+        try:
+            url = urlsplit(target)
+        except ValueError:
+            return problem(400, "the address asked for makes no sense")
         if url.path not in OPEN_PATHS and not is_authorized(authorization, self._token):
             return problem(401, "an Authorization header with the broker's bearer token is needed")
         page = self._pages.get(url.path)

@@ -1,5 +1,6 @@
 """The admin port's token file."""
 
+import secrets
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,22 @@ def test_a_missing_file_is_made_for_its_owner_only(tmp_path: Path) -> None:
     assert len(token) >= 32
     assert path.stat().st_mode & 0o777 == 0o600
     assert load_or_create(path) == token
+
+
+def test_a_crash_while_it_is_made_leaves_no_file_that_is_refused_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "token"
+
+    def crash(count: int) -> str:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as crashing:
+        crashing.setattr(secrets, "token_urlsafe", crash)
+        with pytest.raises(KeyboardInterrupt):
+            load_or_create(path)
+    assert len(load_or_create(path)) >= 32
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_token_that_is_too_short_is_refused(tmp_path: Path) -> None:

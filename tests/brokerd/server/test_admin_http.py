@@ -105,6 +105,7 @@ async def test_one_connection_serves_several_requests(port: int) -> None:
         (b"GET /healthz HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello", b"400"),
         (b"GET /healthz HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", b"400"),
         (b"nonsense\r\n\r\n", b"400"),
+        (b"GET //[ HTTP/1.1\r\n\r\n", b"400"),
         (b"GET /healthz HTTP/1.1\r\nX: " + b"x" * HEAD_BYTES_MAX + b"\r\n\r\n", b"431"),
     ],
 )
