@@ -35,13 +35,16 @@ class CleanableLog(StoredLog):
         return self._segments.closed_run(bases) is not None
 
     @tells_of_errors
-    def replace_segments(self, bases: Sequence[int], size_bytes: int, now_ms: int) -> None:
-        """Put a cleaned segment in the place of closed neighbours. Raises KafkaError."""
+    def replace_segments(
+        self, bases: Sequence[int], job: str, size_bytes: int, now_ms: int
+    ) -> None:
+        """Put what a job made of closed neighbours in their place. Raises KafkaError: then they are
+        what they were, unless the disk has failed."""
         old = self._segments.closed_run(bases)
         if old is None:
             raise ValueError(f"{bases} are no closed segments of {self.directory}")
         due_ms = now_ms + self.config.file_delete_delay_ms
-        for path in swap_in(old):
+        for path in swap_in(old, job, size_bytes):
             self._context.trash.add(path, due_ms)
         segment = Segment(
             self._context.files, self.directory, old[0].base_offset, size_bytes, old[0].created_ms

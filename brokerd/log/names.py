@@ -39,6 +39,12 @@ def segment_file(directory: Path | str, base_offset: int, suffix: str) -> str:
     return f"{directory}/{base_offset:020d}{suffix}"
 
 
+def cleaned_file(directory: Path | str, base_offset: int, suffix: str, job: str) -> str:
+    """The path of a file that a compaction job writes. The job's name is in it, so that one that
+    nobody wants any more, whose process may live on for a while, touches no other's files."""
+    return f"{segment_file(directory, base_offset, suffix)}.{job}{CLEANED}"
+
+
 def parse_segment_file(name: str) -> tuple[int, str] | None:
     """(base offset, suffix) of a segment's file; None for any other file."""
     match = _SEGMENT_FILE.fullmatch(name)

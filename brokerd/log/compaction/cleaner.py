@@ -350,10 +350,12 @@ class _Round:
     def group_done(self, group: GroupDone) -> bool:
         log = self._known.log
         if not self._is_wanted(group):
-            swap.discard(self._job.directory, group.bases[0])
+            swap.discard(self._job.directory, group.bases[0], self._job.name)
             return False
         try:
-            log.replace_segments(group.bases, group.size_bytes, self._cleaner.now_ms())
+            log.replace_segments(
+                group.bases, self._job.name, group.size_bytes, self._cleaner.now_ms()
+            )
         except (OSError, KafkaError) as error:
             self._cleaner.failed(self._known, f"its segments could not be replaced: {error}")
             return False
@@ -385,6 +387,6 @@ class _Round:
         known.deaths += 1
         self._cleaner.metrics.worker_deaths += 1
         for base, _, _ in self._job.segments:
-            swap.discard(self._job.directory, base)
+            swap.discard(self._job.directory, base, self._job.name)
         if known.deaths >= DEATHS_MAX:
             self._cleaner.failed(known, f"the worker process died {known.deaths} times over it")

@@ -166,7 +166,7 @@ class _Cleaning:
         modified_ns = os.stat(self._path(group[-1].base_offset, names.LOG)).st_mtime_ns
         self._check_wanted()
         output = CleanedSegment(
-            self._job.directory, base_offset, self._job.index_interval_bytes
+            self._job.directory, base_offset, self._job.name, self._job.index_interval_bytes
         )
         try:
             is_changed = len(group) > 1

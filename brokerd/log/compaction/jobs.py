@@ -7,6 +7,7 @@
 import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
+from uuid import uuid4
 
 from brokerd.log.txn_index import AbortedTxn
 
@@ -31,7 +32,8 @@ class Job:
     """Clean one log. `segments` are (base offset, next offset, size in bytes), oldest first: all
     closed ones up to the end of the dirty part, which begins at `dirty_start`. `producers` are
     (producer id, epoch, last data offset or -1). `aborted_later` are the transactions with records
-    in these segments whose abort marker lies behind them."""
+    in these segments whose abort marker lies behind them. `name` is in the names of the files that
+    are written, and no other job's."""
 
     directory: str
     segments: Segments
@@ -44,6 +46,7 @@ class Job:
     producers: list[tuple[int, int, int]] = field(default_factory=list)
     aborted_later: list[AbortedTxn] = field(default_factory=list)
     limits: Limits = field(default_factory=Limits)
+    name: str = field(default_factory=lambda: uuid4().hex[:12])
 
     def encode(self) -> bytes:
         return _line(asdict(self))

@@ -22,15 +22,16 @@ Buffer = memoryview | bytearray
 class CleanedSegment:
     """See the module. Raises OSError wherever it writes."""
 
-    def __init__(self, directory: str, base_offset: int, index_interval_bytes: int) -> None:
+    def __init__(
+        self, directory: str, base_offset: int, job: str, index_interval_bytes: int
+    ) -> None:
         self._directory = directory
         self._base_offset = base_offset
         self._interval_bytes = index_interval_bytes
         self._paths = {
-            suffix: names.segment_file(directory, base_offset, suffix) + names.CLEANED
+            suffix: names.cleaned_file(directory, base_offset, suffix, job)
             for suffix in (names.LOG, *names.INDEX_SUFFIXES)
         }
-        self.discard()
         for suffix in (names.INDEX, names.TIME_INDEX):
             open(self._paths[suffix], "xb").close()
         self._file = open(self._paths[names.LOG], "xb", buffering=0)  # noqa: SIM115
@@ -81,7 +82,7 @@ class CleanedSegment:
                 _sync(self._paths[suffix])
 
     def discard(self) -> None:
-        """Remove the files, also those of an earlier attempt."""
+        """Remove the files."""
         for path in self._paths.values():
             try:
                 os.unlink(path)

@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
+from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import crash_points, names
 from brokerd.log.segment import Segment
 
@@ -17,15 +18,26 @@ _INDEXES: Final = names.INDEX_SUFFIXES
 _FILES: Final = (*_INDEXES, names.LOG)
 
 
-def swap_in(old: Sequence[Segment]) -> list[str]:
-    """Rename the cleaned files of the first of `old` in; returns the `.deleted` paths.
+def swap_in(old: Sequence[Segment], job: str, size_bytes: int) -> list[str]:
+    """Rename in what a job made of `old`; returns the `.deleted` paths.
 
-    Raises OSError. Segments in memory are the caller's to replace.
+    Raises OSError, and KafkaError, before anything is touched, where the cleaned data are not there
+    with the size that they should have. Segments in memory are the caller's to replace.
     """
     first = old[0]
-    for suffix in _FILES:
-        _rename(first.path(suffix) + names.CLEANED, first.path(suffix) + names.SWAP)
+    _require(_cleaned(first, names.LOG, job), size_bytes)
+    for suffix in _INDEXES:
+        _rename(_cleaned(first, suffix, job), first.path(suffix) + names.SWAP)
         crash_points.reached(f"swap{suffix}")
+    # Whoever comes here without data has lost the records of the old segments.
+    os.rename(_cleaned(first, names.LOG, job), first.path(names.LOG) + names.SWAP)
+    crash_points.reached(f"swap{names.LOG}")
+    return _put_in_place(old)
+
+
+def _put_in_place(old: Sequence[Segment]) -> list[str]:
+    """The set is complete: the old files go, the new ones get their names."""
+    first = old[0]
     deleted = []
     for segment in old:
         segment.abandon()
@@ -41,13 +53,29 @@ def swap_in(old: Sequence[Segment]) -> list[str]:
     return deleted
 
 
-def discard(directory: str, base_offset: int) -> None:
-    """Remove cleaned files that nobody wants any more."""
+def discard(directory: str, base_offset: int, job: str) -> None:
+    """Remove what a job made and nobody wants any more."""
     for suffix in _FILES:
         try:
-            os.unlink(names.segment_file(directory, base_offset, suffix) + names.CLEANED)
+            os.unlink(names.cleaned_file(directory, base_offset, suffix, job))
         except FileNotFoundError:
             continue
+
+
+def _cleaned(segment: Segment, suffix: str, job: str) -> str:
+    return names.cleaned_file(segment.directory, segment.base_offset, suffix, job)
+
+
+def _require(path: str, size_bytes: int) -> None:
+    try:
+        found_bytes = os.stat(path).st_size
+    except FileNotFoundError:
+        found_bytes = -1
+    if found_bytes != size_bytes:
+        what = "is missing" if found_bytes < 0 else f"has {found_bytes} bytes"
+        raise KafkaError(
+            ErrorCode.UNKNOWN_SERVER_ERROR, f"{path} {what}, and should have {size_bytes}"
+        )
 
 
 def _rename(path: str, to: str) -> bool:

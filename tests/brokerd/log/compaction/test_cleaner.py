@@ -1,6 +1,8 @@
 """The broker's side: which log, when, and what happens when the log changed under a worker."""
 
 import errno
+import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 from brokerd.log import checkpoints
 from brokerd.log.compaction.cleaner import Cleaner, Listener
 from brokerd.log.compaction.cleaning import clean
-from brokerd.log.compaction.jobs import Job
+from brokerd.log.compaction.jobs import GroupDone, Job
 from brokerd.log.log_config import LogConfig
 from brokerd.log.segment import Segment
 from tests.brokerd.log.compaction.support import (
@@ -260,6 +262,41 @@ def test_what_a_worker_made_of_a_log_that_changed_is_thrown_away(
         assert left
         cleaner.tick(NOW_MS)
         assert len(workers.waiting) == 1
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: os.truncate(path, 61)])
+def test_files_that_are_not_whole_take_no_segments_place(
+    tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    log, workers, cleaner = dirty(tmp_path)
+    cleaner.tick(NOW_MS)
+    before = log.content()
+    job, round_ = workers.waiting.pop()
+
+    def report(group: GroupDone) -> bool:
+        damage(next(Path(job.directory).glob("*.log.*cleaned")))
+        return round_.group_done(group)
+
+    round_.round_done(clean(job, report, seed=SEED))
+    assert log.content() == before
+    assert "should have" in cleaner.uncleanable["t", 0]
+    assert log.manager.dirs.offline == {}
+
+
+def test_a_job_that_nobody_wants_removes_no_other_jobs_files(tmp_path: Path) -> None:
+    log, workers, cleaner = dirty(tmp_path)
+    cleaner.tick(NOW_MS)
+    (job, _) = workers.waiting[0]
+    late = replace(job, name="late")
+
+    def end_late_one(group: GroupDone) -> bool:
+        clean(late, lambda _: False, seed=SEED)
+        return workers.waiting[0][1].group_done(group)
+
+    done = clean(job, end_late_one, seed=SEED)
+    workers.waiting.pop()[1].round_done(done)
+    assert (cleaner.metrics.rounds, cleaner.uncleanable) == (1, {})
+    assert len(log.content()) == 9
 
 
 def test_a_range_being_sent_is_read_to_its_end_over_a_swap(tmp_path: Path) -> None:

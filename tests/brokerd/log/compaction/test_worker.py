@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,8 +70,8 @@ def test_it_does_one_job_after_the_other_and_ends_when_there_are_no_more(
     assert isinstance(done, RoundDone)
     assert (done.end_offset, done.records_before, done.records_after) == (100, 100, 9)
     assert len(groups) == len(job.segments)
-    assert len(list(Path(log.log.directory).glob("*.log.cleaned"))) == len(groups)
-    *groups, done = converse(worker, job, False)
+    assert len(list(Path(log.log.directory).glob("*.log.*.cleaned"))) == len(groups)
+    *groups, done = converse(worker, replace(job, name="other"), False)
     assert len(groups) == 1
     assert isinstance(done, RoundDone)
     assert (done.end_offset, done.failed) == (-1, "")
