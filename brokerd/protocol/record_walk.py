@@ -11,6 +11,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.records import NO_TIMESTAMP, BatchHeader
 from brokerd.protocol.varint import read_varint
 
+INT64_MAX: Final = 2**63 - 1
 TOLD_MAX: Final = 1000
 """Of more records than this that are refused the producer is not told one by one."""
 
@@ -35,8 +36,9 @@ class RefusedRecords(KafkaError):
 def walk_records(header: BatchHeader, data: memoryview, rules: Rules) -> int:
     """The largest timestamp of the records in `data` (decompressed).
 
-    Raises KafkaError(INVALID_RECORD) at the first one that does not hold together, and
-    RefusedRecords (INVALID_RECORD, INVALID_TIMESTAMP) after all if the topic does not take some.
+    Raises KafkaError(INVALID_RECORD) at the first one that does not hold together,
+    RefusedRecords (INVALID_RECORD, INVALID_TIMESTAMP) after all if the topic does not take some,
+    and KafkaError(INVALID_TIMESTAMP) for a time that is no int64.
     """
     keyless: list[int] = []
     late: list[tuple[int, int]] = []
@@ -46,6 +48,8 @@ def walk_records(header: BatchHeader, data: memoryview, rules: Rules) -> int:
         raise _invalid("a record ends outside its batch") from None
     if keyless or late:
         raise _refused(rules, keyless, late)
+    if largest_ms > INT64_MAX:  # a first timestamp and a difference that no sum holds
+        raise KafkaError(ErrorCode.INVALID_TIMESTAMP, "a record's timestamp is past 2^63 ms")
     return largest_ms
 
 

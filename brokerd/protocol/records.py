@@ -54,6 +54,8 @@ _unpack_header = HEADER.unpack_from
 _LENGTH_POSITION: Final = 8
 _LENGTH_AND_MAGIC: Final = struct.Struct(">i4xb")
 _LENGTH_MIN: Final = 14
+_INT32_END: Final = 2**31
+_INT64_END: Final = 2**63
 
 
 class BatchHeader(NamedTuple):
@@ -272,6 +274,8 @@ def iter_records(
 def _decode_record(header: BatchHeader, data: memoryview) -> Record:
     timestamp_delta, position = read_varint(data, 1)
     offset_delta, position = read_varint(data, position)
+    if not -_INT32_END <= offset_delta < _INT32_END:
+        raise KafkaError(ErrorCode.INVALID_RECORD, f"a record cannot be numbered {offset_delta}")
     key, position = _read_bytes(data, position)
     value, position = _read_bytes(data, position)
     header_count, position = read_varint(data, position)
@@ -290,6 +294,8 @@ def _decode_record(header: BatchHeader, data: memoryview) -> Record:
         timestamp_ms = header.max_timestamp
     else:
         timestamp_ms = header.base_timestamp + timestamp_delta
+        if not -_INT64_END <= timestamp_ms < _INT64_END:  # it goes round, as Java's long does
+            timestamp_ms = (timestamp_ms + _INT64_END) % (2 * _INT64_END) - _INT64_END
     return Record(header.base_offset + offset_delta, timestamp_ms, key, value, tuple(headers))
 
 

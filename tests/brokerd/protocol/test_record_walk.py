@@ -109,3 +109,12 @@ def test_a_producer_is_not_told_of_more_records_than_it_can_read() -> None:
         walked(header, batch[HEADER_BYTES:], Rules(needs_key=True))
     assert len(caught.value.records) == TOLD_MAX
     assert f"due to {TOLD_MAX + 50} record errors" in caught.value.message
+
+
+@pytest.mark.parametrize("base_ms", [2**63 - 1, 2**63 - 5])
+def test_a_time_that_no_int64_holds_is_refused(base_ms: int) -> None:
+    header, batch = packed([record(NOW_MS), record(NOW_MS + 7)])
+    with pytest.raises(KafkaError) as caught:
+        walked(header._replace(base_timestamp=base_ms), batch[HEADER_BYTES:])
+    assert caught.value.code is ErrorCode.INVALID_TIMESTAMP
+    assert walked(header._replace(base_timestamp=2**63 - 8), batch[HEADER_BYTES:]) == 2**63 - 1

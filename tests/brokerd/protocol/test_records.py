@@ -15,6 +15,7 @@ from brokerd.protocol.records import (
     DELETE_HORIZON,
     HEADER,
     HEADER_BYTES,
+    LENGTH_OVERHEAD_BYTES,
     LOG_APPEND_TIME,
     Record,
     check_batch,
@@ -27,6 +28,7 @@ from brokerd.protocol.records import (
     read_header,
     write_crc,
 )
+from brokerd.protocol.varint import write_varint
 
 LIMIT = 1 << 20
 
@@ -222,3 +224,18 @@ def test_records_that_unpack_to_more_than_allowed_are_refused() -> None:
     with pytest.raises(KafkaError) as caught:
         list(iter_records(read_header(batch), batch, max_bytes=1 << 16))
     assert caught.value.code is ErrorCode.INVALID_RECORD
+
+
+def test_a_time_past_the_last_goes_round_and_an_impossible_number_is_refused() -> None:
+    batch = memoryview(encode_batch([Record(0, 10, None, b"v"), Record(1, 12, None, b"v")]))
+    header = read_header(batch)._replace(base_timestamp=2**63 - 1)
+    assert [each.timestamp_ms for each in iter_records(header, batch)] == [2**63 - 1, -(2**63) + 1]
+    body = bytearray(b"\x00\x00")
+    write_varint(body, 2**40)
+    body += b"\x01\x01\x00"
+    numbered = bytearray(bytes(HEADER_BYTES))
+    write_varint(numbered, len(body))
+    numbered += body
+    header = header._replace(length=len(numbered) - LENGTH_OVERHEAD_BYTES, count=1)
+    with pytest.raises(KafkaError, match="cannot be numbered"):
+        list(iter_records(header, memoryview(numbered)))
