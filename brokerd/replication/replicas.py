@@ -59,6 +59,10 @@ class ReplicaManager:
     def all(self) -> list[Partition]:
         return list(self._partitions.values())
 
+    def disk_failed(self, error: OSError) -> None:
+        """A log's file, which the error names, could not be read."""
+        self._logs.disk_failed(error)
+
     def apply_states(
         self,
         states: Iterable[PartitionState],

@@ -35,7 +35,10 @@ class ReadableLog(Protocol):
 async def load(
     log: ReadableLog, start_offset: int, end_offset: int, replay: Callable[[GroupsRecord], None]
 ) -> None:
-    """Replay every record of `log` from `start_offset` to below `end_offset`."""
+    """Replay every record of `log` from `start_offset` to below `end_offset`.
+
+    Raises KafkaError as `log.read` does, and OSError, which names the file that cannot be read.
+    """
     offset = start_offset
     while offset < end_offset:
         found = log.read(offset, SLICE_BYTES, up_to=end_offset, min_one_batch=True)
@@ -43,6 +46,8 @@ async def load(
             return
         try:
             data = await asyncio.to_thread(found.read)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, found.path) from error
         finally:
             found.release()
         next_offset = await _replay_slice(memoryview(data), offset, replay)

@@ -24,6 +24,8 @@ NAME_BYTES_MAX = 32_767
 """What a string in a record of `__consumer_offsets` can hold."""
 
 MS_PER_MINUTE = 60_000
+RETRY_MIN_S, RETRY_MAX_S = 0.5, 30.0
+"""After a load that failed the next one waits so long; each time twice as long."""
 
 logger = logging.getLogger(__name__)
 
@@ -123,19 +125,37 @@ class GroupService:
         task.add_done_callback(lambda done: self._loaded(index, done))
 
     async def _load(self, index: int, shard: GroupShard) -> None:
-        async with self._one_load:
-            started_ms = self._clock.now_ms()
-            await shard.read_log()
+        """Until it is loaded the shard says that it loads: better no answer than a wrong offset."""
+        pause_s = RETRY_MIN_S
+        while True:
+            async with self._one_load:
+                started_ms = self._clock.now_ms()
+                if await self._read(index, shard, pause_s):
+                    break
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, RETRY_MAX_S)
         await shard.begin()
         took_ms = self._clock.now_ms() - started_ms
         if took_ms > 1_000:
             logger.info("loaded %s-%d in %d ms", OFFSETS_TOPIC, index, took_ms)
 
+    async def _read(self, index: int, shard: GroupShard, pause_s: float) -> bool:
+        try:
+            await shard.read_log()
+        except (KafkaError, OSError) as error:
+            logger.error(
+                "cannot load %s-%d now, its groups wait; the next try comes in %g s: %s",
+                OFFSETS_TOPIC, index, pause_s, error,
+            )  # fmt: skip
+            if isinstance(error, OSError):
+                self._replicas.disk_failed(error)
+            return False
+        return True
+
     def _loaded(self, index: int, task: asyncio.Task[None]) -> None:
         if self._loads.get(index) is task:
             del self._loads[index]
         if not task.cancelled() and task.exception() is not None:
-            # The shard goes on saying that it loads: better no answer than a wrong offset.
             logger.error("cannot load %s-%d", OFFSETS_TOPIC, index, exc_info=task.exception())
 
     def _resign(self, index: int) -> None:

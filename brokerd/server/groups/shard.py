@@ -34,6 +34,7 @@ class GroupShard:
         self._partition = partition
         self._clock = clock
         self._loop = asyncio.get_running_loop()
+        self._config = config
         self._core = GroupCoordinator(config)
         self._writes = GroupWrites(partition, commit_timeout_ms, self)
         self._waiting: dict[Ticket, asyncio.Future[Reply]] = {}
@@ -49,7 +50,8 @@ class GroupShard:
     # Life
 
     async def read_log(self) -> None:
-        """Replay the partition up to its present end."""
+        """Replay the partition up to its present end, from nothing. Raises as `load` does."""
+        self._core = GroupCoordinator(self._config)
         log, self._loaded_offset = self._partition.log, self._partition.log_end_offset
         await load(log, log.log_start_offset, self._loaded_offset, self._core.replay)
 

@@ -1,6 +1,7 @@
 """The group service over real logs: where a group is, loading, leadership, writes."""
 
 import asyncio
+import errno
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ import pytest
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.groups.partitioner import OFFSETS_TOPIC, partition_for
 from brokerd.log.log_config import LogConfig
+from brokerd.log.open_files import FileRange
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.server.groups import service
 from tests.brokerd.server.group_broker import GroupBroker
 from tests.brokerd.server.group_requests import (
     GROUP,
@@ -93,6 +96,28 @@ async def test_while_it_loads_it_says_so(broker: GroupBroker) -> None:
     assert await heartbeat(broker, joined) == 0
     assert (await sync(broker, joined)).error_code == ErrorCode.REBALANCE_IN_PROGRESS
     await broker.ready()
+
+
+@pytest.mark.parametrize(("number", "is_the_disks"), [(errno.EMFILE, False), (errno.EIO, True)])
+async def test_a_load_that_failed_is_tried_again(
+    broker: GroupBroker, monkeypatch: pytest.MonkeyPatch, number: int, is_the_disks: bool
+) -> None:
+    await commit(broker, {0: 7})
+    failures = [OSError(number, "no")] * 3
+    read = FileRange.read
+
+    def failing_first(found: FileRange) -> bytes:
+        if failures:
+            raise failures.pop()
+        return read(found)
+
+    monkeypatch.setattr(FileRange, "read", failing_first)
+    monkeypatch.setattr(service, "RETRY_MIN_S", 0.001)
+    await broker.restart()
+    await broker.ready()
+    assert await committed(broker) == {("t", 0): 7}
+    assert failures == []
+    assert bool(broker.logs.take_failed()) == is_the_disks
 
 
 async def test_whoever_waits_is_sent_elsewhere_when_leadership_goes(broker: GroupBroker) -> None:
