@@ -62,6 +62,11 @@ class BrokerSettings:
         """The settings in force that anybody set, as they were written."""
         return {**self.static.raw, **self._taken()[0]}
 
+    def left_out(self) -> list[str]:
+        """The settings that stand in ZooKeeper, written there by a broker of Kafka's, but are read
+        from the properties file alone."""
+        return sorted(filter(is_read_only, {*self.defaults, *self.own}))
+
     def _taken(self) -> tuple[dict[str, str], list[str]]:
         taken: dict[str, str] = {}
         problems: list[str] = []
@@ -100,7 +105,10 @@ def check_change(
     changed = {each: text for each, text in wanted.items() if held.get(each) != text}
     fixed = sorted(each for each in changed if is_read_only(each))
     if fixed:
-        raise _invalid(f"Cannot update these configs dynamically: {', '.join(fixed)}")
+        raise _invalid(
+            f"Cannot update these configs dynamically: {', '.join(fixed)}. This broker reads them"
+            " from its properties file when it starts"
+        )
     stores = sorted(filter(is_live_tls_key, changed))
     if stores and not name:
         raise _invalid(

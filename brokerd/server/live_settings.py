@@ -35,6 +35,7 @@ class LiveSettings:
         self.now = BrokerSettings(static=static)
         self._broker = broker
         self._workers = workers
+        self._left_out: list[str] = []
         self._told: dict[str, str] = {}
         """What makes no sense, by topic: it is said once."""
 
@@ -48,6 +49,7 @@ class LiveSettings:
         config, problems = self.now.effective()
         for problem in problems:
             logger.error("a dynamic setting is passed over: %s", problem)
+        self._tell_left_out()
         try:
             broker.network.open_stores(config)
         except TlsError as error:
@@ -62,6 +64,15 @@ class LiveSettings:
         broker.cleaner.backoff_ms = config.log_cleaner_backoff_ms
         broker.cleaner.limits = cleaner_limits(config)
         await self._reconfigure_topics()
+
+    def _tell_left_out(self) -> None:
+        names = self.now.left_out()
+        if names != self._left_out and names:
+            logger.warning(
+                "dynamic settings without effect: %s: this broker reads them from its properties"
+                " file when it starts, set them there", ", ".join(names),
+            )  # fmt: skip
+        self._left_out = names
 
     async def _reconfigure_topics(self) -> None:
         broker = self._broker

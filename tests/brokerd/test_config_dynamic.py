@@ -78,6 +78,15 @@ def test_what_kafka_lets_be_changed_is_taken(where: str, change: tuple[str, str]
     ("name", "value", "words"),
     [
         ("num.partitions", "2", "Cannot update these configs dynamically: num.partitions"),
+        *(
+            (name, "2", f"Cannot update these configs dynamically: {name}. This broker reads them")
+            for name in (
+                "listeners", "advertised.listeners", "listener.security.protocol.map",
+                "listener.name.plaintext.max.connections",
+                "listener.name.plaintext.max.connection.creation.rate",
+                "listener.name.plaintext.num.network.threads",
+            )
+        ),
         ("log.retention.hours", "2", "dynamically"), ("brokerd.admin.port", "1", "dynamically"),
         ("ssl.keystore.location", "/x", "dynamically"),
         ("listener.name.a.ssl.client.auth", "none", "dynamically"),

@@ -71,3 +71,15 @@ async def test_what_is_the_same_is_told_to_nobody_but_stores_are_opened_again(br
     live = LiveSettings(broker, broker.config, CleanerWorkers(1))
     await live.take_over({"1": {}})
     assert (broker.network.opened, broker.network.config) == (1, None)
+
+
+async def test_what_kafka_changes_live_and_this_broker_does_not_is_told_once(
+    broker: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    live = LiveSettings(broker, broker.config, CleanerWorkers(1))
+    own = {"listeners": "PLAINTEXT://:1", "listener.name.plaintext.max.connections": "5"}
+    for _ in range(2):
+        await live.take_over({"1": own})
+    told = [each.getMessage() for each in caplog.records]
+    assert len(told) == 1
+    assert "without effect: listener.name.plaintext.max.connections, listeners: " in told[0]
