@@ -8,7 +8,7 @@ the key and trust stores of a listener are opened anew here too; the rest (liste
 when a broker starts, and refused.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from brokerd import config_values as v
@@ -106,8 +106,7 @@ def check_change(
     fixed = sorted(each for each in changed if is_read_only(each))
     if fixed:
         raise _invalid(
-            f"Cannot update these configs dynamically: {', '.join(fixed)}. This broker reads them"
-            " from its properties file when it starts"
+            f"Cannot update these configs dynamically: {', '.join(fixed)}. {_why_fixed(fixed)}"
         )
     stores = sorted(filter(is_live_tls_key, changed))
     if stores and not name:
@@ -128,6 +127,18 @@ def check_change(
         raise _invalid("; ".join(problems))
     _check_together(config, changed)
     return config
+
+
+def _why_fixed(names: Sequence[str]) -> str:
+    if all(each.startswith("listener.name.") and _is_limit(each) for each in names):
+        return "This broker has them for all listeners together only"
+    return "This broker reads them from its properties file when it starts"
+
+
+def _is_limit(name: str) -> bool:
+    """Of one listener, and known for all of them together."""
+    _, _, key = name.removeprefix("listener.name.").partition(".")
+    return _is_live(key) or key in _THREADS
 
 
 def _check_value(name: str, text: str) -> None:

@@ -69,8 +69,8 @@ class LiveSettings:
         names = self.now.left_out()
         if names != self._left_out and names:
             logger.warning(
-                "dynamic settings without effect: %s: this broker reads them from its properties"
-                " file when it starts, set them there", ", ".join(names),
+                "dynamic settings without effect: %s: this broker reads what it knows of them from"
+                " its properties file when it starts", ", ".join(names),
             )  # fmt: skip
         self._left_out = names
 

@@ -79,12 +79,15 @@ def test_what_kafka_lets_be_changed_is_taken(where: str, change: tuple[str, str]
     [
         ("num.partitions", "2", "Cannot update these configs dynamically: num.partitions"),
         *(
-            (name, "2", f"Cannot update these configs dynamically: {name}. This broker reads them")
-            for name in (
-                "listeners", "advertised.listeners", "listener.security.protocol.map",
-                "listener.name.plaintext.max.connections",
-                "listener.name.plaintext.max.connection.creation.rate",
-                "listener.name.plaintext.num.network.threads",
+            (name, "2", f"Cannot update these configs dynamically: {name}. This broker {why}")
+            for name, why in (
+                ("listeners", "reads them from its properties file"),
+                ("advertised.listeners", "reads them"),
+                ("listener.security.protocol.map", "reads them"),
+                ("listener.name.a.ssl.client.auth", "reads them"),
+                ("listener.name.a.max.connections", "has them for all listeners together"),
+                ("listener.name.a.max.connection.creation.rate", "has them for all"),
+                ("listener.name.a.num.network.threads", "has them for all"),
             )
         ),
         ("log.retention.hours", "2", "dynamically"), ("brokerd.admin.port", "1", "dynamically"),
