@@ -1,12 +1,16 @@
 """Long work on the event loop, a few milliseconds at a time."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
 TURN_S = 0.002
+AT_ONCE_MAX = 200
+"""Of items that may have to read files each, as the first use of a log does, more than this are not
+done in one turn of the loop."""
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 async def in_turns(items: Iterable[Item], work: Callable[[Item], object]) -> None:
@@ -18,3 +22,22 @@ async def in_turns(items: Iterable[Item], work: Callable[[Item], object]) -> Non
         if now_s() > ends_s:
             await asyncio.sleep(0)
             ends_s = now_s() + TURN_S
+
+
+def at_once_or_in_turns(
+    items: Sequence[Item], work: Callable[[Item], object], result: Result
+) -> Result | Awaitable[Result]:
+    """Calls `work` with each item in order, which fills `result`: at once, or, of more than
+    AT_ONCE_MAX items, in turns."""
+    if len(items) > AT_ONCE_MAX:
+        return _in_turns(items, work, result)
+    for item in items:
+        work(item)
+    return result
+
+
+async def _in_turns(
+    items: Sequence[Item], work: Callable[[Item], object], result: Result
+) -> Result:
+    await in_turns(items, work)
+    return result

@@ -1,21 +1,23 @@
 """ListOffsets and OffsetForLeaderEpoch: where a partition's log begins and ends, and at what time.
 
 Clients see up to the high watermark, or the last stable offset where they read committed records:
-a timestamp's offset at or above it is not known yet.
+a timestamp's offset at or above it is not known yet. A look-up by time, and the first use of a log,
+read files on the loop: of many partitions they are done in turns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import READ_COMMITTED
 from brokerd.server.context import ColdHandler, Fields, RequestContext
-from brokerd.turns import in_turns
+from brokerd.turns import at_once_or_in_turns
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
 
@@ -26,10 +28,6 @@ EARLIEST_LOCAL = -4
 LATEST_TIERED = -5
 SPECIAL_FROM = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9}
 """The version from which on each stands for what it does."""
-
-AT_ONCE_MAX = 200
-"""More partitions than this are answered in several turns of the loop: a look-up by time, or the
-first use of a log, reads files."""
 
 
 def list_offsets(
@@ -49,20 +47,7 @@ def list_offsets(
         for topic, wanted in zip(topics, request.topics, strict=True)
         for asked in wanted.partitions
     ]
-    if len(places) > AT_ONCE_MAX:
-        return _in_turns(topics, places, serve)
-    for place in places:
-        serve(place)
-    return {"topics": topics}
-
-
-async def _in_turns(
-    topics: list[Fields],
-    places: list[tuple[Fields, Any]],
-    serve: Callable[[tuple[Fields, Any]], None],
-) -> Fields:
-    await in_turns(places, serve)
-    return {"topics": topics}
+    return at_once_or_in_turns(places, serve, {"topics": topics})
 
 
 def _listed(broker: Broker, topic: str, asked: Any, version: int, committed: bool) -> Fields:
@@ -105,17 +90,22 @@ def _offset_at(
     return found
 
 
-def offset_for_leader_epoch(broker: Broker, context: RequestContext, request: Any) -> Fields:
+def offset_for_leader_epoch(
+    broker: Broker, context: RequestContext, request: Any
+) -> Fields | Awaitable[Fields]:
     """Where each epoch asked for ended in the leader's log."""
-    return {
-        "topics": [
-            {
-                "topic": topic.topic,
-                "partitions": [_epoch_end(broker, topic.topic, each) for each in topic.partitions],
-            }
-            for topic in request.topics
-        ]
-    }
+    topics: list[Fields] = [{"topic": topic.topic, "partitions": []} for topic in request.topics]
+
+    def serve(place: tuple[Fields, Any]) -> None:
+        topic, asked = place
+        topic["partitions"].append(_epoch_end(broker, topic["topic"], asked))
+
+    places = [
+        (topic, asked)
+        for topic, wanted in zip(topics, request.topics, strict=True)
+        for asked in wanted.partitions
+    ]
+    return at_once_or_in_turns(places, serve, {"topics": topics})
 
 
 def _epoch_end(broker: Broker, topic: str, asked: Any) -> Fields:

@@ -14,8 +14,11 @@ from brokerd.cluster.names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.turns import at_once_or_in_turns
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from brokerd.server.broker import Broker
 
 
@@ -36,19 +39,22 @@ async def init_producer_id(broker: Broker, context: RequestContext, request: Any
     }
 
 
-def describe_producers(broker: Broker, context: RequestContext, request: Any) -> Fields:
+def describe_producers(
+    broker: Broker, context: RequestContext, request: Any
+) -> Fields | Awaitable[Fields]:
     """The producers that the log of each partition still knows."""
-    return {
-        "topics": [
-            {
-                "name": topic.name,
-                "partitions": [
-                    _partition(broker, topic.name, int(index)) for index in topic.partition_indexes
-                ],
-            }
-            for topic in request.topics
-        ]
-    }
+    topics: list[Fields] = [{"name": topic.name, "partitions": []} for topic in request.topics]
+
+    def serve(place: tuple[Fields, int]) -> None:
+        topic, index = place
+        topic["partitions"].append(_partition(broker, topic["name"], index))
+
+    places = [
+        (topic, int(index))
+        for topic, wanted in zip(topics, request.topics, strict=True)
+        for index in wanted.partition_indexes
+    ]
+    return at_once_or_in_turns(places, serve, {"topics": topics})
 
 
 def _partition(broker: Broker, topic: str, index: int) -> Fields:

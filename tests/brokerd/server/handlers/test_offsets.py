@@ -1,10 +1,27 @@
 """ListOffsets and OffsetForLeaderEpoch where one partition's disk has failed."""
 
+from collections.abc import Awaitable
 from types import SimpleNamespace
 from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.server.handlers.offsets import offset_for_leader_epoch
+from brokerd.turns import AT_ONCE_MAX
+
+
+async def test_epochs_of_many_partitions_are_looked_up_in_turns_and_told_in_order() -> None:
+    ends = SimpleNamespace(end_offset_for_epoch=lambda epoch: (epoch, 42))
+    broker: Any = SimpleNamespace(leader_of=lambda topic, index, epoch: ends)
+    many = [
+        SimpleNamespace(partition=index, current_leader_epoch=-1, leader_epoch=3)
+        for index in range(AT_ONCE_MAX + 1)
+    ]
+    request = SimpleNamespace(topics=[SimpleNamespace(topic="t", partitions=many)])
+    context: Any = None
+    answer = offset_for_leader_epoch(broker, context, request)
+    assert isinstance(answer, Awaitable)
+    (topic,) = (await answer)["topics"]
+    assert [each["partition"] for each in topic["partitions"]] == list(range(AT_ONCE_MAX + 1))
 
 
 def test_a_failed_disk_fails_the_epochs_of_its_own_partitions_only() -> None:
@@ -23,7 +40,8 @@ def test_a_failed_disk_fails_the_epochs_of_its_own_partitions_only() -> None:
     ]
     request = SimpleNamespace(topics=[SimpleNamespace(topic="t", partitions=asked)])
     context: Any = None
-    (topic,) = offset_for_leader_epoch(broker, context, request)["topics"]
+    answer: Any = offset_for_leader_epoch(broker, context, request)
+    (topic,) = answer["topics"]
     failed, told = topic["partitions"]
     assert failed["error_code"] == ErrorCode.KAFKA_STORAGE_ERROR
     assert (told["error_code"], told["leader_epoch"], told["end_offset"]) == (0, 3, 42)
