@@ -26,12 +26,12 @@ def close_all(logs: Iterable[PartitionLog], dirs: LogDirs) -> dict[str, str]:
         try:
             if log.finish_writing():
                 dirty.setdefault(path, []).append(log)
-        except (OSError, KafkaError) as error:
+        except Exception as error:  # one log must not cost the others their clean end
             failures.setdefault(path, _reason(error))
     for path, unsynced in dirty.items():
         try:
             _sync(path, unsynced)
-        except (OSError, KafkaError) as error:
+        except Exception as error:
             failures.setdefault(path, _reason(error))
     for log in everything:
         log.close_files()
@@ -47,5 +47,9 @@ def _sync(path: str, logs: list[PartitionLog]) -> None:
         log.flush()
 
 
-def _reason(error: OSError | KafkaError) -> str:
-    return (storage_error(error) if isinstance(error, OSError) else error).message
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return storage_error(error).message
+    if isinstance(error, KafkaError):
+        return error.message
+    return f"{type(error).__name__}: {error}"

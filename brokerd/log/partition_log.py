@@ -70,7 +70,10 @@ class PartitionLog(CleanableLog):
         if not staged.rows:
             return staged.results
         if not self._fits(staged, now_ms):
-            if staged.size_bytes > self.config.segment_bytes:
+            if (
+                staged.size_bytes > self.config.segment_bytes
+                or staged.next_offset - 1 - self.log_end_offset > INT32_MAX
+            ):
                 return self._append_oversized(batches, leader_epoch, now_ms)
             self.roll(now_ms)
         if leader_epoch != self._last_epoch:
@@ -86,7 +89,8 @@ class PartitionLog(CleanableLog):
     def _append_oversized(
         self, batches: Sequence[Buffer], leader_epoch: int, now_ms: int
     ) -> list[AppendResult]:
-        """A group larger than a segment: one by one; a batch larger than a segment is refused."""
+        """A group larger than a segment, in bytes or offsets: one by one; a batch larger than a
+        segment is refused."""
         if len(batches) == 1:
             error = ErrorCode.RECORD_LIST_TOO_LARGE
             return [AppendResult(-1, -1, -1, error, False)]

@@ -72,8 +72,8 @@ class TimeIndex:
         """Note a largest timestamp; one that has not risen is passed over."""
         if timestamp_ms <= self.last[0]:
             return
+        self._offsets.append(last_offset - self._base_offset)  # first: it may not fit
         self._timestamps.append(timestamp_ms)
-        self._offsets.append(last_offset - self._base_offset)
         if len(self._timestamps) - self._written >= PENDING_MAX:
             with suppress(OSError):  # they stay pending; the next roll or flush reports it
                 self.flush()

@@ -33,7 +33,13 @@ from typing import Final, NamedTuple
 from crc32c import crc32c
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.compression import Codec, compress, decompress
+from brokerd.protocol.compression import (
+    DECOMPRESSED_BYTES_MAX,
+    Codec,
+    compress,
+    decompress,
+    decompressed_max,
+)
 from brokerd.protocol.varint import read_varint, write_varint
 
 HEADER: Final = struct.Struct(">qiibIhiqqqhii")
@@ -49,7 +55,10 @@ CONTROL: Final = 0x20
 DELETE_HORIZON: Final = 0x40
 FLAGS: Final = LOG_APPEND_TIME | TRANSACTIONAL | CONTROL | DELETE_HORIZON
 NO_TIMESTAMP: Final = -1
+RECORD_BYTES_MIN: Final = 7
+"""Its length, attributes, two deltas, no key, no value, no headers."""
 
+_COMPRESSED_COUNT_MAX: Final = DECOMPRESSED_BYTES_MAX // RECORD_BYTES_MIN
 _unpack_header = HEADER.unpack_from
 _LENGTH_POSITION: Final = 8
 _LENGTH_AND_MAGIC: Final = struct.Struct(">i4xb")
@@ -135,6 +144,10 @@ def is_plain(view: memoryview, max_message_bytes: int, codec_max: int = Codec.ZS
         and size <= max_message_bytes
         and count == delta + 1
         and count >= 1
+        and (
+            count * RECORD_BYTES_MIN + HEADER_BYTES <= size
+            or (attributes & CODEC_MASK != 0 and count <= _COMPRESSED_COUNT_MAX)
+        )
         and base_offset == 0
         and attributes & FLAGS == 0
         and attributes & CODEC_MASK <= codec_max
@@ -221,11 +234,21 @@ def _refusal(header: BatchHeader, view: memoryview, max_message_bytes: int) -> K
     elif header.count != header.last_offset_delta + 1 or header.count < 1:
         last = header.last_offset_delta
         message = f"the batch says {header.count} records and last offset {last}"
+    elif header.count > _count_max(header.codec, size):
+        message = f"{header.count} records do not fit the {size} bytes of the batch"
     elif header.is_control:
         message = "control batches are written by brokers only"
     elif header.producer_id >= 0 and min(header.base_sequence, header.producer_epoch) < 0:
         message = "an idempotent batch needs a producer epoch and a sequence number"
     return KafkaError(code, message) if message else None
+
+
+def _count_max(codec: int, size_bytes: int) -> int:
+    """How many records a batch of that size may have at most."""
+    room_bytes = size_bytes - HEADER_BYTES
+    if codec != Codec.NONE:
+        room_bytes = decompressed_max(room_bytes)
+    return room_bytes // RECORD_BYTES_MIN
 
 
 def iter_batches(view: memoryview) -> Iterator[tuple[BatchHeader, memoryview]]:

@@ -145,10 +145,13 @@ class Fuzzer:
 def prepare(port: int) -> tuple[UUID, ...]:
     """Makes the topics that frames name; their ids."""
     with Wire(port) as wire:
-        configs = [{"name": "cleanup.policy", "value": "compact"}]
+        configs = {
+            "fuzz-compacted": [{"name": "cleanup.policy", "value": "compact"}],
+            "fuzz-timed": [{"name": "message.timestamp.type", "value": "LogAppendTime"}],
+        }
         topics: list[dict[str, Any]] = [
             {"name": name, "num_partitions": 2, "replication_factor": 1,
-             "configs": configs if "compacted" in name else []} for name in TOPICS
+             "configs": configs.get(name, [])} for name in TOPICS
         ]  # fmt: skip
         wire.ask(ApiKey.CREATE_TOPICS, 5, {"topics": topics, "timeout": 10_000})
         wanted = [{"topic_id": None, "name": name} for name in TOPICS]

@@ -9,11 +9,11 @@ from typing import Any
 from uuid import UUID
 
 from brokerd.protocol import messages
-from brokerd.protocol.records import Record, encode_batch, write_crc
+from brokerd.protocol.records import LOG_APPEND_TIME, Record, encode_batch, write_crc
 from brokerd.protocol.schema_writer import FieldShape, shapes
 from brokerd.protocol.versions import ADVERTISED
 
-TOPICS = ("fuzz-a", "fuzz-b", "fuzz-compacted")
+TOPICS = ("fuzz-a", "fuzz-b", "fuzz-compacted", "fuzz-timed")
 GROUPS = ("fuzz-group", "fuzz-other")
 STRINGS = (*TOPICS, *TOPICS, *GROUPS, "", "-", ".", "bad/name", "é\u0000ü", "x" * 300, "1",
            "__consumer_offsets", "range", "consumer", "retention.ms", "cleanup.policy")  # fmt: skip
@@ -128,7 +128,12 @@ class Frames:
             Record(0, NOW_MS, draw.choice((None, b"k")), draw.randbytes(draw.randrange(40)))
             for _ in range(draw.choice((1, 1, 3)))
         ]
-        batch = bytearray(encode_batch(records))
+        batch = bytearray(encode_batch(records, attributes=draw.choice((0, 0, 0, LOG_APPEND_TIME))))
+        if draw.random() < 0.05:
+            count = draw.choice((1000, 1 << 20, (1 << 31) - 1))
+            struct.pack_into(">i", batch, 23, count - 1)
+            struct.pack_into(">i", batch, 57, count)
+            write_crc(batch)
         if draw.random() < 0.5:
             batch[draw.randrange(len(batch))] = draw.getrandbits(8)
             if draw.random() < 0.7:

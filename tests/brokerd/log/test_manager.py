@@ -14,6 +14,7 @@ from brokerd.log.housekeeping import DEFAULT_TIMES, FLUSH_LOOK_MS, INITIAL_DELAY
 from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDirError
 from brokerd.log.manager import LogManager
+from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, records
 
 CONFIG = LogConfig(segment_bytes=2000)
@@ -60,6 +61,29 @@ def test_logs_are_recovered_after_a_crash(tmp_path: Path) -> None:
     assert [record.offset for record in records(log)] == list(range(20))
     assert events.kinds() == ["recovery"]
     manager.shutdown()
+
+
+def test_a_log_that_cannot_be_closed_costs_those_of_other_directories_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manager = start(tmp_path / "a", tmp_path / "b")
+    fill(manager, "t")
+    fill(manager, "u")
+    bad = manager.get("t", 0)
+    assert bad is not None
+    finish = PartitionLog.finish_writing
+
+    def fail(log: PartitionLog) -> bool:
+        if log is bad:
+            raise OverflowError("signed integer is greater than maximum")
+        return finish(log)
+
+    monkeypatch.setattr(PartitionLog, "finish_writing", fail)
+    manager.shutdown()
+    marks = [path.parent for path in tmp_path.glob("*/.kafka_cleanshutdown")]
+    assert marks == [tmp_path / name for name in "ab" if not bad.directory.startswith(
+        str(tmp_path / name)
+    )]
 
 
 def test_a_directory_in_use_is_refused(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.log_config import LogConfig
+from brokerd.log.log_config import INT32_MAX, LogConfig
 from brokerd.log.open_files import FileRange
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import crc_matches, read_header
@@ -24,6 +24,7 @@ from tests.brokerd.log.support import (
     headers,
     open_log,
     records,
+    reopen,
 )
 
 SMALL = LogConfig(segment_bytes=2000, index_interval_bytes=200)
@@ -212,6 +213,19 @@ def test_more_batches_than_one_system_call_takes_are_appended(tmp_path: Path) ->
     results = log.append([batch() for _ in range(2500)], 0, NOW_MS)
     assert [result.base_offset for result in results] == list(range(2500))
     assert len(records(log)) == 2500
+
+
+def test_batches_that_leave_too_few_offsets_for_one_segment_get_several(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    for at in (0, 10):
+        wide = [batch(timestamp_ms=NOW_MS + at + each) for each in range(4)]
+        for each in wide:
+            each[23:27] = (INT32_MAX - 1).to_bytes(4, "big")
+        results = log.append(wide, 0, NOW_MS)
+        assert [result.error for result in results] == [None] * 4
+    assert [each.base_offset for each in log.segments()] == [at * INT32_MAX for at in range(8)]
+    log.roll(NOW_MS)
+    assert reopen(log).log_end_offset == 8 * INT32_MAX
 
 
 def test_a_followers_log_keeps_the_leaders_offsets_and_epochs(tmp_path: Path) -> None:

@@ -186,6 +186,23 @@ def test_a_sound_batch_is_plain_and_so_is_one_without_times(
         assert not is_plain(batch, len(batch) - 1)
 
 
+@pytest.mark.parametrize("codec", [Codec.NONE, Codec.ZSTD])
+def test_no_batch_says_more_records_than_its_bytes_can_hold(codec: Codec) -> None:
+    records = [Record(0, -1, None, None)] * 9
+    batch = encode_batch(records, codec=codec)
+    assert is_plain(memoryview(batch), LIMIT)
+    most = 9 if codec == Codec.NONE else (64 << 20) // 7
+    for count in (most, most + 1, (1 << 31) - 1):
+        struct.pack_into(">i", batch, 23, count - 1)
+        struct.pack_into(">i", batch, 57, count)
+        write_crc(batch)
+        assert is_plain(memoryview(batch), LIMIT) == (count <= most)
+        if count > most:
+            assert refusal(batch) is ErrorCode.INVALID_RECORD
+        else:
+            assert check_batch(memoryview(batch), LIMIT).count == count
+
+
 def test_a_plain_batch_with_a_wrong_crc_is_none() -> None:
     batch = encode_batch([Record(0, 1, b"k", b"v")])
     batch[-1] ^= 1
