@@ -164,6 +164,7 @@ class OutputQueue:
             wanted = min(head.size_bytes - self._sent_of_head, TURN_BYTES)
             start = head.position_bytes + self._sent_of_head
             try:
+                # What a short send leaves is tried again at once: the reader has often made room.
                 sent = os.sendfile(self._socket.fileno(), head.fd, start, wanted)
             except BlockingIOError:
                 return False
@@ -175,8 +176,6 @@ class OutputQueue:
                 raise ConnectionAbortedError("a log file ended inside a range that was promised")
             self._sent_of_head += sent
             self.sent_bytes += sent
-            if sent < wanted:  # the socket is full: asking again would only be told so
-                return False
         self._ready.popleft()
         self._sent_of_head = 0
         head.release()

@@ -137,8 +137,6 @@ def test_a_file_that_ends_inside_its_range_ends_the_connection(
     path = tmp_path / "log"
     path.write_bytes(bytes(size // 2))
     queue.add_parts([b"head", Range(path, 0, size)])
-    if size > SENDFILE_MIN_BYTES:
-        assert not queue.flush()  # a short send may as well mean that the socket is full
     with pytest.raises(ConnectionAbortedError):
         queue.flush()
     queue.clear()
