@@ -130,8 +130,9 @@ def _remove(path: str) -> None:
 class LogContext:
     """`submit` runs a DiskJob: in the order given, one at a time.
 
-    `on_failure` hears of each error of the disk that the logs lie on; it may be called in the
-    middle of anything, so it must change nothing itself.
+    `on_failure` hears of each error of the disk that the logs lie on, `on_cut` when the recovery
+    point of a log has gone back; they may be called in the middle of anything, so they must change
+    nothing themselves.
     """
 
     files: OpenFiles = field(default_factory=OpenFiles)
@@ -139,6 +140,7 @@ class LogContext:
     submit: Callable[[DiskJob], None] = run_now
     on_event: EventSink = no_event
     on_failure: Callable[[OSError], object] = no_failure
+    on_cut: Callable[[], object] = lambda: None
 
     def failed(self, error: OSError) -> KafkaError:
         """What a client is told of an error; the log directory's owner hears of it, too."""

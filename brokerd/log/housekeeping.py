@@ -15,7 +15,7 @@ from typing import Final
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoints
 from brokerd.log.checkpoint_job import CheckpointJob, Done
-from brokerd.log.checkpoint_round import CheckpointRound
+from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
 from brokerd.log.context import LogContext, RemoveJob
 from brokerd.log.log_config import INT64_MAX, LogConfig
 from brokerd.log.log_dirs import Key, LogDirs
@@ -70,6 +70,7 @@ class Housekeeping:
         self._flush: Iterator[Key] | None = None
         self._flushing: set[Key] = set()
         self._is_removing = False
+        self._saving: dict[str, bool] = {}
         self._retention_due_ms = self._checkpoint_due_ms = self._flush_due_ms = 0
         self._recovery_points = self.round(checkpoints.RECOVERY_POINT)
         self._log_starts = self.round(checkpoints.LOG_START)
@@ -78,11 +79,12 @@ class Housekeeping:
         """A checkpoint of all logs, to be written by and by."""
         return CheckpointRound(self._dirs, name, self._context.submit, self._failed)
 
-    def begin(self, now_ms: int) -> None:
-        """The logs are loaded; from now on the intervals count."""
+    def begin(self, now_ms: int, *, recovered: bool) -> None:
+        """The logs are loaded; from now on the intervals count. Where logs were recovered, their
+        recovery points may have gone back, and are written down soon."""
         times = self._times
         self._retention_due_ms = now_ms + min(times.retention_interval_ms, INITIAL_DELAY_MS)
-        self._checkpoint_due_ms = now_ms + times.checkpoint_interval_ms
+        self._checkpoint_due_ms = now_ms + (0 if recovered else times.checkpoint_interval_ms)
 
     def note(self, key: Key, config: LogConfig) -> None:
         """A log obeys these settings now."""
@@ -212,15 +214,39 @@ class Housekeeping:
         self._log_starts.run(keys, self._log_start)
 
     def save_log_starts(self, directory: str, done: Done) -> None:
-        """Checkpoint the log starts of a log directory now. One that is offline is left alone: its
-        logs are known no more, so they would all be missing from the file."""
+        """Checkpoint the log starts of a log directory now."""
+        self._save(self._log_starts, checkpoints.LOG_START, directory, self._log_start, done)
+
+    def save_recovery_points(self, directory: str) -> None:
+        """Checkpoint the recovery points of a log directory, since one has gone back: what is
+        appended now must not be taken for what was durable once (LogManager.truncateTo).
+
+        Of many logs that are cut at once the last ones share a file.
+        """
+        if directory in self._saving:
+            self._saving[directory] = True
+            return
+        self._saving[directory] = False
+
+        def done(error: OSError | None) -> None:
+            if self._saving.pop(directory) and error is None:
+                self.save_recovery_points(directory)
+
+        name = checkpoints.RECOVERY_POINT
+        self._save(self._recovery_points, name, directory, self._recovery_point, done)
+
+    def _save(
+        self, round_: CheckpointRound, name: str, directory: str, offset_of: OffsetOf, done: Done
+    ) -> None:
+        """One that is offline is left alone: its logs are known no more, so they would all be
+        missing from the file."""
         if all(log_dir.path != directory for log_dir in self._dirs.live):
             done(OSError(errno.EIO, "the log directory is offline", directory))
             return
-        starts = {
-            key: log.log_start_offset
-            for key, log in self._logs.items()
-            if log.starts_inside and self._dirs.of[key].path == directory
+        found = {
+            key: offset
+            for key in self._logs
+            if self._dirs.of[key].path == directory and (offset := offset_of(key)) is not None
         }
 
         def finish(error: OSError | None) -> None:
@@ -228,6 +254,5 @@ class Housekeeping:
                 self._failed(error)
             done(error)
 
-        self._log_starts.forget(directory)
-        path = f"{directory}/{checkpoints.LOG_START}"
-        self._context.submit(CheckpointJob(path, starts, finish))
+        round_.forget(directory)
+        self._context.submit(CheckpointJob(f"{directory}/{name}", found, finish))

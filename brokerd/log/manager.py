@@ -86,7 +86,7 @@ class LogManager:
         except BaseException:
             dirs.unlock()
             raise
-        manager.duties.begin(now_ms)
+        manager.duties.begin(now_ms, recovered=not all(each.was_clean for each in dirs.live))
         return manager
 
     def _load_or_fail(self, log_dir: LogDir, now_ms: int) -> None:
@@ -142,7 +142,9 @@ class LogManager:
         context = self._contexts.get(path)
         if context is None:
             context = self._contexts[path] = replace(
-                self._context, on_failure=lambda error: self._disk_failed(path, error)
+                self._context,
+                on_failure=lambda error: self._disk_failed(path, error),
+                on_cut=lambda: self.duties.save_recovery_points(path),
             )
         return context
 

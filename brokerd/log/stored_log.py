@@ -197,6 +197,7 @@ class StoredLog:
             )
         )  # fmt: skip
         self.reconfigure(self.config)
+        self._context.on_cut()
 
     # -- roll --------------------------------------------------------------------------------------
 
@@ -268,11 +269,13 @@ class StoredLog:
         self.truncations += 1
         self.log_end_offset = offset
         self.warm_offset, self._mark_offset = offset, offset
-        self.recovery_point = min(self.recovery_point, offset)
         self.epochs.truncate_end(offset)
         producer_snapshot.remove_after(self.directory, offset)
         self._producers = None
         self._last_epoch = -1
+        if self.recovery_point > offset:
+            self.recovery_point = offset
+            self._context.on_cut()
         self._event("truncate")
 
     @tells_of_errors

@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from brokerd.log import checkpoints
+from brokerd.log.checkpoint_job import CheckpointJob
 from brokerd.log.context import DiskJob
 from brokerd.log.housekeeping import DEFAULT_TIMES, FLUSH_LOOK_MS, INITIAL_DELAY_MS
 from brokerd.log.log_config import LogConfig
@@ -259,14 +260,24 @@ def test_checkpoints_come_at_their_interval(tmp_path: Path) -> None:
     jobs: list[DiskJob] = []
     manager = start(tmp_path, submit=jobs.append)
     fill(manager, count=3)
-    jobs.clear()
-    manager.duties.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms - 1)
-    assert jobs == []
-    manager.duties.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms)
-    for job in jobs:
-        job.run()
-        job.finish()
-    assert (tmp_path / "recovery-point-offset-checkpoint").read_text() == "0\n1\nt 0 0\n"
+    path = tmp_path / "recovery-point-offset-checkpoint"
+    first_due_ms = NOW_MS  # soon, since the directory was not left cleanly
+
+    def tick(now_ms: int) -> None:
+        manager.duties.tick_checkpoints(now_ms)
+        while jobs:
+            job = jobs.pop()
+            job.run()
+            job.finish()
+
+    tick(first_due_ms)
+    assert path.read_text() == "0\n1\nt 0 0\n"
+    log = manager.all()[0]
+    log.flush()
+    tick(first_due_ms + DEFAULT_TIMES.checkpoint_interval_ms - 1)
+    assert path.read_text() == "0\n1\nt 0 0\n"
+    tick(first_due_ms + DEFAULT_TIMES.checkpoint_interval_ms)
+    assert path.read_text() == f"0\n1\nt 0 {log.log_end_offset}\n"
     assert (tmp_path / "log-start-offset-checkpoint").read_text() == "0\n0\n"
     crash(manager)
 
@@ -312,6 +323,46 @@ def test_a_flush_that_ends_after_a_truncation_vouches_for_nothing(tmp_path: Path
     assert (log.recovery_point, log.log_end_offset) == (0, 4)
     log.flush()
     assert log.recovery_point == 4
+    crash(manager)
+
+
+def test_a_truncation_writes_down_at_once_that_less_is_durable(tmp_path: Path) -> None:
+    manager = start(tmp_path)
+    for topic in ("t", "u"):
+        log = manager.create(topic, 0, TOPIC_ID, LogConfig(), NOW_MS)
+        for _ in range(8):
+            log.append([batch()], 0, NOW_MS)
+        log.flush()
+    manager.duties.write_checkpoints()
+    path = tmp_path / checkpoints.RECOVERY_POINT
+    log.truncate_to(3)
+    assert checkpoints.read_offsets(path) == {("t", 0): 8, ("u", 0): 3}
+    log.append([batch()], 1, NOW_MS)
+    log.truncate_to(3)
+    log.start_at(1)
+    assert checkpoints.read_offsets(path) == {("t", 0): 8, ("u", 0): 1}
+    crash(manager)
+
+
+def test_logs_that_are_cut_one_after_another_share_what_is_written_down(tmp_path: Path) -> None:
+    jobs: list[DiskJob] = []
+    manager = start(tmp_path, submit=jobs.append)
+    logs = [manager.create("t", index, TOPIC_ID, LogConfig(), NOW_MS) for index in range(10)]
+    for log in logs:
+        log.append([batch(5)], 0, NOW_MS)
+        log.append([batch(5)], 0, NOW_MS)
+        log.flush()
+    jobs.clear()
+    for log in logs:
+        log.truncate_to(5)
+    written = 0
+    while jobs:
+        job = jobs.pop(0)
+        written += isinstance(job, CheckpointJob)
+        job.run()
+        job.finish()
+    found = checkpoints.read_offsets(tmp_path / checkpoints.RECOVERY_POINT)
+    assert (written, found) == (2, {("t", index): 5 for index in range(10)})
     crash(manager)
 
 
