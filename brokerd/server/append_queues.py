@@ -5,6 +5,9 @@ whether it needs work itself or not. What is at work comes back together and is 
 only then are sequence numbers checked and offsets given, so that the log sees the order in which
 the batches were received.
 
+The first use of a log after a start reads files. Where a request brings records for many such logs
+they come here, too, and are appended in several turns of the loop.
+
 A queue is bounded in bytes and in batches: the connection that fills it reads no more until half
 of it is done. What all queues hold counts against `queued.max.request.bytes`, as the frames do
 that are being received. A batch whose connection has gone is appended all the same, as it would
@@ -23,12 +26,13 @@ import logging
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.batch_work import Batch, Work, perform
+from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
     from brokerd.clock import Clock
@@ -84,10 +88,11 @@ class _Entry:
 class _Queue:
     """Of one partition: what waits, what is at work, and whose connections are held."""
 
-    __slots__ = ("at_work", "held", "partition", "size_bytes", "waiting")
+    __slots__ = ("at_work", "held", "is_cold", "partition", "size_bytes", "waiting")
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
+        self.is_cold = False
         self.waiting: deque[_Entry] = deque()
         self.at_work: list[_Entry] = []
         self.size_bytes = 0
@@ -118,6 +123,8 @@ class AppendQueues:
         self._loop = asyncio.get_running_loop()
         self.by_partition: dict[Partition, _Queue] = {}
         self._awaited: set[Connection] = set()
+        self._cold: deque[_Queue] = deque()
+        self._taking_up: asyncio.Task[None] | None = None
         self._threads: ThreadPoolExecutor | None = None
         self._empty = asyncio.Event()
         self._empty.set()
@@ -146,9 +153,39 @@ class AppendQueues:
         if connection not in queue.held and queue.is_filled_to(1):
             queue.held.add(connection)
             connection.hold()
-        if not queue.at_work:
+        if not queue.at_work and not queue.is_cold:
             self._send_out(queue)
         return tuple(entry.outcome for entry in entries)
+
+    def add_cold(
+        self,
+        connection: Connection,
+        partition: Partition,
+        batches: Sequence[memoryview],
+        work: Mapping[int, Work],
+    ) -> tuple[Outcome, ...]:
+        """The same for a partition whose log is used for the first time: it waits for its turn."""
+        if partition not in self.by_partition:
+            queue = self.by_partition[partition] = _Queue(partition)
+            queue.is_cold = True
+            self._cold.append(queue)
+            self._empty.clear()
+            if self._taking_up is None or self._taking_up.done():
+                taking = in_turns(self._cold_ones(), self._take_up)
+                self._taking_up = self._loop.create_task(taking)
+        return self.add(connection, partition, batches, work)
+
+    def _cold_ones(self) -> Iterator[_Queue]:
+        while self._cold and not self._closed:
+            yield self._cold.popleft()
+
+    def _take_up(self, queue: _Queue) -> None:
+        queue.is_cold = False
+        if any(entry.work is not None for entry in queue.waiting):
+            self._send_out(queue)
+            return
+        queue.at_work = entries = queue.take()
+        self._returned(queue, entries, [entry.batch for entry in entries])
 
     def hold_until_done(self, connection: Connection) -> None:
         """Nothing more of a connection is served until the batches that it has queued are done."""

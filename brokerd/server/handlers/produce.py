@@ -37,6 +37,9 @@ logger = logging.getLogger(__name__)
 
 ACKS = (-1, 0, 1)
 MEMOS_MAX = 10_000
+FIRST_USES_MAX = 32
+"""Of more partitions at once those whose log is used for the first time are appended to in several
+turns of the loop."""
 MEMO_LENGTHS_MAX = 4
 """Each length is looked up by itself; names of a topic's partitions have one."""
 _SIZE = Struct(">i")
@@ -237,7 +240,12 @@ class ProduceRound:
         queues = self._queues
         now_ms = self._broker.clock.now_ms()
         outcomes: Outcomes = {}
+        may_be_cold = len(dirty) > FIRST_USES_MAX
         for partition, batches in dirty.items():
+            if may_be_cold and not partition.log.is_loaded:
+                wanted = work.get(partition) or {}
+                outcomes[partition] = queues.add_cold(connection, partition, batches, wanted)
+                continue
             if work or queues.by_partition:
                 todo = work.get(partition)
                 if todo or partition in queues.by_partition:

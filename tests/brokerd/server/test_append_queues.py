@@ -192,3 +192,20 @@ async def test_without_a_thread_batches_are_refused_and_later_ones_are_served(
     outcomes = [*bench.add(GZIP, batch(3))]  # the thread finds what was given up, too
     assert await bench.results(outcomes) == [(0, None)]
     assert bench.partition.log.log_end_offset == 3
+
+
+async def test_what_is_for_a_log_not_used_yet_waits_for_its_turn_and_so_does_what_comes_behind(
+    bench: Bench,
+) -> None:
+    client: Any = bench.client
+    first = bench.queues.add_cold(client, bench.partition, [batch()], {})
+    outcomes = [
+        *first,
+        *bench.add(None),
+        *bench.queues.add_cold(client, bench.partition, [batch()], {}),
+    ]
+    assert bench.partition.log_end_offset == 0
+    assert await bench.results(outcomes) == [(0, None), (1, None), (2, None)]
+    assert bench.memory.loaned_bytes == 0
+    again = bench.queues.add_cold(client, bench.partition, [batch(2), batch()], {1: GZIP})
+    assert await bench.results(again) == [(3, None), (5, None)]
