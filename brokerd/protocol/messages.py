@@ -23,7 +23,7 @@ from brokerd.protocol.kio_schemas import (
     schema_name_map,
 )
 from brokerd.protocol.schema_check import checked_request
-from brokerd.protocol.schema_writer import entity_writer, shapes, write_uvarint
+from brokerd.protocol.schema_writer import Writer, entity_writer, shapes, write_uvarint
 
 _REQUEST_HEAD = Struct(">ihhi")
 _RESPONSE_HEAD = Struct(">ii")
@@ -62,6 +62,24 @@ def encode_response(api_key: int, version: int, fields: Mapping[str, Any]) -> by
     if entity_type is None:
         raise _unsupported(api_key, version)
     return _encode(entity_type, api_key, fields)
+
+
+def encode_item(
+    api_key: int, version: int, path: tuple[str, ...], fields: Mapping[str, Any]
+) -> bytes:
+    """One item of the response's array at `path` (its own name behind those of the arrays around
+    it), for `encode_response` to take as it is: so a long response is made in several turns."""
+    out = bytearray()
+    _item_writer(api_key, version, path)(out, fields)
+    return bytes(out)
+
+
+@cache
+def _item_writer(api_key: int, version: int, path: tuple[str, ...]) -> Writer:
+    entity: Any = response_type(api_key, version)
+    for name in path:
+        entity = next(shape.entity for shape in shapes(entity) if shape.name == name)
+    return entity_writer(entity)
 
 
 def response_is_flexible(api_key: int, version: int) -> bool:

@@ -6,6 +6,9 @@ dicts and lists: a field the version lacks is dropped, a missing one gets its de
 dates are integers in milliseconds, errors are int codes. A name that no version of the class knows
 is a mistake of ours and raises.
 
+An item of an array of structs may also be bytes, which stand for themselves: so what is long, or
+known before, is encoded elsewhere (`messages.encode_item`).
+
 Going from dicts straight to bytes skips building kio's objects, which its own writer needs.
 """
 
@@ -109,6 +112,16 @@ def _array(item: Writer, flexible: bool) -> Writer:
     return write
 
 
+def _unless_encoded(inner: Writer) -> Writer:
+    def write(out: bytearray, value: Any) -> None:
+        if type(value) is bytes:
+            out += value
+        else:
+            inner(out, value)
+
+    return write
+
+
 def _nullable_struct(inner: Writer) -> Writer:
     # KIP-893: a struct that may be null is led by one byte, -1 or 1.
     def write(out: bytearray, value: Any) -> None:
@@ -166,7 +179,7 @@ def _field_writer(shape: FieldShape, flexible: bool) -> Writer:
         inner = entity_writer(shape.entity)
         if not shape.is_array:
             return _nullable_struct(inner) if shape.nullable and shape.tag is None else inner
-        return _array(inner, flexible)
+        return _array(_unless_encoded(inner), flexible)
     if shape.is_array:
         return _array(_primitive(shape.kafka_type, flexible, nullable=False), flexible)
     return _primitive(shape.kafka_type, flexible, shape.nullable)

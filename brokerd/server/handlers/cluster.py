@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 from brokerd.errors import ErrorCode
 from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import encode_item
 from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
+    from brokerd.log.partition_log import PartitionLog
     from brokerd.server.broker import Broker
 
 BROKERS = 1
+_PARTITIONS = ("results", "topics", "partitions")
 
 
 def describe_cluster(broker: Broker, context: RequestContext, request: Any) -> Fields:
@@ -45,26 +49,31 @@ def describe_cluster(broker: Broker, context: RequestContext, request: Any) -> F
     }
 
 
-def describe_log_dirs(broker: Broker, context: RequestContext, request: Any) -> Fields:
+async def describe_log_dirs(broker: Broker, context: RequestContext, request: Any) -> Fields:
     """Each log directory with its disk's space and the sizes of the partitions asked for (all if
     none are named)."""
     wanted = None
     if request.topics is not None:
         wanted = {(each.topic, index) for each in request.topics for index in each.partitions}
-    sizes: dict[str, dict[str, list[Fields]]] = {path: {} for path in broker.logs.dirs.paths}
-    for log in broker.logs.all():
+    sizes: dict[str, dict[str, list[bytes]]] = {path: {} for path in broker.logs.dirs.paths}
+
+    def add(log: PartitionLog) -> None:
         if wanted is not None and (log.topic, log.partition) not in wanted:
-            continue
+            return
         directory = broker.logs.directory_of(log.topic, log.partition)
         if directory in sizes:
-            sizes[directory].setdefault(log.topic, []).append(
+            row = encode_item(
+                ApiKey.DESCRIBE_LOG_DIRS, context.api_version, _PARTITIONS,
                 {
                     "partition_index": log.partition,
                     "partition_size": log.size_bytes,
                     "offset_lag": 0,
                     "is_future_key": False,
-                }
-            )
+                },
+            )  # fmt: skip
+            sizes[directory].setdefault(log.topic, []).append(row)
+
+    await in_turns(broker.logs.all(), add)
     return {
         "error_code": 0,
         "results": [
@@ -74,7 +83,7 @@ def describe_log_dirs(broker: Broker, context: RequestContext, request: Any) -> 
     }
 
 
-def _directory(path: str, topics: dict[str, list[Fields]], *, is_offline: bool) -> Fields:
+def _directory(path: str, topics: dict[str, list[bytes]], *, is_offline: bool) -> Fields:
     result: Fields = {
         "error_code": 0,
         "log_dir": path,

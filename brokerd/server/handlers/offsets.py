@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import READ_COMMITTED
+from brokerd.protocol.messages import encode_item
 from brokerd.server.context import ColdHandler, Fields, RequestContext
 from brokerd.turns import at_once_or_in_turns
 
@@ -28,6 +29,7 @@ EARLIEST_LOCAL = -4
 LATEST_TIERED = -5
 SPECIAL_FROM = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9}
 """The version from which on each stands for what it does."""
+_PARTITIONS = ("topics", "partitions")
 
 
 def list_offsets(
@@ -40,7 +42,8 @@ def list_offsets(
 
     def serve(place: tuple[Fields, Any]) -> None:
         topic, asked = place
-        topic["partitions"].append(_listed(broker, topic["name"], asked, version, committed))
+        row = _listed(broker, topic["name"], asked, version, committed)
+        topic["partitions"].append(encode_item(ApiKey.LIST_OFFSETS, version, _PARTITIONS, row))
 
     places = [
         (topic, asked)

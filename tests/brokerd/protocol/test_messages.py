@@ -139,6 +139,18 @@ def test_missing_fields_get_their_defaults(key: int, version: int) -> None:
     messages.decode_response(key, version, messages.response_frame(key, version, 1, body)[4:])
 
 
+@pytest.mark.parametrize("version", [2, 7])
+def test_items_that_were_encoded_before_are_taken_as_they_are(version: int) -> None:
+    rows = [{"partition_index": index, "error_code": 0, "offset": 5} for index in range(3)]
+    path = ("topics", "partitions")
+    encoded = [messages.encode_item(2, version, path, row) for row in rows]
+    plain, mixed = (
+        messages.encode_response(2, version, {"topics": [{"name": "t", "partitions": each}]})
+        for each in (rows, [encoded[0], rows[1], encoded[2]])
+    )
+    assert mixed == plain
+
+
 def test_a_field_of_another_version_is_dropped_and_a_mistyped_one_raises() -> None:
     fields_of_v7 = {"error_code": 0, "session_id": 9}
     assert messages.encode_response(1, 4, fields_of_v7) == messages.encode_response(1, 4, {})
