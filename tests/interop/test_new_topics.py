@@ -7,6 +7,7 @@ import pytest
 
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
+from brokerd.server.handlers.produce import FIRST_USES_MAX
 from tests.support.brokerd import BrokerdCluster
 from tests.support.wire import Wire
 from tests.support.zookeeper import ZooKeeper
@@ -54,3 +55,26 @@ def made_and_filled(name: str, wires: dict[int, Wire], asked: int) -> list[int]:
     answers = [wire.answer(ApiKey.PRODUCE, 8) for wire in wires.values()]
     responses = [topic for answer in answers for topic in answer.responses]
     return [int(each.error_code) for topic in responses for each in topic.partition_responses]
+
+
+def test_first_records_for_many_partitions_in_one_request_come_before_those_of_the_next(
+    cluster: BrokerdCluster, new_name: Names
+) -> None:
+    data = []
+    with Wire(cluster.brokers[0].port) as wire:
+        for _ in range(6):
+            name = new_name("many")
+            topics = {"topics": [{"name": name}], "allow_auto_topic_creation": True}
+            told = wire.ask(ApiKey.METADATA, 4, topics).topics[0]
+            led = [each.partition_index for each in told.partitions if each.leader_id == 1]
+            data.append({"name": name, "partition_data": [batch(index) for index in led]})
+        count = sum(len(each["partition_data"]) for each in data)
+        assert count > FIRST_USES_MAX
+        for acks in (1, -1):
+            wire.request(ApiKey.PRODUCE, 8, {"acks": acks, "timeout": 5000, "topic_data": data})
+        for offset in (0, 1):
+            responses = wire.answer(ApiKey.PRODUCE, 8).responses
+            told = [each for topic in responses for each in topic.partition_responses]
+            assert [(int(each.error_code), each.base_offset) for each in told] == (
+                [(0, offset)] * count
+            )

@@ -240,12 +240,11 @@ class ProduceRound:
         queues = self._queues
         now_ms = self._broker.clock.now_ms()
         outcomes: Outcomes = {}
-        may_be_cold = len(dirty) > FIRST_USES_MAX
-        for partition, batches in dirty.items():
-            if may_be_cold and not partition.log.is_loaded:
-                wanted = work.get(partition) or {}
-                outcomes[partition] = queues.add_cold(connection, partition, batches, wanted)
-                continue
+        now = dirty
+        if len(dirty) > FIRST_USES_MAX:
+            outcomes = self._put_off_first_uses(waiting, dirty, work)
+            now = {each: dirty[each] for each in dirty if each not in outcomes}
+        for partition, batches in now.items():
             if work or queues.by_partition:
                 todo = work.get(partition)
                 if todo or partition in queues.by_partition:
@@ -262,6 +261,19 @@ class ProduceRound:
         for each in waiting:
             if not each[0].closed:
                 self._answer(each, dirty, outcomes)
+
+    def _put_off_first_uses(
+        self, waiting: list[Any], dirty: Dirty, work: dict[Partition, dict[int, Work]]
+    ) -> Outcomes:
+        """Has what one client sent for logs that are used for the first time wait for its turn."""
+        sender = waiting[0][0]
+        if any(each[0] is not sender for each in waiting):
+            return {}
+        return {
+            each: self._queues.add_cold(sender, each, batches, work.get(each) or {})
+            for each, batches in dirty.items()
+            if not each.log.is_loaded
+        }
 
     def _answer(self, each: _Run | _One, dirty: Dirty, outcomes: Outcomes) -> None:
         connection = each[0]
