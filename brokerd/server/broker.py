@@ -276,6 +276,7 @@ class Broker:
             for name in changed
             if name in known
         }
+        self.settings.forget_topics({topic for topic, _ in delta.deleted})
         await in_turns(delta.deleted, self._delete)
         kept = [name for name in delta.topics_configs & known.keys() if self._has_logs(known[name])]
         await in_turns(delta.partitions, lambda state: self._apply(state, configs))

@@ -17,7 +17,7 @@ from brokerd.security.tls import TlsError, server_context
 from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from brokerd.cluster.image import TopicInfo
     from brokerd.config import BrokerConfig
@@ -90,6 +90,11 @@ class LiveSettings:
                 broker.replicas.reconfigure_partition(partition, config)
 
         await in_turns(broker.replicas.all(), reconfigure)
+
+    def forget_topics(self, names: Iterable[str]) -> None:
+        """They were deleted: of new ones with their names it is told again."""
+        for name in names:
+            self._told.pop(name, None)
 
     def topic_config(self, info: TopicInfo) -> LogConfig | None:
         """What the logs of a topic are to obey; None where somebody wrote into ZooKeeper what makes

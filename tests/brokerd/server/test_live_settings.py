@@ -2,9 +2,11 @@
 
 from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
+from brokerd.cluster.image import TopicInfo
 from brokerd.config import BrokerConfig, parse
 from brokerd.security.tls import TlsError
 from brokerd.server.cleaner_workers import CleanerWorkers
@@ -83,3 +85,15 @@ async def test_what_kafka_changes_live_and_this_broker_does_not_is_told_once(
     told = [each.getMessage() for each in caplog.records]
     assert len(told) == 1
     assert "without effect: listener.name.plaintext.max.connections, listeners: " in told[0]
+
+
+def test_settings_of_a_topic_that_make_no_sense_are_told_once_for_each_that_had_the_name(
+    broker: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    live = LiveSettings(broker, broker.config, CleanerWorkers(1))
+    topic = TopicInfo(name="t", topic_id=uuid4(), config={"retention.ms": "soon"})
+    assert [live.topic_config(topic) for _ in range(2)] == [None, None]
+    assert len(caplog.records) == 1
+    live.forget_topics(["t", "of which nothing was told"])
+    live.topic_config(topic)
+    assert len(caplog.records) == 2
