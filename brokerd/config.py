@@ -151,11 +151,6 @@ class BrokerConfig:
     """The known keys that were set, as written; the rest are defaults."""
     warnings: tuple[str, ...] = ()
 
-    @property
-    def inter_broker_listener(self) -> Listener:
-        """Where other brokers reach this one."""
-        return self.advertised_listeners[self.inter_broker_listener_name]
-
     def with_bound_ports(self, ports: Mapping[str, int]) -> "BrokerConfig":
         """The same settings with the ports that the system chose for port 0, by listener name."""
         bound = tuple(replace(each, port=ports[each.name]) for each in self.listeners)

@@ -20,9 +20,6 @@ KEYS = (
     "ssl.truststore.certificates", "ssl.client.auth", "ssl.enabled.protocols",
     "ssl.cipher.suites", "ssl.protocol",
 )  # fmt: skip
-SECRET_KEYS = frozenset(
-    {"ssl.keystore.password", "ssl.keystore.key", "ssl.key.password", "ssl.truststore.password"}
-)
 LIVE_KEYS = frozenset(
     {
         "ssl.keystore.type", "ssl.keystore.location",
@@ -74,11 +71,6 @@ def is_live_tls_key(name: str) -> bool:
         return False
     listener, _, key = name.removeprefix(PREFIX).partition(".")
     return bool(listener) and key in LIVE_KEYS
-
-
-def is_secret(name: str) -> bool:
-    """Whether the value may never be shown."""
-    return any(name == key or name.endswith(f".{key}") for key in SECRET_KEYS)
 
 
 def tls_settings(

@@ -23,22 +23,19 @@ PRODUCE, FETCH, UNKNOWN_API = 0, 1, -1
 class Histogram:
     """How many values fell below each bound; `counts` has one more entry, for values above all."""
 
-    __slots__ = ("bounds", "count", "counts", "maximum", "total")
+    __slots__ = ("bounds", "count", "counts", "total")
 
     def __init__(self, bounds: Sequence[float]) -> None:
         self.bounds = tuple(bounds)
         self.counts = [0] * (len(self.bounds) + 1)
         self.count = 0
         self.total = 0.0
-        self.maximum = 0.0
 
     def add(self, value: float, times: int = 1) -> None:
         """Takes one value in, which was seen so many times."""
         self.counts[bisect_left(self.bounds, value)] += times
         self.count += times
         self.total += value * times
-        if value > self.maximum:
-            self.maximum = value
 
 
 LAG_BOUNDS_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)

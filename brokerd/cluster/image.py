@@ -1,9 +1,7 @@
 """What this broker knows of the cluster: brokers, topics, partitions, configs, controller.
 
 One MetadataImage lives as long as its ClusterClient and is changed in place, on the event loop
-only, by the client alone; everyone else reads. Each change bumps `version`, so a cache built from
-the image is valid while the version is the one it was built at. What changed is told as an
-ImageDelta.
+only, by the client alone; everyone else reads. What changed is told as an ImageDelta.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -76,7 +74,6 @@ class MetadataImage:
         "offline",
         "topic_ids",
         "topics",
-        "version",
     )
 
     def __init__(self) -> None:
@@ -88,7 +85,6 @@ class MetadataImage:
         self.controller_epoch = 0
         self.cluster_id = ""
         self.offline: Mapping[int, frozenset[tuple[str, int]]] = {}
-        self.version = 0
 
     def partition(self, topic: str, index: int) -> PartitionState | None:
         """The state of one partition, or None where topic or partition is unknown."""
@@ -110,20 +106,20 @@ class MetadataImage:
         """Takes over the set of live brokers."""
         changed = brokers != self.brokers
         self.brokers = brokers
-        return self._told(ImageDelta(brokers_changed=changed))
+        return ImageDelta(brokers_changed=changed)
 
     def replace_offline(self, offline: Mapping[int, frozenset[tuple[str, int]]]) -> ImageDelta:
         """Takes over which replicas brokers cannot serve."""
         changed = offline != self.offline
         self.offline = offline
-        return self._told(ImageDelta(brokers_changed=changed))
+        return ImageDelta(brokers_changed=changed)
 
     def replace_controller(self, controller_id: int, controller_epoch: int) -> ImageDelta:
         """Takes over who is controller (NO_CONTROLLER: nobody)."""
         changed = controller_id != self.controller_id
         self.controller_id = controller_id
         self.controller_epoch = max(controller_epoch, self.controller_epoch)
-        return self._told(ImageDelta(brokers_changed=changed))
+        return ImageDelta(brokers_changed=changed)
 
     def apply_states(
         self,
@@ -160,7 +156,7 @@ class MetadataImage:
                 applied.append(state)
                 if state.is_new:
                     info.announced = number
-        return self._told(ImageDelta(partitions=applied, deleted=deleted, topics_configs=touched))
+        return ImageDelta(partitions=applied, deleted=deleted, topics_configs=touched)
 
     def take_topics(self, topics: Iterable[TopicInfo]) -> ImageDelta:
         """Takes over topics as they were read from ZooKeeper just now, whatever was known."""
@@ -179,7 +175,7 @@ class MetadataImage:
             if info.config != read.config:
                 info.config = read.config
                 touched.add(read.name)
-        return self._told(ImageDelta(partitions=applied, deleted=deleted, topics_configs=touched))
+        return ImageDelta(partitions=applied, deleted=deleted, topics_configs=touched)
 
     def remove_topics(self, topics: Iterable[tuple[str, UUID]]) -> ImageDelta:
         """Forgets topics; a name that is unknown or has another id by now is passed over."""
@@ -188,7 +184,7 @@ class MetadataImage:
             info = self.topics.get(name)
             if info is not None and info.topic_id == topic_id:
                 deleted += self._remove(name)
-        return self._told(ImageDelta(deleted=deleted))
+        return ImageDelta(deleted=deleted)
 
     def replace_config(self, topic: str, config: dict[str, str]) -> ImageDelta:
         """Takes over a topic's config; an unknown topic's is passed over (it comes with its
@@ -197,18 +193,13 @@ class MetadataImage:
         if info is None or info.config == config:
             return ImageDelta()
         info.config = config
-        return self._told(ImageDelta(topics_configs={topic}))
+        return ImageDelta(topics_configs={topic})
 
     def replace_broker_configs(self, configs: Mapping[str, dict[str, str]]) -> ImageDelta:
         """Takes over the dynamic configs of brokers by name: an id or `<default>`. What is the same
         is told too: a file that it names may be another one."""
         self.broker_configs = dict(configs)
-        return self._told(ImageDelta(broker_configs=True))
-
-    def _told(self, delta: ImageDelta) -> ImageDelta:
-        if not delta.is_empty:
-            self.version += 1
-        return delta
+        return ImageDelta(broker_configs=True)
 
     def _add(self, info: TopicInfo) -> None:
         self.topics[info.name] = info

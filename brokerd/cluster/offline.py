@@ -11,7 +11,7 @@ brokerd does not speak. The nodes go with the broker's session: whoever comes ba
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from itertools import count
 
 from brokerd.cluster import paths
@@ -25,8 +25,6 @@ _TOPIC_BYTES = 8
 _INDEX_BYTES = 11
 
 Replica = tuple[str, int]
-Offline = Mapping[int, frozenset[Replica]]
-"""By broker id; a broker that serves everything is not in it."""
 
 
 def encode(replicas: Collection[Replica]) -> list[bytes]:

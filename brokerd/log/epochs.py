@@ -111,11 +111,6 @@ class EpochCache:
             self._starts[0] = offset
             self.save()
 
-    def clear(self) -> None:
-        self._epochs.clear()
-        self._starts.clear()
-        self.save()
-
     def save(self) -> None:
         """Have the file replaced."""
         self._file.entries = [f"{epoch} {start}" for epoch, start in self.entries]

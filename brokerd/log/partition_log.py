@@ -167,7 +167,7 @@ class PartitionLog(CleanableLog):
         active = self._segments.active
         config = self.config
         if active.size_bytes + staged.size_bytes > config.segment_bytes:
-            return active.size_bytes == 0 and staged.size_bytes <= config.segment_bytes
+            return False
         if staged.next_offset - 1 - active.base_offset > INT32_MAX:
             return False
         if active.size_bytes == 0:

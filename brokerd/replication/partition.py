@@ -19,7 +19,7 @@ from brokerd.log.log_config import INT64_MAX
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import crc_matches, iter_batches
 from brokerd.replication.epochs import NO_EPOCH, Truncation, truncation
-from brokerd.replication.state import NO_LEADER, PartitionState
+from brokerd.replication.state import PartitionState
 
 UNKNOWN_OFFSET = -1
 HIGH_WATERMARK = -1
@@ -341,8 +341,3 @@ class Partition:
         if self.listeners:
             for listener in tuple(self.listeners):
                 listener(self)
-
-    @property
-    def leader(self) -> int:
-        """The leader's broker id; NO_LEADER when there is none or none is known."""
-        return self.state.leader if self.state else NO_LEADER

@@ -80,7 +80,8 @@ def test_named_listeners_are_told_as_advertised() -> None:
     told = "advertised.listeners=INSIDE://10.0.0.1:9092,OUTSIDE://example.org:19093\n"
     config = parse(BASE + LISTENERS + told)
     assert str(config.advertised_listeners["OUTSIDE"]) == "OUTSIDE://example.org:19093"
-    assert str(config.inter_broker_listener) == "INSIDE://10.0.0.1:9092"
+    assert config.inter_broker_listener_name == "INSIDE"
+    assert str(config.advertised_listeners["INSIDE"]) == "INSIDE://10.0.0.1:9092"
     assert config.listeners[1].host == "0.0.0.0"
 
 
@@ -112,7 +113,7 @@ def test_ports_that_the_system_chose_are_filled_in() -> None:
         {"PLAINTEXT": 41234}
     )
     assert config.listeners[0].port == 41234
-    assert config.inter_broker_listener.port == 41234
+    assert config.advertised_listeners["PLAINTEXT"].port == 41234
 
 
 def test_an_ipv6_listener_is_read_and_written_in_brackets() -> None:
@@ -197,7 +198,7 @@ def test_listeners_that_do_not_parse_are_the_only_mistake_told() -> None:
 def test_brokers_reach_each_other_on_the_first_listener_that_is_told() -> None:
     text = LISTENERS.replace("inter.broker.listener.name=INSIDE", "")
     config = parse(BASE + text + "advertised.listeners=OUTSIDE://example.org:19093\n")
-    assert str(config.inter_broker_listener) == "OUTSIDE://example.org:19093"
+    assert config.inter_broker_listener_name == "OUTSIDE"
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "NaN", "Infinity", "fast", "1e999"])

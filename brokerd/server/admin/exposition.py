@@ -8,7 +8,6 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 Labels = Mapping[str, object]
 Row = tuple[Labels, float]
-NO_LABELS: Labels = {}
 
 
 def family(name: str, kind: str, text: str, rows: Iterable[Row]) -> Iterator[str]:

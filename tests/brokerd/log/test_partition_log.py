@@ -159,7 +159,6 @@ def test_a_write_that_does_not_fit_leaves_nothing_behind(tmp_path: Path, room_by
     with file_size_limit(size_bytes + room_bytes), pytest.raises(KafkaError) as caught:
         log.append([batch(size=50, producer=(1, 0, 0)), batch(size=5000)], 0, NOW_MS)
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
-    assert caught.value.retriable
     assert log.log_end_offset == 200
     assert os.stat(tmp_path / path).st_size == log.size_bytes == size_bytes
     (result,) = log.append([batch(producer=(1, 0, 0))], 0, NOW_MS)

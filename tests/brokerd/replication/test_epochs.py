@@ -19,7 +19,6 @@ def test_other_epochs_are_refused(requested: int, code: ErrorCode) -> None:
     with pytest.raises(KafkaError) as caught:
         check_current_epoch(requested, 5)
     assert caught.value.code is code
-    assert caught.value.retriable
 
 
 @pytest.mark.parametrize(
