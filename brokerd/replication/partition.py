@@ -69,7 +69,8 @@ class Partition:
     __slots__ = (
         "_flush", "_followers", "_leader_high_watermark", "_maximal_isr", "bytes_in", "bytes_out",
         "failed_fetches", "failed_produces", "fetches", "high_watermark", "index", "is_leader",
-        "leader_epoch", "listeners", "local_id", "log", "messages_in", "produces", "state", "topic",
+        "leader_epoch", "listeners", "local_id", "log", "messages_in", "produces", "state",
+        "synced_to", "topic",
     )  # fmt: skip
 
     def __init__(
@@ -87,6 +88,7 @@ class Partition:
         self.listeners: dict[Callable[[Partition], None], None] = {}
         self.bytes_in = self.bytes_out = self.messages_in = 0
         self.produces = self.fetches = self.failed_produces = self.failed_fetches = 0
+        self.synced_to = NO_LIMIT  # below it nothing waits for the sync of flush.messages
         self._flush: FlushedAppends | None = None
         self._followers: dict[int, Follower] = {}
         self._maximal_isr: frozenset[int] = frozenset()
@@ -299,7 +301,8 @@ class Partition:
         before = self.high_watermark
         reached = self._replicated_to()
         if self._flush is not None:
-            reached = min(reached, self._flush.limit)
+            self.synced_to = self._flush.limit
+            reached = min(reached, self.synced_to)
         if reached > self.high_watermark:
             self.high_watermark = reached
         elif self.high_watermark > self.log.log_end_offset:
@@ -311,11 +314,6 @@ class Partition:
         self.log.high_watermark = self.high_watermark
         self._notify()
         return True
-
-    @property
-    def synced_to(self) -> int:
-        """Below it nothing waits for the sync that flush.messages asks for."""
-        return NO_LIMIT if self._flush is None else self._flush.limit
 
     def _synced(self) -> None:
         if not self.advance():  # an acks=1 may wait, also where replicas lag behind
