@@ -7,9 +7,11 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from brokerd.limits import INT32_MAX, INT64_MAX
+
 Parser = Callable[[str], Any]
-INT_MAX = 2**31 - 1
-LONG_MAX = 2**63 - 1
+INT_MAX = INT32_MAX
+LONG_MAX = INT64_MAX
 DOUBLE_MAX = sys.float_info.max
 
 

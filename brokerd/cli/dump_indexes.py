@@ -14,6 +14,7 @@ from pathlib import Path
 
 from brokerd.cli.options import CliError
 from brokerd.errors import KafkaError
+from brokerd.limits import INT32_MAX
 from brokerd.log import names, offset_index, time_index
 from brokerd.log.scan import walk_headers
 from brokerd.protocol.records import BatchHeader, iter_records
@@ -21,7 +22,6 @@ from brokerd.protocol.records import BatchHeader, iter_records
 _OFFSET_ENTRY = struct.Struct(">ii")
 _TIME_ENTRY = struct.Struct(">qi")
 NOT_FOUND = -1
-INT32_MAX = 2**31 - 1
 
 Pairs = dict[str, list[tuple[int, int]]]
 

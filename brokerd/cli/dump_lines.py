@@ -2,7 +2,7 @@
 
 import struct
 
-from brokerd.log.producer_state import ProducerEntry, last_sequence_of
+from brokerd.log.producer_state import NO_SEQUENCE, ProducerEntry, last_sequence_of
 from brokerd.protocol.compression import codec_name
 from brokerd.protocol.records import DELETE_HORIZON, BatchHeader, Record
 
@@ -12,7 +12,6 @@ _CONTROL_TYPES = {
     0: "ABORT", 1: "COMMIT", 2: "LEADER_CHANGE", 3: "SNAPSHOT_HEADER", 4: "SNAPSHOT_FOOTER",
     5: "KRAFT_VERSION", 6: "KRAFT_VOTERS",
 }  # fmt: skip
-NO_SEQUENCE = -1
 
 
 def batch_line(header: BatchHeader, position: int, valid: bool) -> str:

@@ -21,11 +21,11 @@ from brokerd.cli.dump_lines import (
 )
 from brokerd.cli.options import CliError, OptionParser, Options, require, run
 from brokerd.errors import KafkaError
+from brokerd.limits import INT32_MAX
 from brokerd.log import names, producer_snapshot
 from brokerd.log.scan import walk_headers
 from brokerd.protocol.records import MAGIC, BatchHeader, Record, crc_matches, iter_records
 
-INT32_MAX = 2**31 - 1
 _ABORTED = struct.Struct(">hqqqq")
 _HEAD = struct.Struct(">qiib")  # of a batch, up to its magic
 _LEGACY_OVERHEAD = 14

@@ -8,12 +8,12 @@ from brokerd.cli import admin
 from brokerd.cli.java import include_list
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, has, run
 from brokerd.errors import KafkaError
+from brokerd.limits import INT32_MAX
 
 _TIMES = {
     "latest": -1, "earliest": -2, "max-timestamp": -3, "earliest-local": -4, "latest-tiered": -5,
 }  # fmt: skip
 _RULE = re.compile(r"([^:,]*)(?::(?:([0-9]*)|([0-9]*)-([0-9]*)))?")
-INT32_MAX = 2**31 - 1
 Filter = Callable[[str, int], bool]
 
 

@@ -33,6 +33,7 @@ from brokerd.cli.words import check
 from brokerd.cluster.codecs import topic_id_text
 from brokerd.cluster.topic_configs import check_topic_config
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.limits import INT16_MAX
 from brokerd.protocol.api_keys import ApiKey
 
 ACTIONS = ("list", "describe", "create", "alter", "delete")
@@ -40,8 +41,6 @@ TIMEOUT_MS = 30_000
 SET, DELETE = 0, 1
 NO_ID = UUID(int=0)
 """Kafka's Uuid.ZERO_UUID: the topic is named otherwise."""
-INT16_MAX = 2**15 - 1
-INTERNAL = frozenset({"__consumer_offsets", "__transaction_state"})
 _REPORTS = (
     "under-replicated-partitions", "under-min-isr-partitions", "at-min-isr-partitions",
     "unavailable-partitions",

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.groups.partitioner import OFFSETS_TOPIC
 
 LENGTH_MAX = 249
-OFFSETS_TOPIC = "__consumer_offsets"
 TRANSACTIONS_TOPIC = "__transaction_state"
 INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC})
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+\Z")

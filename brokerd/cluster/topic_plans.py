@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from brokerd.cluster.codecs import TopicNode
-from brokerd.cluster.names import OFFSETS_TOPIC, check_collision, check_topic_name
+from brokerd.cluster.names import check_collision, check_topic_name
 from brokerd.cluster.placement import Assignment, check_assignment, place
 from brokerd.cluster.requests import (
     DEFAULT,
@@ -21,6 +21,7 @@ from brokerd.cluster.requests import (
 )
 from brokerd.cluster.topic_configs import check_topic_config
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.groups.partitioner import OFFSETS_TOPIC
 
 REPLICATION_FACTOR_MAX = 1
 PARTITIONS_MAX = 10_000

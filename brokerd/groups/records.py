@@ -24,6 +24,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from struct import Struct
 
+from brokerd.protocol.value_reader import ValueReader
+
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
 _INT64 = Struct(">q")
@@ -148,44 +150,6 @@ def _encode_group(value: GroupValue) -> bytes:
     return b"".join(parts)
 
 
-class _Reader:
-    """Reads one key or value; a value that ends early raises ValueError."""
-
-    __slots__ = ("_data", "_position")
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._position = 0
-
-    def _take(self, size: int) -> bytes:
-        end = self._position + size
-        if size < 0 or end > len(self._data):
-            raise ValueError("the record ends early")
-        chunk = self._data[self._position : end]
-        self._position = end
-        return chunk
-
-    def int16(self) -> int:
-        return int.from_bytes(self._take(2), signed=True)
-
-    def int32(self) -> int:
-        return int.from_bytes(self._take(4), signed=True)
-
-    def int64(self) -> int:
-        return int.from_bytes(self._take(8), signed=True)
-
-    def nullable_string(self) -> str | None:
-        size = self.int16()
-        return None if size == -1 else self._take(size).decode()
-
-    def string(self) -> str:
-        return self.nullable_string() or ""
-
-    def bytes(self) -> bytes:
-        size = self.int32()
-        return b"" if size == -1 else self._take(size)
-
-
 def decode(key: bytes | None, value: bytes | None) -> GroupsRecord | None:
     """The record behind a key and a value, None for a kind that this broker does not keep.
 
@@ -193,19 +157,19 @@ def decode(key: bytes | None, value: bytes | None) -> GroupsRecord | None:
     """
     if key is None:
         raise ValueError("a record of __consumer_offsets has no key")
-    reader = _Reader(key)
+    reader = ValueReader(key)
     version = reader.int16()
     if version in (0, 1):
         group_id, topic, partition = reader.string(), reader.string(), reader.int32()
-        decoded = None if value is None else _decode_offset(_Reader(value))
+        decoded = None if value is None else _decode_offset(ValueReader(value))
         return OffsetRecord(group_id, topic, partition, decoded)
     if version == 2:
         group_id = reader.string()
-        return GroupRecord(group_id, None if value is None else _decode_group(_Reader(value)))
+        return GroupRecord(group_id, None if value is None else _decode_group(ValueReader(value)))
     return None
 
 
-def _decode_offset(reader: _Reader) -> OffsetValue:
+def _decode_offset(reader: ValueReader) -> OffsetValue:
     version = reader.int16()
     if not 0 <= version <= 3:
         raise ValueError(f"an offset value of version {version} is not known")
@@ -219,7 +183,7 @@ def _decode_offset(reader: _Reader) -> OffsetValue:
     return OffsetValue(offset, leader_epoch, metadata, committed_at_ms, expire_at_ms)
 
 
-def _decode_group(reader: _Reader) -> GroupValue:
+def _decode_group(reader: ValueReader) -> GroupValue:
     version = reader.int16()
     if not 0 <= version <= 3:
         raise ValueError(f"a group value of version {version} is not known")
@@ -230,7 +194,7 @@ def _decode_group(reader: _Reader) -> GroupValue:
     return GroupValue(protocol_type, generation, protocol, leader, state_since_ms, members)
 
 
-def _decode_members(reader: _Reader, version: int) -> Iterator[MemberValue]:
+def _decode_members(reader: ValueReader, version: int) -> Iterator[MemberValue]:
     for _ in range(reader.int32()):
         member_id = reader.string()
         instance_id = reader.nullable_string() if version >= 3 else None

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.limits import INT64_MAX
 from brokerd.log import crash_points
 from brokerd.log.files import read_whole
-from brokerd.log.log_config import INT64_MAX
 
 RECOVERY_POINT: Final = "recovery-point-offset-checkpoint"
 LOG_START: Final = "log-start-offset-checkpoint"

@@ -8,7 +8,7 @@ by the next one.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from brokerd.log.log_config import INT64_MAX
+from brokerd.limits import INT64_MAX
 
 if TYPE_CHECKING:
     from brokerd.log.stored_log import StoredLog

@@ -13,11 +13,12 @@ from functools import partial
 from typing import Final
 
 from brokerd.errors import KafkaError
+from brokerd.limits import INT64_MAX
 from brokerd.log import checkpoints
 from brokerd.log.checkpoint_job import CheckpointJob, Done
 from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
 from brokerd.log.context import LogContext, RemoveJob
-from brokerd.log.log_config import INT64_MAX, LogConfig
+from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dirs import Key, LogDirs
 from brokerd.log.partition_log import PartitionLog
 

@@ -20,10 +20,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from brokerd.limits import INT32_MAX
 from brokerd.log import checkpoints, crash_points, names, producer_snapshot
 from brokerd.log.context import LogContext
 from brokerd.log.epochs import EpochCache
-from brokerd.log.log_config import INT32_MAX
 from brokerd.log.markers import MARKER_BYTES_MAX, Marker, read_marker
 from brokerd.log.offset_index import CorruptIndexError
 from brokerd.log.producer_state import ProducerState

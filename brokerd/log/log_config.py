@@ -12,10 +12,8 @@ from typing import Any, Final, Literal, NamedTuple
 from zlib import crc32
 
 from brokerd.config_values import ascii_digits
+from brokerd.limits import INT32_MAX, INT64_MAX
 from brokerd.protocol.compression import Codec
-
-INT32_MAX: Final = 2**31 - 1
-INT64_MAX: Final = 2**63 - 1
 
 Kind = Literal["int", "bool", "float", "string", "list"]
 

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.limits import INT32_MAX
 from brokerd.log import browser, search
 from brokerd.log.append import AppendResult, Buffer, Staged, stage, stage_replicated
 from brokerd.log.cleanable_log import CleanableLog
 from brokerd.log.cold import ColdError
 from brokerd.log.context import tells_of_errors
-from brokerd.log.log_config import INT32_MAX
 from brokerd.log.markers import read_marker
 from brokerd.log.offset_index import ENTRY_BYTES as INDEX_ENTRY_BYTES
 from brokerd.log.offset_index import CorruptIndexError

@@ -22,12 +22,13 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from brokerd.errors import ErrorCode
+from brokerd.limits import INT32_MAX
 from brokerd.log.markers import Marker
 from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import BatchHeader
 
 BATCHES_KEPT: Final = 5
-SEQUENCE_MAX: Final = 2**31 - 1
+SEQUENCE_MAX: Final = INT32_MAX
 NO_TXN: Final = -1
 NO_SEQUENCE: Final = -1
 

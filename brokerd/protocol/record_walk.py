@@ -8,10 +8,10 @@ topic limits timestamps, its own is within the limits (-1 is "none" and passes).
 from typing import Final, NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.limits import INT64_MAX
 from brokerd.protocol.records import NO_TIMESTAMP, BatchHeader
 from brokerd.protocol.varint import read_varint
 
-INT64_MAX: Final = 2**63 - 1
 TOLD_MAX: Final = 1000
 """Of more records than this that are refused the producer is not told one by one."""
 

@@ -33,6 +33,7 @@ from typing import Final, NamedTuple
 from crc32c import crc32c
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.limits import INT32_MAX, INT64_MAX
 from brokerd.protocol.compression import (
     DECOMPRESSED_BYTES_MAX,
     Codec,
@@ -63,8 +64,8 @@ _unpack_header = HEADER.unpack_from
 _LENGTH_POSITION: Final = 8
 _LENGTH_AND_MAGIC: Final = struct.Struct(">i4xb")
 _LENGTH_MIN: Final = 14
-_INT32_END: Final = 2**31
-_INT64_END: Final = 2**63
+_INT32_END: Final = INT32_MAX + 1
+_INT64_END: Final = INT64_MAX + 1
 
 
 class BatchHeader(NamedTuple):

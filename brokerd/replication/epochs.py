@@ -9,9 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
-
-NO_EPOCH = -1
-NO_OFFSET = -1
+from brokerd.log.epochs import NO_EPOCH, NO_OFFSET
 
 
 def check_current_epoch(requested: int, current: int) -> None:

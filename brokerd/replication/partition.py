@@ -13,12 +13,13 @@ Pure of sockets and clocks; the log underneath is real. Invariants:
 from collections.abc import Callable, Sequence
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.limits import INT64_MAX
 from brokerd.log.append import AppendResult, Buffer
+from brokerd.log.epochs import NO_EPOCH
 from brokerd.log.flushed_appends import NO_LIMIT, FlushedAppends
-from brokerd.log.log_config import INT64_MAX
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import crc_matches, iter_batches
-from brokerd.replication.epochs import NO_EPOCH, Truncation, truncation
+from brokerd.replication.epochs import Truncation, truncation
 from brokerd.replication.state import PartitionState
 
 UNKNOWN_OFFSET = -1

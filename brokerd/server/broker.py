@@ -25,6 +25,7 @@ from brokerd.cluster.requests import ClusterSettings, Endpoint
 from brokerd.config import BrokerConfig
 from brokerd.config_values import LONG_MAX
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.limits import INT32_MAX
 from brokerd.log.compaction.cleaner import Cleaner
 from brokerd.log.housekeeping import FLUSH_LOOK_MS, DutyTimes
 from brokerd.log.log_config import LogConfig
@@ -46,7 +47,7 @@ from brokerd.server.context import ColdHandler
 from brokerd.server.disk_worker import DiskWorker
 from brokerd.server.duties import Duties, Duty
 from brokerd.server.events import EventRing
-from brokerd.server.fetch_sessions import INT32_MAX, FetchSessions
+from brokerd.server.fetch_sessions import FetchSessions
 from brokerd.server.groups.service import GroupService
 from brokerd.server.live_settings import LiveSettings, cleaner_limits
 from brokerd.server.log_start_saves import LogStartSaves

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from brokerd.server.broker import Broker
 
 
@@ -33,3 +35,8 @@ A plain function answers within the receive that brought the request; a coroutin
 may wait (JoinGroup). Replies keep their order on the connection either way. A KafkaError becomes
 the API's own error; any other exception is logged and answered as UNKNOWN_SERVER_ERROR.
 """
+
+
+def milliseconds(duration: timedelta) -> int:
+    """kio's timedelta as whole milliseconds."""
+    return round(duration.total_seconds() * 1000)

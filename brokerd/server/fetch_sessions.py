@@ -21,6 +21,7 @@ from operator import itemgetter
 from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.limits import INT32_MAX
 from brokerd.protocol.fetch_request import (
     FINAL_EPOCH,
     INITIAL_EPOCH,
@@ -32,7 +33,6 @@ from brokerd.protocol.fetch_response import FetchReply
 
 STALE_MS: Final = 120_000
 PARTITIONS_MAX: Final = 500_000
-INT32_MAX: Final = 2**31 - 1
 
 Key = tuple[str, bytes, int]
 _KEY = itemgetter(*map(FetchPartition._fields.index, ("topic", "topic_id", "partition")))

@@ -15,6 +15,8 @@ import struct
 from dataclasses import dataclass
 from typing import Final
 
+from brokerd.protocol.value_reader import ValueReader
+
 STATES: Final = (
     "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead",
     "PrepareEpochFence",
@@ -41,21 +43,21 @@ class TransactionValue:
 
 def decode_key(key: bytes) -> str | None:
     """The transactional id; None of a version that is not known. ValueError where it ends early."""
-    reader = _Reader(key)
-    return reader.string() if reader.number(">h") == 0 else None
+    reader = ValueReader(key)
+    return reader.string() if reader.int16() == 0 else None
 
 
 def decode_value(value: bytes) -> TransactionValue:
     """Raises ValueError on bytes that are not what their version says."""
-    reader = _Reader(value)
+    reader = ValueReader(value)
     version, producer_id, epoch, timeout_ms, state = reader.numbers(_HEAD)
     if version != 0:
         raise ValueError(f"a transaction's value of version {version} is not known")
     if not 0 <= state < len(STATES):
         raise ValueError(f"{state} is no state of a transaction")
-    count = reader.number(">i")
+    count = reader.int32()
     partitions = tuple(
-        (reader.string(), tuple(reader.number(">i") for _ in range(reader.number(">i"))))
+        (reader.string(), tuple(reader.int32() for _ in range(reader.int32())))
         for _ in range(count)
     )
     updated_at_ms, started_at_ms = reader.numbers(_TIMES)
@@ -63,26 +65,3 @@ def decode_value(value: bytes) -> TransactionValue:
         producer_id, epoch, timeout_ms, STATES[state], None if count < 0 else partitions,
         updated_at_ms, started_at_ms,
     )  # fmt: skip
-
-
-class _Reader:
-    def __init__(self, data: bytes) -> None:
-        self._data, self._position = data, 0
-
-    def numbers(self, layout: struct.Struct) -> tuple[int, ...]:
-        return layout.unpack(self._take(layout.size))
-
-    def number(self, layout: str) -> int:
-        (number,) = self.numbers(struct.Struct(layout))
-        return int(number)
-
-    def string(self) -> str:
-        return self._take(self.number(">h")).decode()
-
-    def _take(self, size: int) -> bytes:
-        end = self._position + size
-        if size < 0 or end > len(self._data):
-            raise ValueError("the record ends early")
-        piece = self._data[self._position : end]
-        self._position = end
-        return piece

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode
-from brokerd.log.log_config import INT64_MAX
+from brokerd.limits import INT64_MAX
 from brokerd.metrics import FETCH, PARTS, PRODUCE
 from brokerd.server.admin.exposition import Row, family, head, histogram
 from brokerd.server.request_times import api_name

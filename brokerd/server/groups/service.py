@@ -16,11 +16,12 @@ from brokerd.config import BrokerConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.groups.config import GroupConfig
 from brokerd.groups.partitioner import OFFSETS_TOPIC, partition_for
+from brokerd.limits import INT16_MAX
 from brokerd.replication.partition import Partition
 from brokerd.replication.replicas import ReplicaManager
 from brokerd.server.groups.shard import GroupShard
 
-NAME_BYTES_MAX = 32_767
+NAME_BYTES_MAX = INT16_MAX
 """What a string in a record of `__consumer_offsets` can hold."""
 
 MS_PER_MINUTE = 60_000

@@ -17,7 +17,8 @@ from brokerd.config_catalog import ConfigType, known_setting
 from brokerd.config_docs import BROKER_DOCUMENTATION
 from brokerd.config_dynamic import DYNAMIC_ONLY, BrokerSettings, is_read_only
 from brokerd.config_values import java_double
-from brokerd.log.log_config import INT32_MAX, TOPIC_KEYS, TopicKey, effective_values
+from brokerd.limits import INT32_MAX
+from brokerd.log.log_config import TOPIC_KEYS, TopicKey, effective_values
 
 Entry = dict[str, Any]
 NAMES_MAX = 1024

@@ -8,8 +8,7 @@ from brokerd.groups.messages import CommitRequest, OffsetsReply, OffsetToCommit,
 from brokerd.groups.records import OffsetValue
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.broker import Broker
-from brokerd.server.context import ColdHandler, Fields, RequestContext
-from brokerd.server.handlers.groups import milliseconds
+from brokerd.server.context import ColdHandler, Fields, RequestContext, milliseconds
 
 COMMIT_INSTANCE_FROM = 7
 COMMIT_LEADER_EPOCH_FROM = 6

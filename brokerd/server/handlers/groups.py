@@ -6,7 +6,6 @@ What is refused before a coordinator is found (loading, not here, a bad name) is
 same shape as the coordinator's own errors.
 """
 
-from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -26,7 +25,7 @@ from brokerd.groups.transitions import GroupState
 from brokerd.protocol.acl_operations import GROUP_OPERATIONS, NOT_ASKED
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.broker import Broker
-from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.server.context import ColdHandler, Fields, RequestContext, milliseconds
 from brokerd.server.groups.service import NAME_BYTES_MAX
 from brokerd.server.handlers.producers import NO_TRANSACTIONS
 
@@ -42,11 +41,6 @@ CLASSIC = "classic"
 LEAVE_BATCHED_FROM = 3
 READABLE_ID_CHARACTERS_MAX = 255
 """Of a client or instance id at the start of a member id; a UUID makes it unique."""
-
-
-def milliseconds(duration: timedelta) -> int:
-    """kio's timedelta as whole milliseconds."""
-    return round(duration.total_seconds() * 1000)
 
 
 # Where a group is

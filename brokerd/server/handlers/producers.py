@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from brokerd.cluster.names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.producer_state import NO_SEQUENCE
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
 from brokerd.turns import at_once_or_in_turns
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from brokerd.server.broker import Broker
 
 
-NO_SEQUENCE = -1
 NO_TRANSACTIONS = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.context import ColdHandler, Fields, RequestContext
-from brokerd.server.handlers.groups import milliseconds
+from brokerd.server.context import ColdHandler, Fields, RequestContext, milliseconds
 
 if TYPE_CHECKING:
     from brokerd.cluster.image import MetadataImage

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.limits import INT32_MAX
 from brokerd.protocol.fetch_request import FetchPartition, FetchRequest
 from brokerd.protocol.fetch_response import FetchReply
 from brokerd.server import fetch_sessions
-from brokerd.server.fetch_sessions import INT32_MAX, STALE_MS, FetchSessions
+from brokerd.server.fetch_sessions import STALE_MS, FetchSessions
 
 NOW_MS = 1_700_000_000_000
 

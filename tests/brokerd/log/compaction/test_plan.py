@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from brokerd.limits import INT32_MAX
 from brokerd.log.compaction.plan import (
     GROUP_SEGMENTS_MAX,
     ClosedSegment,
@@ -13,7 +14,7 @@ from brokerd.log.compaction.plan import (
     groups,
     is_cleanable,
 )
-from brokerd.log.log_config import INT32_MAX, LogConfig
+from brokerd.log.log_config import LogConfig
 
 NOW_MS = 1_000_000
 CONFIG = LogConfig(cleanup_policy=("compact",))
