@@ -75,7 +75,7 @@ class Connection:
         self._buffers = network.buffers
         self._loop = asyncio.get_running_loop()
         self._head = b""
-        self._kept = False
+        self._kept = False  # whole frames wait to be served: those in _head, or _frame
         self._frame: bytearray | None = None
         self._frame_size = 0
         self._filled = 0
