@@ -22,11 +22,10 @@ from brokerd.cli.dump_lines import (
 from brokerd.cli.options import CliError, OptionParser, Options, require, run
 from brokerd.errors import KafkaError
 from brokerd.limits import INT32_MAX
-from brokerd.log import names, producer_snapshot
+from brokerd.log import names, producer_snapshot, txn_index
 from brokerd.log.scan import walk_headers
 from brokerd.protocol.records import MAGIC, BatchHeader, Record, crc_matches, iter_records
 
-_ABORTED = struct.Struct(">hqqqq")
 _HEAD = struct.Struct(">qiib")  # of a batch, up to its magic
 _LEGACY_OVERHEAD = 14
 
@@ -112,7 +111,9 @@ def _dump_file(dump: Dump, file: str) -> None:
     elif suffix == names.SNAPSHOT:
         _dump_snapshot(dump, file)
     elif suffix == names.TXN_INDEX:
-        for row in _ABORTED.iter_unpack(_whole(Path(file).read_bytes(), _ABORTED.size)):
+        for row in txn_index.ENTRY.iter_unpack(
+            _whole(Path(file).read_bytes(), txn_index.ENTRY_BYTES)
+        ):
             print(aborted_line(*row))
     elif suffix in (names.INDEX, names.TIME_INDEX):
         sanity, verify = dump.index_sanity_only, dump.verify_only

@@ -14,8 +14,8 @@ from brokerd.log import crash_points
 from brokerd.log.files import read_whole
 from brokerd.log.offset_index import CorruptIndexError
 
-_ENTRY: Final = struct.Struct(">hqqqq")
-ENTRY_BYTES: Final = _ENTRY.size
+ENTRY: Final = struct.Struct(">hqqqq")
+ENTRY_BYTES: Final = ENTRY.size
 _VERSION: Final = 0
 
 
@@ -38,7 +38,7 @@ def read(path: str) -> list[AbortedTxn]:
         raise CorruptIndexError(f"{path}: it does not hold whole entries")
     found: list[AbortedTxn] = []
     stable_offset = -1
-    for version, *fields in _ENTRY.iter_unpack(data):
+    for version, *fields in ENTRY.iter_unpack(data):
         entry = AbortedTxn._make(fields)
         is_sound = 0 <= entry.first_offset <= entry.last_offset
         is_next = not found or found[-1].last_offset < entry.last_offset
@@ -62,7 +62,7 @@ def write(path: str, entries: list[AbortedTxn], start: int) -> None:
         except FileNotFoundError:
             pass
         return
-    data = b"".join(_ENTRY.pack(_VERSION, *entry) for entry in entries[start:])
+    data = b"".join(ENTRY.pack(_VERSION, *entry) for entry in entries[start:])
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         os.ftruncate(fd, start * ENTRY_BYTES)

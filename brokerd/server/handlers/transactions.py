@@ -8,16 +8,10 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
 from brokerd.server.handlers.producers import NO_TRANSACTIONS
+from brokerd.transactions.records import STATES
 
 if TYPE_CHECKING:
     from brokerd.server.broker import Broker
-
-STATES = frozenset(
-    {
-        "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort",
-        "Dead", "PrepareEpochFence",
-    }
-)  # fmt: skip
 
 
 def refuse(broker: Broker, context: RequestContext, request: Any) -> Fields:
