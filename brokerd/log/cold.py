@@ -89,8 +89,8 @@ class FilesSpot:
 
 
 def require_cached_index(segment: "Segment") -> None:
-    """Raises ColdError where the indexes are not in memory."""
-    if not all(is_file_cached(segment.path(each)) for each in (names.INDEX, names.TIME_INDEX)):
+    """Raises ColdError where the offset index is not in memory."""
+    if not is_file_cached(segment.path(names.INDEX)):
         raise ColdError(FilesSpot(segment.directory, segment.base_offset))
 
 

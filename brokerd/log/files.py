@@ -1,8 +1,10 @@
-"""Reading a small file as a whole in fewer steps than `open(path).read()` takes, since thousands of
-them are read when logs are used for the first time.
+"""Small files, made and read as a whole in fewer steps than `open` takes, since thousands of them
+are read when logs are used for the first time.
 """
 
 import os
+
+from brokerd.log import crash_points
 
 PIECE_BYTES = 1 << 20
 
@@ -18,3 +20,9 @@ def read_whole(path: str | os.PathLike[str]) -> bytes:
     finally:
         os.close(fd)
     return data
+
+
+@crash_points.around("segment-file")
+def make_empty(path: str) -> None:
+    """Have an empty file there, whatever was there before. Raises OSError."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644))

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import names
-from brokerd.log.offset_index import CorruptIndexError
+from brokerd.log.offset_index import CorruptIndexError, OffsetIndex
+from brokerd.log.time_index import TimeIndex
 from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
 
@@ -62,32 +63,47 @@ def _tell_of_damage(path: str, position: int, behind: int) -> None:
     )  # fmt: skip
 
 
-def check_last_entries(segment: "Segment") -> None:
-    """Raises CorruptIndexError, OSError."""
-    if not segment.size_bytes:
-        return
-    fd = segment.file.fd()
-    for offset, position in segment.index.entries(len(segment.index) - 1, 1):
-        if not begins_batch(fd, position, segment.base_offset, offset):
+def load_offsets(segment: "Segment") -> OffsetIndex:
+    """The offset index, if its last entry fits. Raises CorruptIndexError, OSError."""
+    path = segment.path(names.INDEX)
+    index = OffsetIndex.load(path, segment.base_offset, segment.size_bytes)
+    for offset, position in index.entries(len(index) - 1, 1):
+        if not begins_batch(segment.file.fd(), position, segment.base_offset, offset):
             raise CorruptIndexError(f"{segment.file.path}: the index does not fit it")
-    if not len(segment.time_index):
-        header = read_header(os.pread(fd, HEADER_BYTES, 0))
+    return index
+
+
+def load_times(segment: "Segment") -> TimeIndex:
+    """The time index, if its last entry fits. Raises CorruptIndexError, OSError."""
+    index = TimeIndex.load(segment.path(names.TIME_INDEX), segment.base_offset)
+    if segment.size_bytes:
+        _check_last_time(segment, index)
+    return index
+
+
+def _check_last_time(segment: "Segment", index: TimeIndex) -> None:
+    if not len(index):
+        header = read_header(os.pread(segment.file.fd(), HEADER_BYTES, 0))
         # In a segment being written the first entry may not be due yet.
         if header.max_timestamp >= 0 > segment.largest_timestamp_ms:
             raise CorruptIndexError(f"{segment.file.path}: its time index is empty")
         return
-    timestamp_ms, offset = segment.time_index.last
+    timestamp_ms, offset = index.last
     if timestamp_at(segment, offset) != timestamp_ms:
         raise CorruptIndexError(f"{segment.file.path}: the time index does not fit it")
 
 
 def time_floor(segment: "Segment", timestamp_ms: int) -> int:
     """The offset up to which the timestamps are at most `timestamp_ms`. Raises OSError."""
-    known_ms, offset = segment.time_index.floor(timestamp_ms)
-    if known_ms >= 0 and timestamp_at(segment, offset) != known_ms:
+    try:
+        known_ms, offset = segment.time_index.floor(timestamp_ms)
+    except (CorruptIndexError, FileNotFoundError) as error:
+        segment.mend(str(error))
+    else:
+        if known_ms < 0 or timestamp_at(segment, offset) == known_ms:
+            return offset
         segment.mend(f"{segment.file.path}: the time index does not fit it at offset {offset}")
-        offset = segment.time_index.floor(timestamp_ms)[1]
-    return offset
+    return segment.time_index.floor(timestamp_ms)[1]
 
 
 def confirm_timestamp(segment: "Segment") -> bool:

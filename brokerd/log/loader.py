@@ -27,6 +27,7 @@ from brokerd.log.epochs import EpochCache
 from brokerd.log.markers import MARKER_BYTES_MAX, Marker, read_marker
 from brokerd.log.offset_index import CorruptIndexError
 from brokerd.log.producer_state import ProducerState
+from brokerd.log.removal import mark_deleted
 from brokerd.log.scan import checked_batches, walk_headers
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
@@ -248,7 +249,7 @@ def remove_segments(segments: list[Segment]) -> int:
     size_bytes = sum(segment.size_bytes for segment in segments)
     for segment in segments:
         segment.file.cut(0)
-        for path in segment.mark_deleted():
+        for path in mark_deleted(segment):
             _remove(path)
     return size_bytes
 

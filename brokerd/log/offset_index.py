@@ -78,6 +78,11 @@ class OffsetIndex:
         """Start of the last batch indexed; 0 when there is none."""
         return self._positions[-1] if self._positions else 0
 
+    @property
+    def memory_bytes(self) -> int:
+        """What the entries take in memory."""
+        return ENTRY_BYTES * len(self._offsets)
+
     def append(self, last_offset: int, position_bytes: int) -> None:
         self._offsets.append(last_offset - self._base_offset)
         self._positions.append(position_bytes)

@@ -8,6 +8,9 @@ A FileRange pins its file: while one is queued for sending, the descriptor stays
 happens to the segment (closed for room, renamed, unlinked). The last release closes it. Only when
 the log is cut below its end it must not be sent: other records may lie there by then. Such a range
 says so (`is_cut`).
+
+With a file goes what a look-up in its segment keeps in memory (2 MiB of index for a gigabyte of
+small batches). Where that comes to more than `held_max_bytes` in all, files are closed for it, too.
 """
 
 import os
@@ -15,13 +18,16 @@ from collections.abc import Callable
 from typing import Final
 
 OPEN_FILES_MAX: Final = 4096
+HELD_BYTES_MAX: Final = 256 << 20
 _NOWHERE: Final = 1 << 63
 
 
 class LogFile:
     """One segment's data file, open or not."""
 
-    __slots__ = ("_closing", "_fd", "_files", "_on_close", "cut_at", "path", "pins", "used")
+    __slots__ = (
+        "_closing", "_fd", "_files", "_on_close", "cut_at", "held_bytes", "path", "pins", "used",
+    )  # fmt: skip
 
     def __init__(self, files: "OpenFiles", path: str, on_close: Callable[[], None]) -> None:
         self._files = files
@@ -31,6 +37,7 @@ class LogFile:
         self.path = path
         self.pins = 0
         self.cut_at = _NOWHERE
+        self.held_bytes = 0
         self.used = False
 
     def fd(self) -> int:
@@ -49,6 +56,11 @@ class LogFile:
             self.cut_at = _NOWHERE
         self.pins += 1
         return FileRange(fd, position_bytes, size_bytes, self)
+
+    def hold(self, size_bytes: int) -> None:
+        """Note how much memory is held for the file until it is closed; others may be closed."""
+        if self._fd >= 0:
+            self._files.hold(self, size_bytes)
 
     def cut(self, position_bytes: int) -> None:
         """Note that what is behind a position goes, for the ranges on their way."""
@@ -111,10 +123,14 @@ class FileRange:
 class OpenFiles:
     """The files open now, at most about `limit` (pinned ones are never closed)."""
 
-    __slots__ = ("_limit", "_open")
+    __slots__ = ("_held_max_bytes", "_limit", "_open", "held_bytes")
 
-    def __init__(self, limit: int = OPEN_FILES_MAX) -> None:
+    def __init__(
+        self, limit: int = OPEN_FILES_MAX, held_max_bytes: int = HELD_BYTES_MAX
+    ) -> None:
         self._limit = limit
+        self._held_max_bytes = held_max_bytes
+        self.held_bytes = 0
         self._open: dict[LogFile, None] = {}
 
     def __len__(self) -> int:
@@ -127,6 +143,27 @@ class OpenFiles:
 
     def remove(self, file: LogFile) -> None:
         self._open.pop(file, None)
+        self.held_bytes -= file.held_bytes
+        file.held_bytes = 0
+
+    def hold(self, file: LogFile, size_bytes: int) -> None:
+        """See LogFile.hold."""
+        self.held_bytes += size_bytes - file.held_bytes
+        file.held_bytes = size_bytes
+        if self.held_bytes > self._held_max_bytes:
+            self._hold_less(file)
+
+    def _hold_less(self, wanted: LogFile) -> None:
+        """Close files for which memory is held: unused ones first, then the longest open."""
+        held = [each for each in self._open if each.held_bytes and not each.pins]
+        held.sort(key=lambda each: each.used)
+        for each in self._open:
+            each.used = False
+        for each in held:
+            if self.held_bytes <= self._held_max_bytes * 3 // 4:
+                return
+            if each is not wanted:
+                each.close()
 
     def _make_room(self) -> None:
         """Close an eighth of the limit: unused ones first, then the longest open."""

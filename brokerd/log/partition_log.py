@@ -159,6 +159,7 @@ class PartitionLog(CleanableLog):
         self.warm_offset, self._mark_offset = self._mark_offset, self.log_end_offset
         self._since_mark_bytes = 0
         active = self._segments.active
+        active.hold_index()
         if active.write_back_from < active.size_bytes:
             self._context.submit(WriteBackJob(active))
 

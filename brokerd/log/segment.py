@@ -18,14 +18,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
-from brokerd.log import crash_points, names, txn_index
+from brokerd.log import crash_points, index_checks, names, txn_index
 from brokerd.log.cold import require_cached, require_cached_index
-from brokerd.log.index_checks import begins_batch, check_last_entries, checked_aborted, past_damage
+from brokerd.log.files import make_empty
 from brokerd.log.linux import reserve
 from brokerd.log.offset_index import CorruptIndexError, OffsetIndex
 from brokerd.log.open_files import LogFile, OpenFiles
 from brokerd.log.scan import CHUNK_BYTES, walk_headers
-from brokerd.log.time_index import NO_TIMESTAMP, TimeIndex, last_entry
+from brokerd.log.time_index import NO_TIMESTAMP, TimeIndex
 from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader
 
@@ -37,12 +37,6 @@ MEMO_MAX: Final = 64
 _PREFIX: Final = struct.Struct(">qi11xi")
 _unpack_prefix = _PREFIX.unpack_from
 _cut = crash_points.around("cut")(os.ftruncate)
-_set_aside = crash_points.around("segment-rename")(os.rename)
-
-
-@crash_points.around("segment-file")
-def _make_empty(path: str) -> None:
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644))
 
 
 class Segment:
@@ -84,7 +78,7 @@ class Segment:
     ) -> "Segment":
         """A new, empty segment with its three files. Raises OSError."""
         for suffix in (names.LOG, names.INDEX, names.TIME_INDEX):
-            _make_empty(names.segment_file(directory, base_offset, suffix))
+            make_empty(names.segment_file(directory, base_offset, suffix))
         segment = cls(files, directory, base_offset, 0, now_ms)
         segment._index = OffsetIndex(segment.path(names.INDEX), base_offset)
         segment._time_index = TimeIndex(segment.path(names.TIME_INDEX), base_offset)
@@ -157,26 +151,37 @@ class Segment:
     @property
     def index(self) -> OffsetIndex:
         if self._index is None:
-            self._load_indexes()
+            try:
+                self._index = index_checks.load_offsets(self)
+            except CorruptIndexError as error:
+                self.mend(str(error))
+            self.hold_index()
         assert self._index is not None
         return self._index
 
     @property
     def time_index(self) -> TimeIndex:
         if self._time_index is None:
-            self._load_indexes()
+            try:
+                self._time_index = index_checks.load_times(self)
+            except CorruptIndexError as error:
+                self.mend(str(error))
         assert self._time_index is not None
         return self._time_index
 
-    def _load_indexes(self) -> None:
-        try:
-            self._index = OffsetIndex.load(
-                self.path(names.INDEX), self.base_offset, self.size_bytes
-            )
-            self._time_index = TimeIndex.load(self.path(names.TIME_INDEX), self.base_offset)
-            check_last_entries(self)
-        except CorruptIndexError as error:
-            self.mend(str(error))
+    def _times_at_hand(self) -> TimeIndex:
+        """The time index; one that is not loaded is not compared with the data for this."""
+        if self._time_index is None:
+            try:
+                return TimeIndex.load(self.path(names.TIME_INDEX), self.base_offset)
+            except CorruptIndexError as error:
+                self.mend(str(error))
+        return self.time_index
+
+    def hold_index(self) -> None:
+        """Have the memory of the offset index counted, as it is now."""
+        if self._index is not None:
+            self.file.hold(self._index.memory_bytes)
 
     def mend(self, reason: str) -> None:
         """Make both indexes anew, since they do not hold together. Raises OSError."""
@@ -192,7 +197,8 @@ class Segment:
         Raises CorruptIndexError, OSError.
         """
         if self._aborted is None:
-            self._aborted = checked_aborted(self, txn_index.read(self.path(names.TXN_INDEX)))
+            found = txn_index.read(self.path(names.TXN_INDEX))
+            self._aborted = index_checks.checked_aborted(self, found)
         return self._aborted
 
     def set_aborted(self, entries: list[AbortedTxn], start: int) -> None:
@@ -243,8 +249,10 @@ class Segment:
     def largest_timestamp(self) -> tuple[int, int]:
         """(timestamp, offset) of the largest timestamp; from the file's tail if not loaded."""
         if not self._timestamps_known:
-            timestamp_ms, offset = last_entry(self.path(names.TIME_INDEX), self.base_offset)
-            self.largest_timestamp_ms, self.largest_timestamp_offset = timestamp_ms, offset
+            last = self._times_at_hand().last
+            if last[0] == NO_TIMESTAMP:  # true of few files: see what the data say
+                last = self.time_index.last
+            self.largest_timestamp_ms, self.largest_timestamp_offset = last
             self._timestamps_known = True
         return self.largest_timestamp_ms, self.largest_timestamp_offset
 
@@ -273,7 +281,9 @@ class Segment:
         if self._index is None and not patient:
             require_cached_index(self)
         position = self.index.floor(offset)
-        if position and not begins_batch(self.file.fd(), position, self.base_offset, offset):
+        if position and not index_checks.begins_batch(
+            self.file.fd(), position, self.base_offset, offset
+        ):
             self.mend(f"{self.file.path}: the index does not fit it at byte {position}")
             position = self.index.floor(offset)
         while position < self.size_bytes:
@@ -301,7 +311,7 @@ class Segment:
             at += length + 12
         if not lasts:
             self.forget_page()
-            return past_damage(self, position)
+            return index_checks.past_damage(self, position)
         self._page_base = _unpack_prefix(chunk, 0)[0]
         self._page_lasts, self._page_positions = lasts, positions
         self._page_end = position + at
@@ -360,13 +370,15 @@ class Segment:
         """
         if not self.size_bytes or not self._timestamps_known:
             return
-        self.time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
+        times = self._times_at_hand()
+        times.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
+        times.flush()
         self.flush_indexes()
 
     def flush_indexes(self) -> None:
-        if self._index is not None and self._time_index is not None:
-            self._index.flush()
-            self._time_index.flush()
+        for index in (self._index, self._time_index):
+            if index is not None:
+                index.flush()
 
     def abandon(self) -> None:
         """Forget everything that is not on disk yet, since the files are about to be renamed."""
@@ -386,16 +398,3 @@ class Segment:
             self.flush_indexes()
             self._index = None
             self._time_index = None
-
-    def mark_deleted(self) -> list[str]:
-        """Rename the segment's files to `.deleted`; returns the new paths. Raises OSError."""
-        self.abandon()
-        renamed = []
-        for suffix in names.SEGMENT_SUFFIXES:
-            path = self.path(suffix)
-            try:
-                _set_aside(path, path + names.DELETED)
-            except FileNotFoundError:
-                continue
-            renamed.append(path + names.DELETED)
-        return renamed

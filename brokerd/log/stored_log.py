@@ -23,6 +23,7 @@ from brokerd.log.epochs import EpochCache
 from brokerd.log.flush import FlushJob
 from brokerd.log.log_config import LogConfig
 from brokerd.log.producer_state import NO_TXN, ProducerState
+from brokerd.log.removal import mark_deleted
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
 
@@ -321,7 +322,7 @@ class StoredLog:
         self.delete_records_before(self._segments[0].base_offset)
         due_ms = now_ms + self.config.file_delete_delay_ms
         for segment in dropped:
-            for path in segment.mark_deleted():
+            for path in mark_deleted(segment):
                 self._context.trash.add(path, due_ms)
         return dropped
 

@@ -6,17 +6,18 @@ batch that ends with offset L. Timestamps rise strictly. An entry is added with 
 offset index where the largest timestamp has risen, and a last one when the segment is closed, so
 that the last entry of a closed segment is its largest timestamp.
 
-Memory and file relate as in the offset index.
+Only entries that the file does not have yet are in memory, and the last one: the others are looked
+up in the file, which few ever ask for, so that to open one costs the same whatever its size.
 """
 
 import os
 import struct
 from array import array
 from bisect import bisect_left, bisect_right
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Final
 
-from brokerd.log.files import read_whole
 from brokerd.log.offset_index import PENDING_MAX, CorruptIndexError, overwrite, truncate, write_at
 
 ENTRY_BYTES: Final = 12
@@ -24,108 +25,143 @@ NO_TIMESTAMP: Final = -1
 
 _ENTRY = struct.Struct(">qi")
 
+Entry = tuple[int, int]
+
 
 class TimeIndex:
-    """Timestamps and relative offsets, backed by a file."""
+    """Timestamps and relative offsets, backed by a file.
 
-    __slots__ = ("_base_offset", "_offsets", "_path", "_timestamps", "_written")
+    What reads the file raises CorruptIndexError where that is not as long as it was, and OSError.
+    """
+
+    __slots__ = ("_base_offset", "_last_ms", "_last_offset", "_offsets", "_path", "_timestamps",
+                 "_written")  # fmt: skip
 
     def __init__(self, path: str, base_offset: int) -> None:
         self._path = path
         self._base_offset = base_offset
-        self._timestamps = array("q")
+        self._timestamps = array("q")  # of the entries behind those written
         self._offsets = array("i")
         self._written = 0
+        self._last_ms, self._last_offset = NO_TIMESTAMP, 0
 
     def __len__(self) -> int:
-        return len(self._timestamps)
+        return self._written + len(self._timestamps)
 
     @classmethod
     def load(cls, path: str, base_offset: int) -> "TimeIndex":
-        """Read a file. Raises CorruptIndexError, also where it is missing."""
+        """Open a file, of which the ends are read. Raises CorruptIndexError, also where it is
+        missing."""
         index = cls(path, base_offset)
         try:
-            for timestamp_ms, offset in _ENTRY.iter_unpack(read_whole(path)):
-                index._timestamps.append(timestamp_ms)
-                index._offsets.append(offset)
-        except (OSError, struct.error) as error:
+            index._written, odd_bytes = divmod(os.stat(path).st_size, ENTRY_BYTES)
+            if odd_bytes:
+                raise CorruptIndexError(f"{path}: half an entry at the end")
+            if index._written:
+                with index._reading() as entry:
+                    index._take_ends(entry(0), entry(index._written - 1))
+        except OSError as error:
             raise CorruptIndexError(f"{path}: {error}") from error
-        index._written = len(index._timestamps)
-        if index._timestamps:
-            index._check()
         return index
 
-    def _check(self) -> None:
-        if self._timestamps[0] < 0 or min(self._offsets[0], self._offsets[-1]) < 0:
+    def _take_ends(self, first: Entry, last: Entry) -> None:
+        if first[0] < 0 or min(first[1], last[1]) < 0:
             raise CorruptIndexError(f"{self._path}: an entry is negative")
-        if self._timestamps[-1] < self._timestamps[0] or self._offsets[-1] < self._offsets[0]:
+        if last < first or last[1] < first[1]:
             raise CorruptIndexError(f"{self._path}: entries do not rise")
+        self._last_ms, self._last_offset = last
+
+    @contextmanager
+    def _reading(self) -> Iterator[Callable[[int], Entry]]:
+        """What gives the entries of the file by number."""
+        fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            yield lambda number: self._entry(fd, number)
+        finally:
+            os.close(fd)
+
+    def _entry(self, fd: int, number: int) -> Entry:
+        data = os.pread(fd, ENTRY_BYTES, number * ENTRY_BYTES)
+        if len(data) < ENTRY_BYTES:
+            raise CorruptIndexError(f"{self._path}: it has become shorter")
+        timestamp_ms, offset = _ENTRY.unpack(data)
+        return timestamp_ms, offset
 
     @property
-    def last(self) -> tuple[int, int]:
+    def last(self) -> Entry:
         """(timestamp, offset) of the last entry; (-1, base offset) when there is none."""
-        if not self._timestamps:
-            return NO_TIMESTAMP, self._base_offset
-        return self._timestamps[-1], self._base_offset + self._offsets[-1]
+        return self._last_ms, self._base_offset + self._last_offset
 
     def append(self, timestamp_ms: int, last_offset: int) -> None:
         """Note a largest timestamp; one that has not risen is passed over."""
-        if timestamp_ms <= self.last[0]:
+        if timestamp_ms <= self._last_ms:
             return
-        self._offsets.append(last_offset - self._base_offset)  # first: it may not fit
+        offset = last_offset - self._base_offset
+        self._offsets.append(offset)  # first: it may not fit
         self._timestamps.append(timestamp_ms)
-        if len(self._timestamps) - self._written >= PENDING_MAX:
+        self._last_ms, self._last_offset = timestamp_ms, offset
+        if len(self._timestamps) >= PENDING_MAX:
             with suppress(OSError):  # they stay pending; the next roll or flush reports it
                 self.flush()
 
-    def floor(self, timestamp_ms: int) -> tuple[int, int]:
+    def floor(self, timestamp_ms: int) -> Entry:
         """The last entry at or below `timestamp_ms`; (-1, base offset) when there is none."""
         found = bisect_right(self._timestamps, timestamp_ms)
-        if not found:
+        if found:
+            return self._timestamps[found - 1], self._base_offset + self._offsets[found - 1]
+        if not self._written:
             return NO_TIMESTAMP, self._base_offset
-        return self._timestamps[found - 1], self._base_offset + self._offsets[found - 1]
+        with self._reading() as entry:
+            found = bisect_right(range(self._written), timestamp_ms, key=lambda at: entry(at)[0])
+            known_ms, offset = entry(found - 1) if found else (NO_TIMESTAMP, 0)
+        return known_ms, self._base_offset + offset
 
-    def entries(self, start: int, limit: int) -> list[tuple[int, int]]:
+    def entries(self, start: int, limit: int) -> list[Entry]:
         """(timestamp, offset) of at most `limit` entries from number `start` on."""
         base = self._base_offset
-        timestamps = self._timestamps[start : start + limit]
-        offsets = self._offsets[start : start + limit]
-        pairs = zip(timestamps, offsets, strict=True)
-        return [(timestamp, base + offset) for timestamp, offset in pairs]
+        end = min(start + limit, len(self))
+        found = []
+        if start < min(end, self._written):
+            with self._reading() as entry:
+                found = [entry(at) for at in range(start, min(end, self._written))]
+        behind = slice(max(start - self._written, 0), max(end - self._written, 0))
+        found += zip(self._timestamps[behind], self._offsets[behind], strict=True)
+        return [(timestamp, base + offset) for timestamp, offset in found]
 
     def truncate_to(self, offset: int) -> None:
         """Forget the batches that end at or after `offset`."""
-        kept = bisect_left(self._offsets, offset - self._base_offset)
+        relative = offset - self._base_offset
+        kept = bisect_left(self._offsets, relative)
         del self._timestamps[kept:]
         del self._offsets[kept:]
-        self._written = min(self._written, kept)
+        if not kept and self._written:
+            with self._reading() as entry:
+                self._written = bisect_left(
+                    range(self._written), relative, key=lambda at: entry(at)[1]
+                )
+        last = self.entries(len(self) - 1, 1) if len(self) else [(NO_TIMESTAMP, self._base_offset)]
+        self._last_ms, self._last_offset = last[0][0], last[0][1] - self._base_offset
         truncate(self._path, self._written * ENTRY_BYTES)
-
-    def clear(self) -> None:
-        self.truncate_to(self._base_offset)
 
     def flush(self) -> None:
         """Write what is pending. Raises OSError."""
-        if self._written < len(self._timestamps):
-            write_at(self._path, self._encoded(self._written), self._written * ENTRY_BYTES)
-            self._written = len(self._timestamps)
+        if self._timestamps:
+            write_at(self._path, self._encoded(), self._written * ENTRY_BYTES)
+            self._written += len(self._timestamps)
+            del self._timestamps[:]
+            del self._offsets[:]
 
-    def _encoded(self, start: int) -> bytes:
-        entries = zip(self._timestamps[start:], self._offsets[start:], strict=True)
+    def _encoded(self) -> bytes:
+        entries = zip(self._timestamps, self._offsets, strict=True)
         return b"".join(_ENTRY.pack(timestamp, offset) for timestamp, offset in entries)
 
     def replace_file(self) -> None:
         """Have the file hold just these entries, whatever it held. Raises OSError."""
-        overwrite(self._path, self._encoded(0))
+        if self._written:
+            self.flush()
+            truncate(self._path, self._written * ENTRY_BYTES)
+            return
+        overwrite(self._path, self._encoded())
         self._written = len(self._timestamps)
-
-
-def last_entry(path: str, base_offset: int) -> tuple[int, int]:
-    """(timestamp, offset) of a file's last entry, read alone; (-1, base offset) without one."""
-    try:
-        with open(path, "rb") as file:
-            file.seek(-ENTRY_BYTES, os.SEEK_END)
-            timestamp_ms, offset = _ENTRY.unpack(file.read(ENTRY_BYTES))
-    except (OSError, struct.error):
-        return NO_TIMESTAMP, base_offset
-    return timestamp_ms, base_offset + offset
+        del self._timestamps[:]
+        del self._offsets[:]

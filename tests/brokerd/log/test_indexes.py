@@ -1,5 +1,6 @@
 """The offset index and the time index: format, look-ups, and files that lag behind memory."""
 
+import os
 import struct
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brokerd.log.offset_index import PENDING_MAX, CorruptIndexError, OffsetIndex
-from brokerd.log.time_index import TimeIndex, last_entry
+from brokerd.log.time_index import TimeIndex
 
 rising = st.lists(st.integers(1, 1000), min_size=1, max_size=50).map(
     lambda steps: [sum(steps[: i + 1]) for i in range(len(steps))]
@@ -27,8 +28,9 @@ def test_the_files_hold_what_kafka_writes(tmp_path: Path) -> None:
     times.flush()
     assert (tmp_path / "o").read_bytes() == struct.pack(">ii", 5, 4200)
     assert (tmp_path / "t").read_bytes() == struct.pack(">qi", 1_700_000_000_000, 5)
-    assert last_entry(str(tmp_path / "t"), 100) == (1_700_000_000_000, 105)
-    assert last_entry(str(tmp_path / "missing"), 100) == (-1, 100)
+    assert TimeIndex.load(str(tmp_path / "t"), 100).last == (1_700_000_000_000, 105)
+    with pytest.raises(CorruptIndexError):
+        TimeIndex.load(str(tmp_path / "missing"), 100)
 
 
 @in_tmp_path
@@ -77,6 +79,46 @@ def test_a_timestamp_that_does_not_rise_is_passed_over(tmp_path: Path) -> None:
         times.append(timestamp_ms, offset)
     assert times.entries(0, 9) == [(5, 1), (6, 4)]
     assert [times.floor(at) for at in (4, 5, 6, 7)] == [(-1, 0), (5, 1), (6, 4), (6, 4)]
+
+
+@in_tmp_path
+@given(steps=st.lists(st.integers(1, 9), max_size=40), flushed=st.integers(0, 40))
+def test_a_time_is_found_in_the_file_and_behind_it(
+    tmp_path: Path, steps: list[int], flushed: int
+) -> None:
+    path = tmp_path / "t"
+    path.write_bytes(b"")
+    times = TimeIndex(str(path), 50)
+    known = [(-1, 50)]
+    for number, step in enumerate(steps):
+        known.append((max(known[-1][0], 0) + step, 51 + number))
+        times.append(*known[-1])
+        if number == flushed:
+            times.flush()
+    assert times.last == known[-1]
+    for asked in range(known[-1][0] + 2):
+        assert times.floor(asked) == max(each for each in known if each[0] <= asked)
+    for start in range(len(known)):
+        assert times.entries(start, 7) == known[1:][start : start + 7]
+
+
+def test_a_full_time_index_is_opened_by_its_ends_alone(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    os.truncate(path.open("wb").name, 262_144 * 12)  # zeros: entries that do not rise
+    with path.open("r+b") as file:
+        file.seek(-12, os.SEEK_END)
+        file.write(struct.pack(">qi", 9, 9))
+    times = TimeIndex.load(str(path), 0)
+    assert (len(times), times.last, times.entries(262_143, 5)) == (262_144, (9, 9), [(9, 9)])
+
+
+def test_a_time_index_that_got_shorter_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    path.write_bytes(struct.pack(">qiqi", 1, 1, 5, 5))
+    times = TimeIndex.load(str(path), 0)
+    os.truncate(path, 12)
+    with pytest.raises(CorruptIndexError):
+        times.floor(9)
 
 
 def test_entries_reach_the_file_in_bulk(tmp_path: Path) -> None:

@@ -51,6 +51,21 @@ def test_a_file_in_use_outlasts_idle_ones(tmp_path: Path) -> None:
         assert busy.fd() == fd
 
 
+def test_files_are_closed_for_the_memory_that_is_held_for_them(tmp_path: Path) -> None:
+    files = OpenFiles(held_max_bytes=100)
+    made = make(tmp_path, files, 9)
+    for file in made:
+        file.fd()
+        file.hold(30)
+    assert files.held_bytes <= 100
+    assert made[-1].held_bytes == 30
+    assert 0 < len(files) < 4
+    made[-1].hold(1000)
+    assert (len(files), files.held_bytes) == (1, 1000)
+    made[-1].close()
+    assert (len(files), files.held_bytes) == (0, 0)
+
+
 def test_a_file_that_is_gone_is_an_error_of_the_disk(tmp_path: Path) -> None:
     (file,) = make(tmp_path, OpenFiles(), 1)
     os.unlink(file.path)

@@ -40,6 +40,17 @@ def test_the_first_record_at_or_after_a_time_is_found(
     assert log.max_timestamp_offset() == (times.index(largest), largest, 3)
 
 
+def test_a_time_is_found_first_thing_where_the_time_index_is_missing(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append([batch(10)], 0, NOW_MS)
+    log.roll(NOW_MS)
+    log.close()
+    Path(tmp_path, f"{0:020d}.timeindex").unlink()
+    again = open_log(tmp_path, recovery_point=10)
+    assert again.offset_for_timestamp(NOW_MS + 4) == (4, NOW_MS + 4, 0)
+    assert again.max_timestamp_offset() == (9, NOW_MS + 9, 0)
+
+
 def test_records_before_the_log_start_are_not_found(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     log.append([batch(10)], 0, NOW_MS)
