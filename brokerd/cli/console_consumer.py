@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from brokerd.cli import librdkafka
+from brokerd.cli import librdkafka, signals
 from brokerd.cli.group_formatters import (
     GroupLinesFormatter,
     GroupsFormatter,
@@ -97,9 +97,11 @@ def _run(options: Options) -> int:
         _begin(consumer, options)
         return _consume(consumer, formatter, options, ended)
     finally:
-        sys.stdout.flush()
-        print(f"Processed a total of {ended.count} messages", file=sys.stderr)
-        consumer.close()
+        try:
+            sys.stdout.flush()
+        finally:
+            print(f"Processed a total of {ended.count} messages", file=sys.stderr)
+            consumer.close()
         if options.enable_systest_events:
             print("shutdown_complete", flush=True)
 
@@ -110,7 +112,7 @@ class _Ended:
     def __init__(self) -> None:
         self.now = False
         self.count = 0
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in signals.ending():
             signal.signal(number, self._end)
 
     def _end(self, *_: object) -> None:

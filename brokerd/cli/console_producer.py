@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 from brokerd.cli import librdkafka
 from brokerd.cli.options import CliError, OptionParser, Options, read_properties, require, run
@@ -10,6 +10,10 @@ from brokerd.cli.record_text import LineReader
 
 LINGER_MS = 1000
 MAX_BLOCK_MS = 60_000
+MESSAGE_MAX_BYTES = 1_000_000
+"""librdkafka's default of the setting."""
+_SEPARATORS_BYTES = 1 << 20  # of a line that parses to a record of the longest kind
+_PIECE_BYTES = 1 << 16
 _IN_FLIGHT_S = 0.1
 _ACKS = {"all": "-1"}
 
@@ -50,10 +54,16 @@ def _run(options: Options) -> int:
     reader = LineReader(told | librdkafka.pairs(options.property))
     from confluent_kafka import Producer
 
-    sender = _Sender(librdkafka.make(Producer, _settings(options)), options.topic, options.sync)
+    config = _settings(options)
+    sender = _Sender(librdkafka.make(Producer, config), options.topic, options.sync)
+    most = int(config.get("message.max.bytes", MESSAGE_MAX_BYTES)) + _SEPARATORS_BYTES
+    prompt = sys.stdin.isatty() and sys.stdout.isatty()
     try:
-        for number, text in enumerate(_lines(), 1):
-            sender.send(reader.parse(text, number))
+        for number, text in enumerate(lines(sys.stdin.buffer, most, prompt=prompt), 1):
+            if text is None:
+                sender.refuse(f"Line {number} is longer than {most} bytes and is left out")
+            else:
+                sender.send(reader.parse(text, number))
     finally:
         sender.flush()
     return 1 if sender.failed else 0
@@ -78,17 +88,25 @@ def _settings(options: Options) -> dict[str, Any]:
     return librdkafka.settings(options, defaults, file, options.producer_property)
 
 
-def _lines() -> Iterator[str]:
-    """Standard input without line ends; bytes that are no UTF-8 come through unchanged."""
-    prompt = sys.stdin.isatty() and sys.stdout.isatty()
+def lines(data: BinaryIO, most: int, *, prompt: bool = False) -> Iterator[str | None]:
+    """Lines without their ends; bytes that are no UTF-8 come through unchanged.
+
+    One of more than `most` bytes is None at once; what else there is of it is read away in pieces:
+    no record is so long, and what comes from a pipe or a device may never end.
+    """
     while True:
         if prompt:
             print(">", end="", flush=True)
-        line = sys.stdin.buffer.readline()
+        line = data.readline(most + len(b"\r\n"))
         if not line:
             return
-        text = line.decode("utf-8", "surrogateescape")
-        yield text.removesuffix("\n").removesuffix("\r")
+        bare = line.removesuffix(b"\n").removesuffix(b"\r")
+        if len(bare) <= most:
+            yield bare.decode("utf-8", "surrogateescape")
+            continue
+        yield None
+        while line and not line.endswith(b"\n"):
+            line = data.readline(_PIECE_BYTES)
 
 
 class _Sender:
@@ -119,6 +137,11 @@ class _Sender:
             self._producer.flush()
         else:
             self._producer.poll(0)
+
+    def refuse(self, why: str) -> None:
+        """Names what is not even tried."""
+        self.failed = True
+        print(f"ERROR {why}", file=sys.stderr, flush=True)
 
     def flush(self) -> None:
         self._producer.flush()

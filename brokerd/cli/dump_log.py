@@ -83,9 +83,8 @@ def _run(options: Options) -> int:
         print(f"Dumping {file}")
         try:
             _dump_file(dump, file)
-        except BrokenPipeError:
-            raise
         except (OSError, CliError) as error:
+            sys.stdout.flush()  # raises where it is the output that cannot be written
             dump.complain(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}")
     sys.stdout.flush()
     _print_findings(dump)

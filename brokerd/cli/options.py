@@ -8,6 +8,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -71,6 +72,23 @@ class _PrintVersion(argparse.Action):
 def run(parser: OptionParser, command: Callable[[Options], int], arguments: Sequence[str]) -> int:
     """Parses and runs; every failure is a line on standard error and exit code 1."""
     try:
+        code = _run(parser, command, arguments)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # the reader of our lines has seen enough
+        _drop_output()
+        return 1
+    except OSError as error:
+        _drop_output()
+        with suppress(OSError):
+            print(f"The output cannot be written: {_reason(error)}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(parser: OptionParser, command: Callable[[Options], int], arguments: Sequence[str]) -> int:
+    try:
         if not arguments:
             raise UsageError(parser.description or "")
         return command(parser.parse_args(arguments))
@@ -81,11 +99,13 @@ def run(parser: OptionParser, command: Callable[[Options], int], arguments: Sequ
     except CliError as error:
         print(error, file=sys.stderr)
         return 1
-    except BrokenPipeError:  # the reader of our lines has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except KeyboardInterrupt:
-        return 130
+    except SystemExit as end:  # --help and --version
+        return int(end.code or 0)
+
+
+def _drop_output() -> None:
+    """What is left in the buffer goes nowhere, so that the end of the process is quiet."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def require(options: Options, *names: str) -> None:

@@ -4,13 +4,13 @@ import asyncio
 import contextlib
 import logging
 import resource
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from brokerd.cli import signals
 from brokerd.cluster.registration import ClusterError
 from brokerd.config import BrokerConfig, ConfigError, parse
 from brokerd.log.log_dir import LogDirError
@@ -87,7 +87,7 @@ def _raise_open_files() -> None:
 
 
 async def _serve(config: BrokerConfig, times: LoopTimes) -> int:
-    """Serves until SIGTERM or SIGINT (0), or until the cluster will not have us (1)."""
+    """Serves until SIGTERM, SIGINT or SIGHUP (0), or until the cluster will not have us (1)."""
     ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     def end(code: int) -> None:
@@ -99,7 +99,7 @@ async def _serve(config: BrokerConfig, times: LoopTimes) -> int:
         end(1)
 
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in signals.ending():
         loop.add_signal_handler(number, end, 0)
     broker = Broker(config, HANDLERS, fatal, loop_times=times)
     try:

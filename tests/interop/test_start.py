@@ -176,7 +176,9 @@ def test_each_listener_tells_its_own_endpoint(zookeeper: ZooKeeper, tmp_path: Pa
                 assert (coordinator.host, coordinator.port) == told
 
 
-def test_daemon_returns_once_the_broker_is_ready(zookeeper: ZooKeeper, tmp_path: Path) -> None:
+def test_daemon_returns_once_the_broker_is_ready_and_sighup_is_a_clean_end(
+    zookeeper: ZooKeeper, tmp_path: Path
+) -> None:
     done = run("start", properties(tmp_path, zookeeper.connect("/daemon")), "-daemon")
     match = re.search(r"is ready: PLAINTEXT://127.0.0.1:(\d+).*\(pid (\d+)", done.stdout)
     assert match is not None, done.stdout + done.stderr
@@ -185,12 +187,13 @@ def test_daemon_returns_once_the_broker_is_ready(zookeeper: ZooKeeper, tmp_path:
         with Wire(int(match.group(1))) as wire:
             assert wire.ask(ApiKey.API_VERSIONS, 0, {}).error_code == 0
     finally:
-        os.kill(pid, signal.SIGTERM)
+        os.kill(pid, signal.SIGHUP)
         deadline = time.monotonic() + TIMEOUT_S
         while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
             if "State:\tZ" in Path(f"/proc/{pid}/status").read_text():
                 break
             time.sleep(0.02)
+    assert (tmp_path / "logs" / ".kafka_cleanshutdown").exists()
 
 
 def waiting_at(port: int) -> Wire | None:

@@ -1,5 +1,6 @@
 """console-producer, console-consumer, get-offsets and log-dirs on a real broker."""
 
+import io
 import json
 import re
 import signal
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from brokerd.cli.console_producer import lines
 from brokerd.groups.partitioner import partition_for
 from tests.support.brokerd import Brokerd
 from tests.support.brokerd_tools import brokerd
@@ -111,6 +113,19 @@ def test_a_signal_ends_it_with_the_count(at: At, made: str) -> None:
     _, said = process.communicate(timeout=60)
     assert process.returncode == 0
     assert said == b"Processed a total of 1 messages\n"
+
+
+def test_a_line_that_no_record_can_hold_is_left_out_and_not_kept(at: At, made: str) -> None:
+    said = produce(at, made, "one\n" + "x" * 3_000_000 + "\ntwo\n")
+    assert said.code == 1
+    assert said.err == "ERROR Line 2 is longer than 2048576 bytes and is left out\n"
+    read = consume(at, made, "--from-beginning", "--max-messages", "2")
+    assert sorted(read.lines) == ["one", "two"]
+
+
+def test_lines_are_bounded_and_come_without_their_ends() -> None:
+    data = io.BytesIO(b"1234\r\n12345\n\n123456789\n1\xff\n12345678")
+    assert list(lines(data, 4)) == ["1234", None, "", None, "1\udcff", None]
 
 
 @contextmanager
