@@ -5,13 +5,17 @@ is done by a thread while other logs are appended to, and what arrives meanwhile
 by the next one.
 """
 
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from brokerd.errors import KafkaError
 from brokerd.limits import INT64_MAX
 
 if TYPE_CHECKING:
     from brokerd.log.stored_log import StoredLog
+
+logger = logging.getLogger(__name__)
 
 NO_LIMIT: Final = INT64_MAX
 
@@ -28,7 +32,10 @@ class FlushedAppends:
         self.limit = NO_LIMIT
 
     def appended(self, relied_on: int) -> None:
-        """Something was appended; up to `relied_on` it was relied on before. Raises KafkaError."""
+        """Something was appended; up to `relied_on` it was relied on before.
+
+        A sync that cannot begin is tried again after the next append: what was written is written.
+        """
         log = self._log
         if self._is_flushing or log.log_end_offset - log.recovery_point < log.config.flush_messages:
             return
@@ -36,9 +43,12 @@ class FlushedAppends:
         self._is_flushing = True
         try:
             log.begin_flush(log.log_end_offset, self._flushed)
-        except BaseException:
+        except KafkaError as error:  # the log directory's owner has heard of it
             self._is_flushing = False
-            raise
+            logger.warning(
+                "%s-%d cannot be synced now as flush.messages asks: %s",
+                log.topic, log.partition, error.message,
+            )  # fmt: skip
 
     def _flushed(self) -> None:
         """The sync has ended; if it failed the limit stays, and the next append tries again."""

@@ -1,5 +1,6 @@
 """flush.messages: what is not synced yet is not relied on."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from brokerd.log.context import DiskJob, LogContext
 from brokerd.log.flush import FlushJob
 from brokerd.log.log_config import LogConfig
+from brokerd.log.segment import Segment
 from brokerd.replication.partition import Partition
 from tests.brokerd.log.support import NOW_MS, batch, open_log
 from tests.brokerd.replication.support import state
@@ -46,6 +48,24 @@ def test_records_are_visible_when_they_are_synced(tmp_path: Path) -> None:
     assert (partition.log.recovery_point, partition.high_watermark) == (1, 1)
     assert partition.synced_to > 1
     assert told == [1]
+
+
+def test_a_sync_that_cannot_begin_fails_no_append_and_begins_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk()
+    partition = led(tmp_path, disk, 1)
+
+    def refuse(segment: Segment) -> None:
+        raise OSError(errno.EMFILE, "Too many open files", segment.directory)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Segment, "flush_indexes", refuse)
+        (result,) = partition.append([batch()], NOW_MS)
+    assert (result.error, partition.high_watermark, disk.flushes()) == (None, 0, [])
+    partition.append([batch()], NOW_MS)
+    disk.work()
+    assert partition.high_watermark == 2
 
 
 def test_what_arrives_during_a_sync_is_synced_together_by_the_next_one(tmp_path: Path) -> None:
