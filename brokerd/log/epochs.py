@@ -104,9 +104,9 @@ class EpochCache:
             self.save()
 
     def truncate_start(self, offset: int) -> None:
-        """Forget epochs that ended before `offset`; the one it lies in begins there."""
+        """Forget epochs that ended at or before `offset`; the one it lies in begins there."""
         found = bisect_right(self._starts, offset)
-        if found and self._starts[found - 1] < offset:
+        if found > 1 or (found and self._starts[0] < offset):
             del self._epochs[: found - 1], self._starts[: found - 1]
             self._starts[0] = offset
             self.save()
