@@ -172,6 +172,7 @@ class PartitionLog(CleanableLog):
         if staged.next_offset - 1 - active.base_offset > INT32_MAX:
             return False
         if active.size_bytes == 0:
+            active.index, active.time_index  # noqa: B018 - what cannot be opened fails now
             return True
         if active.bytes_since_index + staged.size_bytes > config.index_interval_bytes:
             # Only then it may get an entry.

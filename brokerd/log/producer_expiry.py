@@ -6,6 +6,7 @@ a log here, by the time of the last check, which comes soon after the start.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Final, Protocol
 
 SLICE: Final = 500
@@ -32,12 +33,18 @@ class ProducerExpiry:
         self.expiration_ms = expiration_ms
         self._interval_ms = interval_ms
         self._due_ms = 0
-        self._round: Iterator[ExpiringLog] = iter(())
+        self._round: Iterator[ExpiringLog] | None = None
 
     def tick(self, now_ms: int) -> None:
-        """Look at some logs, if a round is due or under way."""
-        if now_ms >= self._due_ms:
+        """Look at some logs, if a round is due or under way: one is ended before the next."""
+        if self._round is None:
+            if now_ms < self._due_ms:
+                return
             self._due_ms = now_ms + self._interval_ms
             self._round = iter(self._logs())
-        for _, log in zip(range(SLICE), self._round, strict=False):
+        looked_at = 0
+        for log in islice(self._round, SLICE):
             log.expire_producers(now_ms - self.expiration_ms)
+            looked_at += 1
+        if looked_at < SLICE:
+            self._round = None

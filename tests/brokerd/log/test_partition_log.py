@@ -208,6 +208,17 @@ def test_whatever_the_disk_refuses_is_a_storage_error(tmp_path: Path) -> None:
     assert log.log_end_offset == 0
 
 
+def test_indexes_that_cannot_be_opened_are_told_before_a_byte_is_written(tmp_path: Path) -> None:
+    open_log(tmp_path)
+    log = open_log(tmp_path)
+    (tmp_path / f"{0:020d}.index").unlink()
+    (tmp_path / f"{0:020d}.index").mkdir()
+    with pytest.raises(KafkaError) as caught:
+        log.append([batch(size=3000), batch(size=3000)], 0, NOW_MS)
+    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert os.stat(tmp_path / f"{0:020d}.log").st_size == 0
+
+
 def test_more_batches_than_one_system_call_takes_are_appended(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     results = log.append([batch() for _ in range(2500)], 0, NOW_MS)

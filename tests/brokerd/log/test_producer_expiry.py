@@ -13,6 +13,14 @@ class Log:
         self.told.append(until_ms)
 
 
+def test_a_round_that_takes_longer_than_the_interval_is_ended_before_the_next() -> None:
+    logs = [Log() for _ in range(3 * SLICE)]
+    expiry = ProducerExpiry(lambda: logs, expiration_ms=100, interval_ms=1)
+    for now_ms in range(1000, 1000 + 2 * 4 * 1000, 1000):
+        expiry.tick(now_ms)
+    assert [len(log.told) for log in logs] == [2] * len(logs)
+
+
 def test_every_log_is_looked_at_once_an_interval_in_slices() -> None:
     logs = [Log() for _ in range(SLICE + 3)]
     expiry = ProducerExpiry(lambda: logs, expiration_ms=100, interval_ms=50)
