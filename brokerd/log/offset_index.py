@@ -126,9 +126,6 @@ class OffsetIndex:
         self._written = min(self._written, kept)
         truncate(self._path, self._written * ENTRY_BYTES)
 
-    def clear(self) -> None:
-        self.truncate_to(self._base_offset)
-
     def flush(self) -> None:
         """Write what is pending. Raises OSError."""
         if self._written == len(self._offsets):
