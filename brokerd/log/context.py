@@ -20,6 +20,14 @@ NOT_THE_DISKS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errn
 """Errors that say nothing of a disk: the process (or the machine) has run out of something else."""
 
 
+def says_nothing_of_disks(error: BaseException) -> bool:
+    """Whether an error, or the one it tells of, is of that kind, so that it may pass."""
+    first = error.__cause__ or error
+    return isinstance(first, MemoryError) or (
+        isinstance(first, OSError) and first.errno in NOT_THE_DISKS
+    )
+
+
 class DiskJob(Protocol):
     """Slow disk work: `run` may be called in any thread, `finish` then where logs are used.
 

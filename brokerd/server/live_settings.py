@@ -7,7 +7,7 @@ from `Broker.config` when it needs it has nothing to do here; the rest is told.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from brokerd.config_dynamic import DEFAULT_NAME, BrokerSettings
 from brokerd.errors import ErrorCode, KafkaError
@@ -133,12 +133,16 @@ def _live(settings: BrokerSettings) -> set[str]:
     return {*settings.defaults, *settings.own}
 
 
+IO_BUFFER_BYTES_MIN: Final = 64 << 10
+"""What a worker reads at once at least: less than a header would be no batch."""
+
+
 def cleaner_limits(config: BrokerConfig) -> Limits:
     """What one compaction worker may use: its share of what all may."""
     share = config.log_cleaner_threads
     return Limits(
         map_bytes=config.log_cleaner_dedupe_buffer_size // share,
         load_factor=config.log_cleaner_io_buffer_load_factor,
-        io_buffer_bytes=config.log_cleaner_io_buffer_size // share,
+        io_buffer_bytes=max(config.log_cleaner_io_buffer_size // share, IO_BUFFER_BYTES_MIN),
         bytes_per_second=config.log_cleaner_io_max_bytes_per_second / share,
     )

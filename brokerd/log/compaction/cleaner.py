@@ -5,7 +5,8 @@ looks that find nothing lie log.cleaner.backoff.ms. A worker only writes `.clean
 they are still wanted (the log may have been cut, deleted or lost segments meanwhile) is decided
 here, where the log is used; so are the renames and the checkpoint made.
 
-A log whose cleaning fails is set aside until it is cut or made anew, or the broker restarts.
+A log whose cleaning fails is set aside until it is cut or made anew, or the broker restarts. What
+the process or the machine has run out of may come back: then it is tried again some times first.
 """
 
 import logging
@@ -16,8 +17,9 @@ from typing import Final, Protocol
 
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoints, crash_points
-from brokerd.log.compaction import plan, swap
+from brokerd.log.compaction import looking, plan, swap
 from brokerd.log.compaction.jobs import GroupDone, Job, Limits, RoundDone
+from brokerd.log.context import says_nothing_of_disks
 from brokerd.log.log_dirs import Key
 from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
@@ -26,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 LOOK_SLICE: Final = 200
 DEATHS_MAX: Final = 2
+PASSING_MAX: Final = 20
+"""How often in a row the lack of something that may come back keeps a log from being cleaned."""
 
 
 class Listener(Protocol):
@@ -59,6 +63,7 @@ class _Known:
     truncations: int
     is_busy: bool = False
     deaths: int = 0
+    passing: int = 0
     aside: str = ""
     held_at: int = -1
 
@@ -92,14 +97,18 @@ class Cleaner:
     limits: Limits = field(default_factory=Limits)
     metrics: CleanerMetrics = field(default_factory=CleanerMetrics)
     _known: dict[Key, _Known] = field(default_factory=dict)
-    _stored: dict[Key, int] = field(init=False)
+    _stored: dict[Key, _Known] = field(init=False)
     _look: Iterator[None] | None = None
     _found: list[tuple[float, _Known, plan.Dirty]] = field(default_factory=list)
     _dirtiest: float = 0.0
     _due_ms: int = 0
 
     def __post_init__(self) -> None:
-        self._stored = self.logs.dirs.read(checkpoints.CLEANER)
+        self._stored = {
+            key: _Known(log, checkpoint, log.truncations)
+            for key, checkpoint in self.logs.dirs.read(checkpoints.CLEANER).items()
+            if (log := self.logs.get(*key)) is not None and checkpoint <= log.log_end_offset
+        }
 
     @property
     def uncleanable(self) -> dict[Key, str]:
@@ -125,7 +134,7 @@ class Cleaner:
         """What is dirty of the logs set aside; all of one of which that cannot be read."""
         now_ms = self.now_ms()
         return sum(
-            _dirty_bytes(known, now_ms)
+            looking.dirty_bytes(known.log, known.checkpoint, now_ms)
             for known in self._known.values()
             if known.aside and self.is_unchanged(known)
         )
@@ -174,9 +183,9 @@ class Cleaner:
         if known.is_busy or known.aside or not self.is_unchanged(known):
             return
         try:
-            dirty = _dirty_part(log, known.checkpoint, log.high_watermark, now_ms)
+            dirty = looking.dirty_part(log, known.checkpoint, log.high_watermark, now_ms)
         except (OSError, KafkaError) as error:
-            self._set_aside(known, str(error))
+            self.failed(known, str(error), is_passing=says_nothing_of_disks(error))
             return
         self._dirtiest = max(self._dirtiest, dirty.ratio)
         if plan.is_cleanable(dirty, log.config):
@@ -188,10 +197,10 @@ class Cleaner:
         key = (log.topic, log.partition)
         known = self._known.get(key)
         if known is None:
-            checkpoint = self._stored.pop(key, 0)
-            if checkpoint > log.log_end_offset:  # recovery has cut it
-                checkpoint = 0
-            known = self._known[key] = _Known(log, checkpoint, log.truncations)
+            known = self._stored.pop(key, None)
+            if known is None or not self.is_unchanged(known):  # of an older topic, say
+                known = _Known(log, 0, log.truncations)
+            self._known[key] = known
         return known
 
     def _choose(self, now_ms: int) -> None:
@@ -215,7 +224,7 @@ class Cleaner:
             return False
         try:
             stable_offset = log.last_stable_offset(log.high_watermark)
-            dirty = _dirty_part(log, known.checkpoint, stable_offset, now_ms)
+            dirty = looking.dirty_part(log, known.checkpoint, stable_offset, now_ms)
             is_held = stable_offset < log.high_watermark and dirty.end_offset < whole.end_offset
             known.held_at = stable_offset if is_held else -1
             if not plan.is_cleanable(dirty, log.config):
@@ -226,7 +235,7 @@ class Cleaner:
             self.metrics.round_late_ms = dirty.late_ms
             job = self._job(log, dirty, now_ms)
         except (OSError, KafkaError) as error:
-            self._set_aside(known, str(error))
+            self.failed(known, str(error), is_passing=says_nothing_of_disks(error))
             return False
         known.is_busy = True
         self.workers.run(job, _Round(self, known, job))
@@ -284,7 +293,7 @@ class Cleaner:
             return
         self.metrics.rounds += 1
         known.checkpoint = done.end_offset
-        known.deaths = 0
+        known.deaths = known.passing = 0
         logger.info(
             "cleaned %s-%d up to offset %d: %d of %d records stay, %d of %d bytes",
             log.topic, log.partition, done.end_offset, done.records_after, done.records_before,
@@ -294,15 +303,28 @@ class Cleaner:
 
     def checkpoint(self) -> None:
         """Write down up to where each log is clean."""
-        offsets = self._stored | {key: known.checkpoint for key, known in self._known.items()}
+        offsets = {
+            key: known.checkpoint
+            for key, known in (self._stored | self._known).items()
+            if key in self._known or self.is_unchanged(known)
+        }
         crash_points.reached("before-cleaner-checkpoint")
         self.logs.write_offsets(checkpoints.CLEANER, offsets)
         crash_points.reached("after-cleaner-checkpoint")
 
-    def failed(self, known: _Known, reason: str) -> None:
-        """A job came to nothing: no wonder where the log has changed, else it is set aside."""
-        if self.is_unchanged(known):
+    def failed(self, known: _Known, reason: str, *, is_passing: bool = False) -> None:
+        """A log could not be cleaned: no wonder where it has changed, else it is set aside; where
+        that may pass, only after a while."""
+        if not self.is_unchanged(known):
+            return
+        known.passing = known.passing + 1 if is_passing else 0
+        if not is_passing or known.passing >= PASSING_MAX:
             self._set_aside(known, reason)
+        elif known.passing == 1:
+            logger.warning(
+                "%s-%d cannot be compacted now, which is tried again: %s",
+                known.log.topic, known.log.partition, reason,
+            )  # fmt: skip
 
     def _set_aside(self, known: _Known, reason: str) -> None:
         known.aside = reason
@@ -311,31 +333,6 @@ class Cleaner:
             "%s-%d cannot be compacted and is set aside until it is cut, made anew or the broker "
             "restarts: %s", log.topic, log.partition, reason,
         )  # fmt: skip
-
-
-def _dirty_part(
-    log: PartitionLog, checkpoint: int, stable_offset: int, now_ms: int
-) -> plan.Dirty:
-    with_times = plan.needs_timestamps(log.config)
-    closed = [
-        plan.ClosedSegment(
-            each.base_offset, log.end_of_segment(each), each.size_bytes,
-            each.first_timestamp() if with_times else -1,
-            each.largest_timestamp()[0] if with_times else -1,
-        )
-        for each in log.closed_segments()
-    ]  # fmt: skip
-    return plan.dirty_part(
-        closed, log.config, checkpoint=checkpoint, stable_offset=stable_offset, now_ms=now_ms
-    )
-
-
-def _dirty_bytes(known: _Known, now_ms: int) -> int:
-    log = known.log
-    try:
-        return _dirty_part(log, known.checkpoint, log.high_watermark, now_ms).dirty_bytes
-    except (OSError, KafkaError):
-        return log.size_bytes
 
 
 class _Round:
@@ -357,7 +354,10 @@ class _Round:
                 group.bases, self._job.name, group.size_bytes, self._cleaner.now_ms()
             )
         except (OSError, KafkaError) as error:
-            self._cleaner.failed(self._known, f"its segments could not be replaced: {error}")
+            self._cleaner.failed(
+                self._known, f"its segments could not be replaced: {error}",
+                is_passing=says_nothing_of_disks(error),
+            )  # fmt: skip
             return False
         return True
 
@@ -374,7 +374,7 @@ class _Round:
         self._known.is_busy = False
         self._cleaner.finished(self._known, done, self._job.now_ms)
         if done.failed and not self._has_lost_segments():
-            self._cleaner.failed(self._known, done.failed)
+            self._cleaner.failed(self._known, done.failed, is_passing=done.is_passing)
 
     def _has_lost_segments(self) -> bool:
         """Whether retention took segments from under the worker."""

@@ -22,6 +22,7 @@ from brokerd.log.compaction.output import Buffer, CleanedSegment
 from brokerd.log.compaction.record_table import RecordTable, StoredBatch, tables
 from brokerd.log.compaction.throttle import Throttle
 from brokerd.log.compaction.transactions import Transactions
+from brokerd.log.context import says_nothing_of_disks
 from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
 
@@ -44,16 +45,22 @@ def clean(
     job: Job, report: Report, *, seed: bytes, still_wanted: StillWanted = lambda: True
 ) -> RoundDone:
     """Do a round. Never raises: `failed` says what went wrong, empty with offset -1: given up."""
-    cleaning = _Cleaning(job, report, seed, still_wanted)
+    end_offset, failed, is_passing = -1, "", False
+    cleaning = None
     try:
-        end_offset, failed = cleaning.run(), ""
+        cleaning = _Cleaning(job, report, seed, still_wanted)
+        end_offset = cleaning.run()
     except GivenUpError:
-        end_offset, failed = -1, ""
-    except (CleaningError, OSError, MemoryError, ValueError) as error:
-        end_offset, failed = -1, str(error) or type(error).__name__
+        pass
+    except Exception as error:  # whatever it is, one log must not cost the others their worker
+        failed = str(error) or type(error).__name__
+        is_passing = says_nothing_of_disks(error)
+    if cleaning is None:
+        return RoundDone(failed=failed, is_passing=is_passing)
     return RoundDone(
         end_offset=end_offset,
         failed=failed,
+        is_passing=is_passing,
         read_bytes=cleaning.read_bytes,
         written_bytes=cleaning.written_bytes,
         records_before=cleaning.records_before,

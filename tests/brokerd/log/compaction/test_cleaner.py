@@ -5,13 +5,14 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from brokerd.log import checkpoints
-from brokerd.log.compaction.cleaner import Cleaner, Listener
+from brokerd.log.compaction.cleaner import PASSING_MAX, Cleaner, Listener
 from brokerd.log.compaction.cleaning import clean
-from brokerd.log.compaction.jobs import GroupDone, Job
+from brokerd.log.compaction.jobs import GroupDone, Job, RoundDone
 from brokerd.log.log_config import LogConfig
 from brokerd.log.segment import Segment
 from tests.brokerd.log.compaction.support import (
@@ -186,6 +187,47 @@ def test_a_log_that_cannot_be_read_is_set_aside_and_those_behind_it_are_cleaned(
     assert [job.directory for job, _ in workers.waiting] == [other.directory]
     assert "Input/output error" in cleaner.uncleanable["t", 0]
     assert cleaner.uncleanable_bytes == log.log.size_bytes
+
+
+def test_what_the_process_has_run_out_of_sets_a_log_aside_only_after_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, workers, cleaner = dirty(tmp_path, replace(COMPACTED, max_compaction_lag_ms=1 << 40))
+
+    def refuse(segment: Segment) -> int:
+        raise OSError(errno.EMFILE, "Too many open files", segment.directory)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Segment, "first_timestamp", refuse)
+        cleaner.tick(NOW_MS)
+    assert (cleaner.uncleanable, workers.waiting) == ({}, [])
+    cleaner.tick(NOW_MS + 1000)
+    _, round_ = workers.waiting.pop()
+    workers.free += 1
+    round_.round_done(RoundDone(failed="Cannot allocate memory", is_passing=True))
+    assert cleaner.uncleanable == {}
+    cleaner.tick(NOW_MS + 2000)
+    workers.do()
+    assert cleaner.metrics.rounds == 1
+    log.append(*(keyed([(b"k", b"x" * 90)]) for _ in range(200)))
+    monkeypatch.setattr(Segment, "first_timestamp", refuse)
+    for look in range(3, 3 + PASSING_MAX):
+        assert cleaner.uncleanable == {}
+        cleaner.tick(NOW_MS + look * 1000)
+    assert "Too many open files" in cleaner.uncleanable["t", 0]
+
+
+def test_a_checkpoint_ends_with_its_topic(tmp_path: Path) -> None:
+    log, workers, _ = dirty(tmp_path)
+    log.manager.write_offsets(checkpoints.CLEANER, {("t", 0): 90})
+    cleaner = Cleaner(log.manager, workers, lambda: log.now_ms, 0, SMALL)
+    log.manager.delete("t", 0, NOW_MS)
+    log.log = log.manager.create("t", 0, uuid4(), COMPACTED, NOW_MS)
+    for _ in range(100):
+        log.append(keyed([(b"k", b"x" * 90)]))
+    log.roll()
+    cleaner.tick(NOW_MS)
+    assert workers.waiting[0][0].dirty_start == 0
 
 
 def test_the_log_with_the_largest_dirty_share_comes_first(tmp_path: Path) -> None:

@@ -61,6 +61,19 @@ def converse(worker: "subprocess.Popen[bytes]", job: Job, answer: bool) -> list[
         worker.stdin.flush()
 
 
+def test_a_job_that_cannot_be_done_ends_no_worker(
+    tmp_path: Path, worker: "subprocess.Popen[bytes]"
+) -> None:
+    job = job_for(filled(tmp_path))
+    (done,) = converse(worker, replace(job, limits=replace(SMALL, map_bytes=10)), True)
+    assert isinstance(done, RoundDone)
+    assert (done.end_offset, bool(done.failed), done.is_passing) == (-1, True, False)
+    Path(job.directory, f"{0:020d}.txnindex").write_bytes(b"half an entry")
+    (done,) = converse(worker, job, True)
+    assert isinstance(done, RoundDone)
+    assert (done.end_offset, bool(done.failed)) == (-1, True)
+
+
 def test_it_does_one_job_after_the_other_and_ends_when_there_are_no_more(
     tmp_path: Path, worker: "subprocess.Popen[bytes]"
 ) -> None:
