@@ -4,11 +4,12 @@ A commit is a record per partition; it becomes visible when the high watermark h
 Retention, as Kafka's: an empty group's offsets go `offsets.retention` after it became empty; those
 of topics that a stable group of consumers no longer reads, and those of a group that never had
 members, that long after their commit; a commit that named its own retention, when that is over.
-A group that is empty and has no offsets left goes with them.
+A group that is empty and has no offsets left goes with them; so it does with those that were asked
+to go and with those of a deleted topic.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 
 from brokerd.errors import ErrorCode
@@ -167,20 +168,49 @@ def delete_offsets(
         for key in partitions
     }
     known = _all_offsets(turn.shard, group_id)
-    removed = [k for k, error in outcome.items() if error is ErrorCode.NONE and k in known]
-    if not removed:
+    removed = {k for k, error in outcome.items() if error is ErrorCode.NONE and k in known}
+    records = _remove(turn, group, removed)
+    if not records:
         turn.reply(ticket, OffsetsReply(outcome))
         return
-    turn.write(_tombstones(group_id, removed), partial(_answer_offsets, ticket, outcome))
+    gone = {group_id} - turn.shard.groups.keys()
+    turn.write(records, partial(_offsets_removed, gone, ticket, outcome))
+
+
+def _remove(turn: Turn, group: Group, offsets: Collection[TopicPartition]) -> list[GroupsRecord]:
+    """The tombstones of these offsets, and the group's own where it is empty and keeps none."""
+    shard, group_id = turn.shard, group.group_id
+    keeps = len(shard.store.offsets.get(group_id, ())) > len(offsets)
+    if keeps or group.state is not GroupState.EMPTY or shard.pending_offsets.get(group_id):
+        return _tombstones(group_id, offsets)
+    if group.pending:  # someone is just about to join
+        return _tombstones(group_id, offsets)
+    return _drop_group(turn, group, offsets)
+
+
+def _offsets_removed(
+    gone: set[str], ticket: Ticket, outcome: dict[TopicPartition, ErrorCode], turn: Turn,
+    error: ErrorCode,
+) -> None:  # fmt: skip
+    _groups_dropped(gone, turn, error)
+    _answer_offsets(ticket, outcome, turn, error)
 
 
 def forget_topic(turn: Turn, topic: str) -> None:
     """Remove every offset of a topic that was deleted."""
+    shard = turn.shard
     records: list[GroupsRecord] = []
-    for group_id, offsets in turn.shard.store.offsets.items():
-        records += _tombstones(group_id, (key for key in offsets if key[0] == topic))
+    for group in list(shard.groups.values()):
+        offsets = shard.store.offsets.get(group.group_id, {})
+        records += _remove(turn, group, [key for key in offsets if key[0] == topic])
     if records:
-        turn.write(records, ignore_outcome)
+        gone = {each.group_id for each in records} - shard.groups.keys()
+        turn.write(records, partial(_groups_dropped, gone))
+
+
+def _groups_dropped(gone: set[str], turn: Turn, error: ErrorCode) -> None:
+    for group_id in gone:
+        _group_dropped(group_id, None, turn, error)
 
 
 # Retention

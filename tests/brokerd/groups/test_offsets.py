@@ -201,7 +201,36 @@ def test_offsets_are_removed_but_of_topics_being_read() -> None:
     assert (bench.offset(), bench.offset("u", 3)) == (10, None)
     bench.leave(LeavingMember(member.member_id))
     assert bench.delete_offsets(("t", 0)) == OK
-    assert bench.offset() is None
+    assert (bench.offset(), bench.state()) == (None, "Dead")
+    assert GroupRecord(GROUP, None) in bench.records()
+
+
+def test_an_empty_group_goes_with_its_last_offset_as_long_as_nothing_is_under_way() -> None:
+    bench = Bench()
+    bench.commit(AT_10, OTHER_TOPIC)
+    assert bench.delete_offsets(("t", 0)) == OK
+    assert bench.state() == "Empty"
+    bench.hold_writes = True
+    ticket = bench.send_commit(AT_20)
+    bench.take(bench.core.forget_topic("u", bench.clock.now_ms()))
+    assert bench.state() == "Empty"
+    bench.release()
+    assert list(bench.replies[ticket].errors.values()) == OK
+    bench.hold_writes = False
+    assert (bench.delete_offsets(("t", 0)), bench.state()) == (OK, "Dead")
+    assert bench.delete_offsets(("t", 0)) == [ErrorCode.GROUP_ID_NOT_FOUND]
+    bench.restart()
+    assert bench.state() == "Dead"
+
+
+def test_a_group_whose_removal_failed_is_still_there() -> None:
+    bench = Bench()
+    bench.commit(AT_10)
+    bench.hold_writes = True
+    bench.take(bench.core.forget_topic("t", bench.clock.now_ms()))
+    assert bench.state() == "Dead"
+    bench.release(ErrorCode.NOT_COORDINATOR)
+    assert (bench.state(), bench.offset()) == ("Empty", 10)
 
 
 def test_offsets_of_an_unreadable_subscription_are_not_removed() -> None:
@@ -225,6 +254,8 @@ def test_the_offsets_of_a_deleted_topic_go_with_it() -> None:
     bench.commit(AT_10, OTHER_TOPIC)
     bench.take(bench.core.forget_topic("t", bench.clock.now_ms()))
     assert (bench.offset(), bench.offset("u", 3)) == (None, 5)
+    bench.take(bench.core.forget_topic("u", bench.clock.now_ms()))
+    assert (bench.offset("u", 3), bench.state()) == (None, "Dead")
 
 
 def test_a_standalone_consumers_offsets_expire_after_their_commit() -> None:
