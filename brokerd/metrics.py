@@ -137,14 +137,13 @@ class BrokerMetrics:
 
     __slots__ = (
         "apis", "errors", "failed_fetches", "failed_produces", "flushes_s", "loop", "loop_lag_s",
-        "received_bytes", "rejected_bytes", "request_errors", "requests",
+        "received_bytes", "rejected_bytes", "requests",
     )  # fmt: skip
 
     def __init__(self, loop: LoopTimes | None = None) -> None:
         self.loop = loop or LoopTimes()
         self.requests = 0
         self.apis: dict[int, ApiTimes] = {PRODUCE: ApiTimes(), FETCH: ApiTimes()}
-        self.request_errors = 0
         self.errors: Counter[tuple[int, int]] = Counter()
         """By API and error code, where a request or one of its partitions was refused."""
         self.failed_produces = self.failed_fetches = 0

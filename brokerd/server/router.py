@@ -231,7 +231,6 @@ class Router:
 
     def _error_frame(self, context: RequestContext, request: Any, error: Exception) -> bytes:
         told = as_kafka_error(error, context)
-        self.metrics.request_errors += 1
         self.metrics.errors[context.api_key, int(told.code)] += 1
         return error_frame(context, request, told)
 

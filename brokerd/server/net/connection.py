@@ -100,8 +100,10 @@ class Connection:
         return self._frame is not None
 
     def is_idle_since(self, moment: float) -> bool:
-        """Whether the client has neither sent nor read anything since, though it is its turn."""
-        its_turn = self._writing or not (self.output.unanswered or self._holds)
+        """Whether the client has neither sent nor read anything since, though it is its turn: not
+        while it is answered, held, or waits for memory to receive into."""
+        awaited = self._reading and not (self.output.unanswered or self._holds)
+        its_turn = self._writing or awaited
         return self.active_at < moment and its_turn
 
     @property

@@ -84,6 +84,8 @@ class TlsSocket:
                     raise
                 break
             filled += count
+            if count == 0 and filled:
+                self.has_more = True  # the end is told by a receive of its own
             if count < len(view) or not self.has_more:
                 break
         return (filled,)

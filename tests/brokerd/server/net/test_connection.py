@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import math
 import os
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -83,3 +84,17 @@ async def test_an_error_of_what_serves_is_not_taken_for_one_of_the_socket(
     (told,) = [each for each in caplog.records if each.levelno == logging.ERROR]
     assert told.exc_info
     assert told.getMessage() == "a request of here could not be served"
+
+
+async def test_a_connection_is_idle_only_while_its_client_could_go_on(bench: Bench) -> None:
+    connection, later = bench.connection, math.inf
+    assert connection.is_idle_since(later)
+    slot = connection.output.reserve()
+    assert not connection.is_idle_since(later)  # it is answered first
+    connection.deliver(slot, [b"x"])
+    assert connection.is_idle_since(later)
+    connection.hold()
+    assert not connection.is_idle_since(later)
+    connection.let_go()
+    connection._pause()  # as while memory to receive into is short
+    assert not connection.is_idle_since(later)

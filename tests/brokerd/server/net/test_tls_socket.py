@@ -5,6 +5,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -184,3 +185,15 @@ def test_a_file_that_became_shorter_or_cannot_be_read_ends_the_connection(
         queue.flush()
     queue.clear()
     client.close()
+
+
+def test_an_end_right_behind_what_fills_the_buffers_is_told(pair: Pair) -> None:
+    client = pair.shake_hands()
+    client.sendall(bytes(100))
+    client.setblocking(False)
+    with suppress(ssl.SSLWantReadError, OSError):
+        client.unwrap()  # it says that it ends, and leaves the TCP connection open
+    views = [memoryview(bytearray(100)), memoryview(bytearray(50))]
+    assert pair.ours.recvmsg_into(views) == (100,)
+    assert pair.ours.has_more
+    assert pair.ours.recvmsg_into(views) == (0,)
