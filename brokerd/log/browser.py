@@ -1,16 +1,21 @@
 """What a person may want to know of a log's files: segments, index entries, batch headers."""
 
 import os
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import names
+from brokerd.log import names, offset_index, time_index
+from brokerd.log.context import storage_error
+from brokerd.log.offset_index import CorruptIndexError
 from brokerd.log.scan import walk_headers
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
-from brokerd.protocol.records import BatchHeader, crc_matches
+from brokerd.log.time_index import NO_TIMESTAMP, TimeIndex
+from brokerd.protocol.records import HEADER_BYTES, BatchHeader, crc_matches, read_header
 
 Kind = Literal["offset", "time"]
 
@@ -42,33 +47,101 @@ class BatchInfo:
     crc_ok: bool
 
 
-def segment_infos(segments: SegmentList, log_end_offset: int) -> list[SegmentInfo]:
-    """All segments, oldest first. Loads their indexes."""
-    files: dict[int, list[tuple[str, int]]] = {}
-    for entry in os.scandir(segments.active.directory):
-        parsed = names.parse_segment_file(entry.name)
-        if parsed is not None:
-            files.setdefault(parsed[0], []).append((entry.name, entry.stat().st_size))
-    return [
-        SegmentInfo(
-            base_offset=segment.base_offset,
-            next_offset=segments.end_of(number, log_end_offset),
-            size_bytes=segment.size_bytes,
-            first_timestamp_ms=segment.first_timestamp(),
-            largest_timestamp_ms=segment.largest_timestamp()[0],
-            index_entries=len(segment.index),
-            time_index_entries=len(segment.time_index),
-            active=segment is segments.active,
-            files=tuple(sorted(files.get(segment.base_offset, ()))),
-        )
-        for number, segment in enumerate(segments)
-    ]
+class Glimpse(NamedTuple):
+    """What is known of a segment without reading; None where its files must be asked."""
+
+    base_offset: int
+    next_offset: int
+    size_bytes: int
+    active: bool
+    first_timestamp_ms: int | None
+    largest_timestamp_ms: int | None
+    index_entries: int | None
+    time_index_entries: int | None
+
+
+def glimpses(segments: SegmentList, log_end_offset: int) -> list[Glimpse]:
+    """All segments, oldest first. Nothing is read but what the active one was not asked before."""
+    found = []
+    for number, segment in enumerate(segments):
+        largest_ms = index_entries = time_index_entries = None
+        if segment is segments.active:  # its files lag behind
+            largest_ms = segment.largest_timestamp()[0]
+            index_entries, time_index_entries = len(segment.index), len(segment.time_index)
+        found.append(
+            Glimpse(
+                segment.base_offset, segments.end_of(number, log_end_offset), segment.size_bytes,
+                segment is segments.active, segment.first_timestamp_ms, largest_ms,
+                index_entries, time_index_entries,
+            )
+        )  # fmt: skip
+    return found
+
+
+def describe(directory: str, seen: Sequence[Glimpse]) -> list[SegmentInfo]:
+    """The segments with what their files say; may be called in any thread.
+
+    A file that has gone meanwhile counts as empty. Raises KafkaError(KAFKA_STORAGE_ERROR).
+    """
+    try:
+        files: dict[int, list[tuple[str, int]]] = {}
+        for entry in os.scandir(directory):
+            parsed = names.parse_segment_file(entry.name)
+            if parsed is not None:
+                with suppress(FileNotFoundError):
+                    files.setdefault(parsed[0], []).append((entry.name, entry.stat().st_size))
+        return [_described(directory, each, files.get(each.base_offset, [])) for each in seen]
+    except OSError as error:
+        raise storage_error(error) from error
+
+
+def _described(directory: str, seen: Glimpse, files: list[tuple[str, int]]) -> SegmentInfo:
+    base_offset = seen.base_offset
+    sizes = {name[20:]: size_bytes for name, size_bytes in files}
+    first_ms, largest_ms = seen.first_timestamp_ms, seen.largest_timestamp_ms
+    if first_ms is None:
+        first_ms = _first_timestamp(names.segment_file(directory, base_offset, names.LOG))
+    if largest_ms is None:
+        try:
+            path = names.segment_file(directory, base_offset, names.TIME_INDEX)
+            largest_ms = TimeIndex.load(path, base_offset).last[0]
+        except CorruptIndexError:
+            largest_ms = NO_TIMESTAMP
+    index_entries, time_index_entries = seen.index_entries, seen.time_index_entries
+    if index_entries is None:
+        index_entries = sizes.get(names.INDEX, 0) // offset_index.ENTRY_BYTES
+    if time_index_entries is None:
+        time_index_entries = sizes.get(names.TIME_INDEX, 0) // time_index.ENTRY_BYTES
+    return SegmentInfo(
+        base_offset, seen.next_offset, seen.size_bytes, first_ms, largest_ms, index_entries,
+        time_index_entries, seen.active, tuple(sorted(files)),
+    )  # fmt: skip
+
+
+def _first_timestamp(path: str) -> int:
+    try:
+        with open(path, "rb", buffering=0) as file:
+            header = file.read(HEADER_BYTES)
+    except FileNotFoundError:
+        header = b""
+    return read_header(header).max_timestamp if len(header) == HEADER_BYTES else NO_TIMESTAMP
+
+
+def index_size(segment: Segment, kind: Kind) -> int:
+    """How many entries one of the indexes has."""
+    return len(segment.index if kind == "offset" else segment.time_index)
 
 
 def index_entries(segment: Segment, kind: Kind, start: int, limit: int) -> list[tuple[int, int]]:
     """(offset, position) or (timestamp, offset) of at most `limit` entries from `start` on."""
-    index = segment.index if kind == "offset" else segment.time_index
-    return index.entries(max(start, 0), max(limit, 0))
+    start, limit = max(start, 0), max(limit, 0)
+    if kind == "offset":
+        return segment.index.entries(start, limit)
+    try:
+        return segment.time_index.entries(start, limit)
+    except CorruptIndexError as error:
+        segment.mend(str(error))
+        return segment.time_index.entries(start, limit)
 
 
 def batches(segment: Segment, from_position: int, limit: int) -> list[BatchInfo]:

@@ -256,9 +256,18 @@ class PartitionLog(CleanableLog):
     # -- for people --------------------------------------------------------------------------------
 
     @tells_of_errors
+    def glimpses(self) -> list[browser.Glimpse]:
+        """What `browser.describe` goes by, in any thread."""
+        return browser.glimpses(self._segments, self.log_end_offset)
+
     def segments(self) -> list[browser.SegmentInfo]:
-        """The segments, oldest first, with their files. Loads every index."""
-        return browser.segment_infos(self._segments, self.log_end_offset)
+        """The segments, oldest first, with their files. Raises KafkaError."""
+        return browser.describe(self.directory, self.glimpses())
+
+    @tells_of_errors
+    def index_size(self, base_offset: int, kind: browser.Kind) -> int:
+        """How many entries one segment's index has."""
+        return browser.index_size(self._segment(base_offset), kind)
 
     @tells_of_errors
     def index_entries(

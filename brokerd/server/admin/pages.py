@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import browser
 from brokerd.protocol.compression import codec_name
 from brokerd.server.admin.broker_metrics import resident_bytes
 from brokerd.server.admin.exposition import CONTENT_TYPE
@@ -111,8 +112,9 @@ class AdminPages:
         body = ",".join(f'"{name}":[{",".join(parts)}]' for name, parts in columns.items())
         return Answer(200, "{" + body + "}")
 
-    def segments(self, query: Query) -> Answer:
+    async def segments(self, query: Query) -> Answer:
         log = self._log(query)
+        described = await asyncio.to_thread(browser.describe, log.directory, log.glimpses())
         return json_answer(
             {
                 "topic": log.topic,
@@ -129,7 +131,7 @@ class AdminPages:
                         "active": each.active,
                         "files": [{"name": name, "size_bytes": size} for name, size in each.files],
                     }
-                    for each in log.segments()
+                    for each in described
                 ],
             }
         )
@@ -140,17 +142,16 @@ class AdminPages:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "kind is offset or time")
         base_offset = query.number("base_offset")
         log = self._log(query)
-        info = next((each for each in log.segments() if each.base_offset == base_offset), None)
-        if info is None:
+        held = log.segments_between(base_offset, base_offset + 1)
+        if not held or held[0].base_offset != base_offset:
             raise _no_segment(base_offset)
+        which: browser.Kind = "offset" if kind == "offset" else "time"
         entries = log.index_entries(
-            base_offset,
-            "offset" if kind == "offset" else "time",
-            max(query.number("start", 0), 0),
+            base_offset, which, max(query.number("start", 0), 0),
             _limit(query, 1000, INDEX_LIMIT_MAX),
-        )
+        )  # fmt: skip
+        total = log.index_size(base_offset, which)
         names = ("offset", "position_bytes") if kind == "offset" else ("timestamp_ms", "offset")
-        total = info.index_entries if kind == "offset" else info.time_index_entries
         return json_answer(
             {"total": total, "entries": [dict(zip(names, each, strict=True)) for each in entries]}
         )

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from brokerd.errors import KafkaError
+from brokerd.log.browser import describe
 from brokerd.log.log_config import LogConfig
+from brokerd.log.offset_index import OffsetIndex
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.support import NOW_MS, batch, headers, open_log, reopen
 
@@ -34,6 +36,31 @@ def test_segments_are_described_with_their_files(log: PartitionLog, restarted: b
         if not segment.active:
             assert files[f"{segment.base_offset:020d}.index"] == segment.index_entries * 8
             assert files[f"{segment.base_offset:020d}.timeindex"] == segment.time_index_entries * 12
+
+
+def test_segments_are_described_without_loading_their_indexes(
+    log: PartitionLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = log.segments()
+    log = reopen(log)
+    loaded: list[str] = []
+    load = OffsetIndex.load
+
+    def noting(path: str, base_offset: int, size_bytes: int) -> OffsetIndex:
+        loaded.append(path)
+        return load(path, base_offset, size_bytes)
+
+    monkeypatch.setattr(OffsetIndex, "load", noting)
+    assert log.segments()[:-1] == before[:-1]
+    assert [Path(path).name for path in loaded] == [f"{before[-1].base_offset:020d}.index"]
+
+
+def test_segments_that_go_meanwhile_are_described_as_empty(log: PartitionLog) -> None:
+    seen = reopen(log).glimpses()
+    for path in Path(log.directory).glob("*0.*"):
+        path.unlink()
+    gone = describe(log.directory, seen)[0]
+    assert (gone.index_entries, gone.largest_timestamp_ms, gone.files) == (0, -1, ())
 
 
 def test_index_entries_point_at_batches(log: PartitionLog) -> None:
