@@ -10,7 +10,7 @@ from brokerd.cluster.image import TopicInfo
 from brokerd.config import BrokerConfig, parse
 from brokerd.security.tls import TlsError
 from brokerd.server.cleaner_workers import CleanerWorkers
-from brokerd.server.live_settings import LiveSettings
+from brokerd.server.live_settings import LiveSettings, cleaner_limits
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"
 
@@ -97,3 +97,10 @@ def test_settings_of_a_topic_that_make_no_sense_are_told_once_for_each_that_had_
     live.forget_topics(["t", "of which nothing was told"])
     live.topic_config(topic)
     assert len(caplog.records) == 2
+
+
+def test_each_of_many_workers_reads_enough_at_once_for_a_header() -> None:
+    small = FILE + "log.cleaner.threads=20\nlog.cleaner.io.buffer.size=1024\n"
+    assert cleaner_limits(parse(small)).io_buffer_bytes == 64 << 10
+    large = FILE + "log.cleaner.threads=2\nlog.cleaner.io.buffer.size=1048576\n"
+    assert cleaner_limits(parse(large)).io_buffer_bytes == 512 << 10
