@@ -24,8 +24,8 @@ def connect(options: Options, timeout_s: float = CALL_TIMEOUT_S) -> Client:
     properties = read_properties(options.command_config)
     tls = client_tls.context(properties)
     timeout_ms = properties.get("default.api.timeout.ms", "")
-    if timeout_ms and not timeout_ms.isdecimal():
-        raise CliError(f"default.api.timeout.ms={timeout_ms} is not a number")
+    if timeout_ms and not (timeout_ms.isdecimal() and len(timeout_ms) < len(str(1 << 31))):
+        raise CliError(f"default.api.timeout.ms={timeout_ms} is not a number of ms below 10^9")
     return Client(
         bootstrap_addresses(options),
         client_id=properties.get("client.id", "brokerd-cli"),

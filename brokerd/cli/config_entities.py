@@ -8,6 +8,7 @@ import ipaddress
 import socket
 from dataclasses import dataclass
 
+from brokerd.cli.numbers import int32
 from brokerd.cli.options import CliError, Options, has
 
 TOPICS, BROKERS, LOGGERS = "topics", "brokers", "broker-loggers"
@@ -81,10 +82,13 @@ def _check_types(types: list[str]) -> None:
 
 
 def _check_name(kind: str, name: str) -> None:
-    if kind in (BROKERS, LOGGERS) and not name.isdecimal():
-        raise CliError(
-            f"The entity name for {kind} must be a valid integer broker id, but it is: {name}"
-        )
+    if kind in (BROKERS, LOGGERS):
+        try:
+            int32(name)
+        except ValueError:
+            raise CliError(
+                f"The entity name for {kind} must be a valid integer broker id, but it is: {name}"
+            ) from None
     if kind == IPS and not _is_address(name):
         raise CliError(
             f"The entity name for {kind} must be a valid IP or resolvable host, but it is: {name}"

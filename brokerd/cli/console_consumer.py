@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from brokerd.cli import librdkafka, signals
@@ -18,6 +19,7 @@ from brokerd.cli.group_formatters import (
     OffsetLinesFormatter,
     OffsetsFormatter,
 )
+from brokerd.cli.numbers import int32, int64
 from brokerd.cli.options import (
     CliError,
     OptionParser,
@@ -66,11 +68,11 @@ def console_consumer(arguments: Sequence[str]) -> int:
     parser.option("topic", "The topic.", "TOPIC")
     parser.option("include", "Topics, as a regular expression.", "PATTERN")
     parser.option("whitelist", "The older name of --include.", "PATTERN")
-    parser.option("partition", "One partition, without a group.", "N", int)
+    parser.option("partition", "One partition, without a group.", "N", int32)
     parser.option("offset", "With --partition: a number, earliest or latest.", "OFFSET")
     parser.flag("from-beginning", "From the first record, where the group has no offset yet.")
-    parser.option("max-messages", "End after so many.", "N", int)
-    parser.option("timeout-ms", "End where none has come for so long.", "MS", int)
+    parser.option("max-messages", "End after so many.", "N", int32)
+    parser.option("timeout-ms", "End where none has come for so long.", "MS", int64)
     parser.option("group", "The consumer group.", "GROUP")
     parser.option("isolation-level", "read_committed or read_uncommitted.", "LEVEL")
     parser.option("formatter", "One of Kafka's own.", "CLASS")
@@ -146,12 +148,13 @@ def _offset(text: str) -> int:
     named = {"earliest": OFFSET_BEGINNING, "latest": OFFSET_END}
     if text.lower() in named:
         return int(named[text.lower()])
-    if not text.isdecimal():
-        raise UsageError(
-            f"The provided offset value '{text}' is incorrect. Valid values are 'earliest',"
-            " 'latest', or a non-negative long."
-        )
-    return int(text)
+    with suppress(ValueError):
+        if (offset := int64(text)) >= 0:
+            return offset
+    raise UsageError(
+        f"The provided offset value '{text}' is incorrect. Valid values are 'earliest',"
+        " 'latest', or a non-negative long."
+    )
 
 
 def _formatter(options: Options) -> RecordFormatter | None:

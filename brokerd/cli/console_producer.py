@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 from brokerd.cli import librdkafka
+from brokerd.cli.numbers import int32, int64
 from brokerd.cli.options import CliError, OptionParser, Options, read_properties, require, run
 from brokerd.cli.record_text import LineReader
 
@@ -26,17 +27,21 @@ def console_producer(arguments: Sequence[str]) -> int:
     parser.option("topic", "REQUIRED: the topic.", "TOPIC")
     parser.flag("sync", "Wait for the answer to each record.")
     parser.optional("compression-codec", "gzip (without a value), snappy, lz4, zstd.", "CODEC")
-    parser.option("batch-size", "Of a batch, in bytes.", "BYTES", int, default=16384)
-    parser.option("max-partition-memory-bytes", "As --batch-size.", "BYTES", int)
-    parser.option("message-send-max-retries", "How often to try again.", "N", int, default=3)
-    parser.option("retry-backoff-ms", "Before another try.", "MS", int, default=100)
-    parser.option("timeout", "How long a batch waits for more.", "MS", int, default=LINGER_MS)
+    parser.option("batch-size", "Of a batch, in bytes.", "BYTES", int32, default=16384)
+    parser.option("max-partition-memory-bytes", "As --batch-size.", "BYTES", int32)
+    parser.option("message-send-max-retries", "How often to try again.", "N", int32, default=3)
+    parser.option("retry-backoff-ms", "Before another try.", "MS", int64, default=100)
+    parser.option("timeout", "How long a batch waits for more.", "MS", int64, default=LINGER_MS)
     parser.option("request-required-acks", "all, 1 or 0.", "ACKS", default="-1")
-    parser.option("request-timeout-ms", "How long to wait for an answer.", "MS", int, default=1500)
-    parser.option("metadata-expiry-ms", "When to ask for leaders again.", "MS", int, default=300000)
-    parser.option("max-block-ms", "When to give a record up.", "MS", int)
-    parser.option("max-memory-bytes", "Taken and not needed.", "BYTES", int)
-    parser.option("socket-buffer-size", "Taken and not needed.", "BYTES", int)
+    parser.option(
+        "request-timeout-ms", "How long to wait for an answer.", "MS", int32, default=1500
+    )
+    parser.option(
+        "metadata-expiry-ms", "When to ask for leaders again.", "MS", int64, default=300000
+    )
+    parser.option("max-block-ms", "When to give a record up.", "MS", int64)
+    parser.option("max-memory-bytes", "Taken and not needed.", "BYTES", int64)
+    parser.option("socket-buffer-size", "Taken and not needed.", "BYTES", int32)
     parser.option("line-reader", "Kafka's LineMessageReader alone.", "CLASS")
     parser.option("property", "As parse.key=true, key.separator=:.", "K=V", many=True)
     parser.option("reader-config", "The same in a file.", "FILE")

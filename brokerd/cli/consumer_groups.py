@@ -10,6 +10,7 @@ from brokerd.cli import admin, group_calls, group_lines, group_reset
 from brokerd.cli.client import Client
 from brokerd.cli.group_lines import Group
 from brokerd.cli.group_offsets import export_lines, named_partitions
+from brokerd.cli.numbers import int64
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, exclude, has, one_of
 from brokerd.cli.options import run as run_command
 from brokerd.cli.words import as_java, refusal
@@ -17,6 +18,7 @@ from brokerd.errors import ErrorCode, KafkaError
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
 TIMEOUT_MS = 5000
+GROUP_TYPES = ("consumer", "classic")
 _NOT_THERE = -1  # a topic's number of a partition where it has none
 
 
@@ -37,7 +39,7 @@ def consumer_groups(arguments: Sequence[str]) -> int:
     parser.flag("all-groups", "Every group.")
     parser.option("topic", "A topic, or topic:0,1; may be repeated.", "TOPIC", many=True)
     parser.flag("all-topics", "Every topic that the group has committed.")
-    parser.option("timeout", "How long to wait, in ms.", "MS", int, default=TIMEOUT_MS)
+    parser.option("timeout", "How long to wait, in ms.", "MS", int64, default=TIMEOUT_MS)
     parser.flag("members", "With --describe: the members.")
     parser.flag("offsets", "With --describe: offsets and lag (the default).")
     parser.flag("verbose", "With --describe --members: their partitions.")
@@ -99,7 +101,10 @@ def _checked(options: Options) -> str:
 
 def _list(client: Client, options: Options) -> None:
     types, states = has(options, "type"), has(options, "state")
-    found = group_calls.list_groups(client, _states(options.state), _words(options.type))
+    wanted_types = _words(options.type)
+    if any(each.lower() not in GROUP_TYPES for each in wanted_types):
+        raise UsageError(f"Invalid types list '{options.type}'. Valid types are: Consumer, Classic")
+    found = group_calls.list_groups(client, _states(options.state), wanted_types)
     if types or states:
         lines = group_lines.group_table(found, types=types, states=states)
     else:

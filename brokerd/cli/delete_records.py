@@ -8,6 +8,7 @@ from typing import Any
 from brokerd.cli import admin
 from brokerd.cli.admin import TopicPartition
 from brokerd.cli.client import Client
+from brokerd.cli.numbers import field
 from brokerd.cli.options import CliError, OptionParser, Options, read_text, require, run
 from brokerd.cli.words import as_java
 from brokerd.errors import KafkaError
@@ -78,12 +79,10 @@ def parse(text: str) -> dict[TopicPartition, int]:
 
 
 def _entry(told: Any) -> tuple[TopicPartition, int]:
-    kinds = {"topic": str, "partition": int, "offset": int}
-    for name, kind in kinds.items():
-        value = told.get(name) if isinstance(told, dict) else None
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise CliError(f"An entry of partitions has no valid {name}: {json.dumps(told)}")
-    return (told["topic"], told["partition"]), told["offset"]
+    topic = told.get("topic") if isinstance(told, dict) else None
+    if not isinstance(topic, str):
+        raise CliError(f"An entry of partitions has no valid topic: {json.dumps(told)}")
+    return (topic, field(told, "partition", 32)), field(told, "offset", 64)
 
 
 def _delete(

@@ -4,6 +4,7 @@ Files of Kafka and of brokerd alike. Where Kafka's tool ends at something that i
 names it on standard error, goes on with what can still be read, and ends with 1.
 """
 
+import errno
 import os
 import struct
 import sys
@@ -19,6 +20,7 @@ from brokerd.cli.dump_lines import (
     producer_line,
     record_line,
 )
+from brokerd.cli.numbers import int32
 from brokerd.cli.options import CliError, OptionParser, Options, require, run
 from brokerd.errors import KafkaError
 from brokerd.limits import INT32_MAX
@@ -27,6 +29,7 @@ from brokerd.log.scan import walk_headers
 from brokerd.protocol.records import MAGIC, BatchHeader, Record, crc_matches, iter_records
 
 _HEAD = struct.Struct(">qiib")  # of a batch, up to its magic
+_OUTPUT_FAILED = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # reading never says so
 _LEGACY_OVERHEAD = 14
 
 
@@ -61,8 +64,8 @@ def dump_log(arguments: Sequence[str]) -> int:
     parser.flag("offsets-decoder", "Show the records of __consumer_offsets.")
     parser.flag("transaction-log-decoder", "Show the records of __transaction_state.")
     parser.flag("skip-record-metadata", "Leave out offset, time and sizes of records.")
-    parser.option("max-bytes", "Read this much of each data file.", "N", int, default=INT32_MAX)
-    parser.option("max-message-size", "Taken and not needed.", "N", int, default=5 << 20)
+    parser.option("max-bytes", "Read this much of each data file.", "N", int32, default=INT32_MAX)
+    parser.option("max-message-size", "Taken and not needed.", "N", int32, default=5 << 20)
     parser.option("key-decoder-class", "String-, Integer- or LongDecoder.", "CLASS")
     parser.option("value-decoder-class", "String-, Integer- or LongDecoder.", "CLASS")
     return run(parser, _run, arguments)
@@ -84,7 +87,8 @@ def _run(options: Options) -> int:
         try:
             _dump_file(dump, file)
         except (OSError, CliError) as error:
-            sys.stdout.flush()  # raises where it is the output that cannot be written
+            if getattr(error, "errno", None) in _OUTPUT_FAILED:
+                raise
             dump.complain(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}")
     sys.stdout.flush()
     _print_findings(dump)

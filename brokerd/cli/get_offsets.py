@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from brokerd.cli import admin
 from brokerd.cli.java import include_list
+from brokerd.cli.numbers import int32, int64
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, has, run
 from brokerd.errors import KafkaError
 from brokerd.limits import INT32_MAX
@@ -75,7 +76,7 @@ def parse_time(text: str) -> int:
     if text in _TIMES:
         return _TIMES[text]
     try:
-        return int(text)
+        return int64(text)
     except ValueError:
         raise CliError(
             f"Malformed time argument {text}. Please use -1 or latest / -2 or"
@@ -97,7 +98,7 @@ def _filter(options: Options) -> Filter:
 
 def _partition_ids(text: str) -> set[int]:
     try:
-        return {int(each) for each in text.split(",") if each}
+        return {int32(each) for each in text.split(",") if each}
     except ValueError:
         raise CliError(
             "--partitions expects a comma separated list of numeric partition ids,"
@@ -111,7 +112,10 @@ def parse_rule(text: str) -> Filter:
     if match is None:
         raise CliError(f"Invalid rule specification: {text}")
     pattern = include_list(match[1] or ".*")
-    low, high = int(match[3] or 0), int(match[4] or INT32_MAX)
-    if match[2]:
-        low, high = int(match[2]), int(match[2]) + 1
+    try:
+        low, high = int32(match[3] or "0"), int32(match[4] or str(INT32_MAX))
+        if match[2]:
+            low, high = int32(match[2]), int32(match[2]) + 1
+    except ValueError as error:
+        raise CliError(str(error)) from None
     return lambda topic, index: pattern.fullmatch(topic) is not None and low <= index < high

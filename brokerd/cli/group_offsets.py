@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from brokerd.cli.admin import TopicPartition
+from brokerd.cli.numbers import int32, int64
 from brokerd.cli.options import CliError, UsageError
 
 Plan = dict[TopicPartition, int]
@@ -22,9 +23,11 @@ def named_partitions(text: str) -> list[TopicPartition]:
         raise UsageError(f"Invalid topic arg '{text}', expected topic name and partitions")
     partitions = []
     for each in parts[1].split(","):
-        if not each.isdecimal():
-            raise UsageError(f"Invalid partition '{each}' specified in topic arg '{text}''")
-        partitions.append((parts[0], int(each)))
+        try:
+            partitions.append((parts[0], int32(each)))
+        except ValueError:
+            message = f"Invalid partition '{each}' specified in topic arg '{text}''"
+            raise UsageError(message) from None
     return partitions
 
 
@@ -66,7 +69,7 @@ def plans_of_file(text: str, groups: Sequence[str]) -> dict[str, Plan]:
         group = groups[0] if single else fields.pop(0)
         try:
             topic, partition, offset = fields
-            plans[group][topic, int(partition)] = int(offset)
+            plans[group][topic, int32(partition)] = int64(offset)
         except ValueError:
             wanted = "topic,partition,offset" if single else "group,topic,partition,offset"
             raise CliError(f"Line {number} is not {wanted}: {line}") from None

@@ -15,6 +15,7 @@ from brokerd.cli.group_offsets import (
     plans_of_file,
     within_range,
 )
+from brokerd.cli.numbers import int64
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, exclude, has, read_text
 
 SCENARIOS = (
@@ -27,8 +28,8 @@ def add_options(parser: OptionParser) -> None:
     parser.flag("dry-run", "With --reset-offsets: only show the outcome (the default).")
     parser.flag("execute", "With --reset-offsets: do it.")
     parser.flag("export", "With --reset-offsets: show the outcome as CSV.")
-    parser.option("to-offset", "To this offset.", "OFFSET", int)
-    parser.option("shift-by", "By this much, from where it stands.", "N", int)
+    parser.option("to-offset", "To this offset.", "OFFSET", int64)
+    parser.option("shift-by", "By this much, from where it stands.", "N", int64)
     parser.option("to-datetime", "To the first record since.", "YYYY-MM-DDTHH:mm:SS.sss")
     parser.option("by-duration", "To the first record of this long ago.", "PnDTnHnMnS")
     parser.flag("to-earliest", "To the first record.")

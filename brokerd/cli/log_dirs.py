@@ -7,6 +7,7 @@ from typing import Any
 from brokerd.cli import admin
 from brokerd.cli.client import Client
 from brokerd.cli.java import hash_map_order
+from brokerd.cli.numbers import int32
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, require, run
 from brokerd.cli.words import as_java, check, refusal
 from brokerd.errors import KafkaError
@@ -36,7 +37,7 @@ def _run(options: Options) -> int:
 
 def _broker_ids(text: str) -> list[int]:
     try:
-        return sorted({int(each) for each in text.split(",") if each})
+        return sorted({int32(each) for each in text.split(",") if each})
     except ValueError:
         raise UsageError(f"--broker-list {text} is not a list of broker ids") from None
 

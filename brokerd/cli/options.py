@@ -1,6 +1,8 @@
 """Options as Kafka's own tools take them, and how a command fails.
 
-Names, `--name=value`, unambiguous abbreviations and the exit code 1 for a wrong line are Kafka's.
+Names, `--name=value` and the exit code 1 for a wrong line are Kafka's; as there, what follows an
+option with a value is that value, however it begins, and words that belong to no option say
+nothing.
 What is wrong is said first, then the options are listed, both on standard error.
 """
 
@@ -31,8 +33,10 @@ class OptionParser(argparse.ArgumentParser):
 
     def __init__(self, command: str, description: str) -> None:
         super().__init__(
-            prog=f"brokerd {command}", description=description, formatter_class=_help_width
-        )
+            prog=f"brokerd {command}", description=description, formatter_class=_help_width,
+            allow_abbrev=False,
+        )  # fmt: skip
+        self._with_value: set[str] = set()
         self.add_argument("--version", help="Print the version.", action=_PrintVersion, nargs=0)
 
     def error(self, message: str) -> NoReturn:
@@ -44,8 +48,17 @@ class OptionParser(argparse.ArgumentParser):
     ) -> None:  # fmt: skip
         """An option with a value; with `many` it may be repeated and gives a list."""
         action = "append" if many else "store"
+
+        def parse(given: str) -> object:
+            try:
+                return type(given)
+            except ValueError:
+                message = f"Cannot parse argument '{given}' of option {name}"
+                raise CliError(message) from None
+
+        self._with_value.add(f"--{name}")
         self.add_argument(
-            f"--{name}", help=text, metavar=metavar, type=type, default=default, action=action
+            f"--{name}", help=text, metavar=metavar, type=parse, default=default, action=action
         )
 
     def optional(self, name: str, text: str, metavar: str) -> None:
@@ -54,6 +67,22 @@ class OptionParser(argparse.ArgumentParser):
 
     def flag(self, name: str, text: str) -> None:
         self.add_argument(f"--{name}", help=text, action="store_true")
+
+    def parse(self, arguments: Sequence[str]) -> Options:
+        """What the line says. Raises CliError."""
+        line, words = [], iter(arguments)
+        for word in words:
+            if word in self._with_value:
+                value = next(words, None)
+                if value is None:
+                    raise UsageError(f"Option {word[2:]} requires an argument")
+                word = f"{word}={value}"
+            line.append(word)
+        options, others = self.parse_known_args(line)
+        for word in others:
+            if word.startswith("-"):
+                raise UsageError(f"{word.lstrip('-')} is not a recognized option")
+        return options
 
     def bootstrap(self) -> None:
         """What every command that talks to brokers takes."""
@@ -91,7 +120,7 @@ def _run(parser: OptionParser, command: Callable[[Options], int], arguments: Seq
     try:
         if not arguments:
             raise UsageError(parser.description or "")
-        return command(parser.parse_args(arguments))
+        return command(parser.parse(arguments))
     except UsageError as error:
         print(error, file=sys.stderr)
         parser.print_help(sys.stderr)

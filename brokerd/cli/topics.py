@@ -11,6 +11,7 @@ from uuid import UUID
 from brokerd.cli import admin
 from brokerd.cli.client import Client
 from brokerd.cli.java import include_list, uuid_of
+from brokerd.cli.numbers import int32
 from brokerd.cli.options import (
     CliError,
     OptionParser,
@@ -74,8 +75,8 @@ def topics(arguments: Sequence[str]) -> int:
         parser.flag(action, text)
     parser.option("topic", "The topic; a regular expression except with --create.", "TOPIC")
     parser.option("topic-id", "With --describe: the topic of this id.", "ID")
-    parser.option("partitions", "How many; they only grow.", "N", int)
-    parser.option("replication-factor", "How many replicas each has.", "N", int)
+    parser.option("partitions", "How many; they only grow.", "N", int32)
+    parser.option("replication-factor", "How many replicas each has.", "N", int32)
     parser.option("replica-assignment", "Brokers of each partition.", "1:2,2:3,…")
     parser.option("config", "A setting of the topic; may be repeated.", "NAME=VALUE", many=True)
     parser.option("delete-config", "With --zookeeper: a setting to drop.", "NAME", many=True)
@@ -88,7 +89,7 @@ def topics(arguments: Sequence[str]) -> int:
     parser.flag("at-min-isr-partitions", "Only these.")
     parser.flag("unavailable-partitions", "Only those without a live leader.")
     parser.option(
-        "partition-size-limit-per-response", "Taken and not needed: Metadata tells all.", "N", int
+        "partition-size-limit-per-response", "Taken and not needed: Metadata tells all.", "N", int32
     )
     return run(parser, _run, arguments)
 
@@ -222,9 +223,9 @@ def _assignment(text: str | None) -> list[list[int]]:
     lists: list[list[int]] = []
     for index, each in enumerate(text.split(",") if text else ()):
         try:
-            brokers = [int(broker) for broker in each.split(":")]
-        except ValueError:
-            raise UsageError(f"{each} is not a list of broker ids, as 1:2:3") from None
+            brokers = [int32(broker) for broker in each.split(":")]
+        except ValueError as error:
+            raise CliError(f"{error}: {each} is not a list of broker ids, as 1:2:3") from None
         duplicates = sorted({broker for broker in brokers if brokers.count(broker) > 1})
         if duplicates:
             numbers = ",".join(map(str, duplicates))

@@ -224,8 +224,7 @@ def test_a_wrong_line_is_refused_with_the_options() -> None:
     for arguments, said in (
         ((), "Shows what lies in segments"),
         (("--deep-iteration",), 'Missing required argument "[files]"'),
-        (("--files", "a", "--what"), "Unrecognized arguments: --what"),
-        (("--files", "a", "--max-bytes", "many"), "invalid int value: 'many'"),
+        (("--files", "a", "--what"), "what is not a recognized option"),
     ):
         done = brokerd("dump-log", *arguments)
         assert done.code == 1

@@ -10,6 +10,7 @@ import pytest
 
 import brokerd as package
 from brokerd.cli.main import TOOLS, main
+from tests.support.brokerd_tools import brokerd
 from tests.support.warm import ROOT
 
 
@@ -38,6 +39,54 @@ def test_output_that_cannot_be_written_is_one_line(
         assert capsys.readouterr().err == (
             "The output cannot be written: No space left on device\n"
         )
+
+
+INT33, WIDE = "99999999999", "99999999999999999999"
+
+
+def test_numbers_that_their_field_cannot_hold_are_refused_in_kafkas_words(
+    at: tuple[str, str], tmp_path: Path
+) -> None:
+    entries = ('"partition": 0, "offset": ' + WIDE, f'"partition": {INT33}, "offset": 1')
+    files = [tmp_path / f"{number}.json" for number in range(len(entries))]
+    for file, entry in zip(files, entries, strict=True):
+        file.write_text('{"partitions": [{"topic": "t", ' + entry + '}], "version": 1}')
+    partition = ("--topic", "t", "--partition")
+    reset = ("--reset-offsets", "--group", "g", "--topic", "t")
+    create = ("--create", "--topic", "t")
+    for command, arguments, words in (
+        ("console-consumer", (*partition, INT33), f"argument '{INT33}' of option partition"),
+        ("console-consumer", (*partition, "0", "--offset", WIDE), f"value '{WIDE}' is incorrect"),
+        ("console-consumer", ("--topic", "t", "--timeout-ms", WIDE), "of option timeout-ms"),
+        ("console-producer", ("--topic", "t", "--batch-size", INT33), "of option batch-size"),
+        ("topics", (*create, "--partitions", INT33), "of option partitions"),
+        ("topics", (*create, "--partitions", "1_0"), "argument '1_0' of option partitions"),
+        ("topics", ("--alter", "--topic", "t", "--partitions", INT33), "of option partitions"),
+        ("topics", (*create, "--replica-assignment", INT33), f'For input string: "{INT33}"'),
+        ("consumer-groups", (*reset, "--to-offset", WIDE), "of option to-offset"),
+        ("consumer-groups", ("--delete-offsets", "--group", "g", "--topic", f"t:{INT33}"),
+         f"Invalid partition '{INT33}' specified"),
+        ("get-offsets", ("--time", WIDE), f"Malformed time argument {WIDE}"),
+        ("get-offsets", ("--partitions", INT33), f"but received: {INT33}"),
+        ("get-offsets", ("--topic-partitions", f"t:0-{INT33}"), f'For input string: "{INT33}"'),
+        ("delete-records", ("--offset-json-file", files[0]), f"value, received {WIDE}"),
+        ("delete-records", ("--offset-json-file", files[1]), f"value, received {INT33}"),
+        ("log-dirs", ("--describe", "--broker-list", INT33), f"{INT33} is not a list"),
+        ("configs", ("--describe", "--broker", INT33), f"broker id, but it is: {INT33}"),
+    ):  # fmt: skip
+        said = brokerd(command, *at, *arguments)
+        assert (said.code, words in said.out + said.err) == (1, True), said.out + said.err
+
+
+def test_what_follows_an_option_is_its_value_and_names_are_whole(at: tuple[str, str]) -> None:
+    said = brokerd("topics", *at, "--describe", "--topic", "--list", "stray")
+    assert "Topic '--list' does not exist as expected" in said.out
+    for arguments, words in (
+        (("--list", "--top", "t"), "top is not a recognized option"),
+        (("--list", "--topic"), "Option topic requires an argument"),
+    ):
+        said = brokerd("topics", *at, *arguments)
+        assert (said.code, said.err.splitlines()[0]) == (1, words)
 
 
 def test_closed_streams_are_as_empty_ones(at: tuple[str, str], topic: str) -> None:

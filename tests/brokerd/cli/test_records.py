@@ -226,7 +226,7 @@ def test_a_wrong_file_of_offsets_is_one_line(at: At, tmp_path: Path) -> None:
         ("{", "The input string is not a valid JSON"),
         ("{}", "Missing partitions field"),
         ('{"partitions": [], "version": 2}', "Not supported version field value 2"),
-        ('{"partitions": [{"topic": "t"}]}', "no valid partition"),
+        ('{"partitions": [{"topic": "t"}]}', "partition: Expected `Integer` value"),
         ('{"partitions": [{"topic": "t", "partition": 0, "offset": 1},'
          ' {"topic": "t", "partition": 0, "offset": 2}]}', "duplicate topic partitions: t-0"),
     ):  # fmt: skip
