@@ -5,6 +5,7 @@ were.
 """
 
 import random
+import re
 import signal
 import sys
 import time
@@ -31,13 +32,17 @@ from brokerd.cli.options import (
     run,
 )
 from brokerd.cli.record_text import Formatter, RecordFormatter, Shown
+from brokerd.cli.subscription import MatchingTopics, compiled
 from brokerd.cli.transaction_formatters import (
     TransactionLinesFormatter,
     TransactionsFormatter,
 )
+from brokerd.cluster.names import is_topic_name
 
 POLL_S = 0.2
 BATCH = 500
+METADATA_MAX_AGE_MS = 300_000
+_INVALID_TOPIC = "org.apache.kafka.common.errors.InvalidTopicException"
 _PACKAGE = "org.apache.kafka.tools.consumer."
 _PLAIN = ("DefaultMessageFormatter", "LoggingMessageFormatter", "NoOpMessageFormatter")
 _INTERNAL: dict[str, Callable[[], RecordFormatter]] = {
@@ -91,13 +96,19 @@ def _run(options: Options) -> int:
     _check(options)
     formatter = _formatter(options)
     config = _settings(options)
+    pattern = None if options.include is None else compiled(options.include)
+    if options.topic == "":
+        raise CliError("Topic collection to subscribe to cannot contain null or empty topic")
     from confluent_kafka import Consumer
 
     consumer = librdkafka.make(Consumer, config)
     ended = _Ended()
     try:
-        _begin(consumer, options)
-        return _consume(consumer, formatter, options, ended)
+        if options.topic is not None and not is_topic_name(options.topic):
+            _end(f"{_INVALID_TOPIC}: Invalid topics: [{options.topic}]")
+            return 0
+        matching = _begin(consumer, options, pattern, config)
+        return _consume(consumer, formatter, options, ended, matching)
     finally:
         try:
             sys.stdout.flush()
@@ -123,7 +134,8 @@ class _Ended:
 
 def _check(options: Options) -> None:
     librdkafka.bootstrap(options)
-    options.include = options.include or options.whitelist
+    if options.include is None:
+        options.include = options.whitelist
     if (options.topic is None) == (options.include is None):
         raise UsageError("Exactly one of --include/--topic is required. ")
     if options.partition is not None:
@@ -190,7 +202,9 @@ def _settings(options: Options) -> dict[str, Any]:
         "client.id": "console-consumer",
         "auto.offset.reset": "earliest" if options.from_beginning else "latest",
         "isolation.level": options.isolation_level or "read_uncommitted",
-        "allow.auto.create.topics": True,
+        # what matches a pattern is there, unless it was deleted just now
+        "allow.auto.create.topics": options.include is None,
+        "metadata.max.age.ms": METADATA_MAX_AGE_MS,
         "check.crcs": True,
         "enable.partition.eof": False,
     }
@@ -227,25 +241,30 @@ def _check_groups(options: Options) -> None:
         raise UsageError("Options group and partition cannot be specified together.")
 
 
-def _begin(consumer: Any, options: Options) -> None:
+def _begin(
+    consumer: Any, options: Options, pattern: "re.Pattern[str] | None", config: dict[str, Any]
+) -> MatchingTopics | None:
     if options.partition is not None:
         from confluent_kafka import TopicPartition
 
         start = "earliest" if options.from_beginning else options.offset or "latest"
         consumer.assign([TopicPartition(options.topic, options.partition, _offset(start))])
-    elif options.topic is not None:
+        return None
+    if pattern is None:
         consumer.subscribe([options.topic])
-    else:
-        pattern = options.include.strip().replace(",", "|").replace(" ", "")
-        consumer.subscribe([f"^({pattern})$"])
+        return None
+    return MatchingTopics(consumer, pattern, int(config["metadata.max.age.ms"]))
 
 
 def _consume(
-    consumer: Any, formatter: RecordFormatter | None, options: Options, ended: _Ended
-) -> int:
+    consumer: Any, formatter: RecordFormatter | None, options: Options, ended: _Ended,
+    matching: MatchingTopics | None,
+) -> int:  # fmt: skip
     limit = options.max_messages if options.max_messages is not None else -1
     waiting_since = time.monotonic()
     while not ended.now and ended.count != limit:
+        if matching is not None:
+            matching.renew()
         count = BATCH if limit < 0 else min(BATCH, limit - ended.count)
         messages = consumer.consume(count, POLL_S)
         if messages:

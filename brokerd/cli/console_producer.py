@@ -90,7 +90,18 @@ def _settings(options: Options) -> dict[str, Any]:
         "partitioner": "murmur2_random",  # the same partition as Kafka's own clients choose
     }
     file = getattr(options, "producer.config")
-    return librdkafka.settings(options, defaults, file, options.producer_property)
+    config = librdkafka.settings(options, defaults, file, options.producer_property)
+    return {"enable.idempotence": _may_be_idempotent(config)} | config
+
+
+def _may_be_idempotent(config: dict[str, Any]) -> bool:
+    """Whether nothing speaks against it: without a word of it Kafka's producer is so then."""
+    return (
+        config["acks"] in ("all", "-1")
+        and str(config["retries"]) != "0"
+        and str(config.get("max.in.flight.requests.per.connection", "5"))
+        in ("1", "2", "3", "4", "5")
+    )
 
 
 def lines(data: BinaryIO, most: int, *, prompt: bool = False) -> Iterator[str | None]:

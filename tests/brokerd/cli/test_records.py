@@ -54,8 +54,12 @@ def consume(at: At, topic: str, *options: str) -> Said:
     return brokerd("console-consumer", *at, "--topic", topic, *options)
 
 
-def test_lines_go_in_and_come_out(at: At, made: str) -> None:
+def test_lines_go_in_and_come_out(at: At, made: str, broker: Brokerd) -> None:
     produce(at, made, "one\ntwo\ndrei äöü\n").ok()
+    files = ",".join(str(broker.logs / f"{made}-{index}" / f"{0:020}.log") for index in (0, 1))
+    batches = brokerd("dump-log", "--files", files).ok().out
+    assert "producerEpoch: 0" in batches  # idempotent, as Kafka's producer is
+    assert "producerId: -1" not in batches
     said = consume(at, made, "--from-beginning", "--max-messages", "3")
     assert said.code == 0
     assert sorted(said.lines) == ["drei äöü", "one", "two"]
@@ -93,6 +97,40 @@ def test_a_group_goes_on_where_it_stopped(at: At, made: str, group: str) -> None
     member = ("--group", group, "--from-beginning", "--max-messages", "2")
     assert consume(at, made, *member).lines == ["0", "1"]
     assert consume(at, made, *member).lines == ["2", "3"]
+
+
+@pytest.mark.kafka
+def test_patterns_are_read_as_kafkas_reads_them(at: At, made: str) -> None:
+    produce(at, made, "one\n").ok()
+    number = made.partition("-")[2]
+    for arguments, words in (
+        (("--include", f"(?i)TOPIC-{number}", "--max-messages", "1"), ""),
+        (("--include", rf"(?!x)topi\w-{number}\b", "--max-messages", "1"), ""),
+        (("--include", f"x,{made}", "--timeout-ms", "2000"), "TimeoutException"),
+        (("--include", "["), " "),
+        (("--include", "*"), " "),
+        (("--include", ""), "Topic pattern to subscribe to cannot be empty"),
+        (("--topic", ""), "Topic collection to subscribe to cannot contain null or empty topic"),
+        (("--topic", f"^{made}"), f"Exception: Invalid topics: [^{made}]"),
+    ):
+        line = ("console-consumer", *at, "--from-beginning", *arguments)
+        ours, theirs = brokerd(*line), kafka(*line)
+        assert (ours.out, ours.code) == (theirs.out, theirs.code), arguments
+        assert words in ours.err, ours.err
+        assert words in theirs.err, theirs.err
+
+
+def test_a_topic_that_comes_to_match_is_read_too(at: At, made: str, group: str) -> None:
+    line = ("--group", group, "--include", f"{made}(-new)?", "--from-beginning", "--max-messages", "2",
+            "--consumer-property", "metadata.max.age.ms=200")  # fmt: skip
+    command = [sys.executable, "-m", "brokerd", "console-consumer", *at, *line]
+    produce(at, made, "one\n").ok()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"one\n"
+    brokerd("topics", *at, "--create", "--topic", f"{made}-new").ok()
+    produce(at, f"{made}-new", "two\n").ok()
+    assert process.communicate(timeout=60)[0] == b"two\n"
 
 
 def test_it_ends_where_nothing_comes(at: At, made: str) -> None:

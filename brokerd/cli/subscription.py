@@ -1,0 +1,56 @@
+"""What console-consumer reads: one topic, or those that a regular expression names.
+
+librdkafka has regular expressions of a poorer kind than Java's, and takes a name that begins with
+`^` for one. So here the topics are listed and matched, and it only ever sees names.
+"""
+
+import re
+import time
+from typing import Any
+
+from brokerd.cli.options import CliError
+from brokerd.cluster.names import INTERNAL_TOPICS
+
+ASK_S = 1.0
+_NOTHING = "^$"  # in librdkafka's words: no topic has such a name
+
+
+def compiled(pattern: str) -> "re.Pattern[str]":
+    """The regular expression of --include. Raises CliError."""
+    if not pattern:
+        raise CliError("Topic pattern to subscribe to cannot be empty")
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise CliError(f"{pattern} is an invalid regex: {error}") from None
+
+
+class MatchingTopics:
+    """Subscribes a consumer to the topics that match, and looks for others from time to time."""
+
+    def __init__(self, consumer: Any, pattern: "re.Pattern[str]", refresh_ms: int) -> None:
+        self._consumer = consumer
+        self._pattern = pattern
+        self._refresh_s = refresh_ms / 1000
+        self._names: list[str] | None = None
+        self._due_s = 0.0
+
+    def renew(self) -> None:
+        """Asks where it is time to. Where no broker answers, the next call asks again."""
+        from confluent_kafka import KafkaException
+
+        if self._names is not None and time.monotonic() < self._due_s:
+            return
+        try:
+            topics = self._consumer.list_topics(timeout=ASK_S).topics
+        except KafkaException:  # librdkafka names those brokers by itself
+            return
+        self._due_s = time.monotonic() + self._refresh_s
+        names = sorted(
+            name
+            for name in topics
+            if name not in INTERNAL_TOPICS and self._pattern.fullmatch(name) is not None
+        )
+        if names != self._names:
+            self._names = names
+            self._consumer.subscribe(names or [_NOTHING])
