@@ -15,9 +15,10 @@ _NUMBERS = count()
 
 @pytest.fixture(scope="session")
 def broker(zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brokerd]:
-    """Topics are not created by being read or written."""
+    """Topics are not created by being read or written, and groups wait for nobody."""
     directory: Path = tmp_path_factory.mktemp("cli")
-    settings = {"auto.create.topics.enable": "false", "num.partitions": "3"}
+    settings = {"auto.create.topics.enable": "false", "num.partitions": "3",
+                "group.initial.rebalance.delay.ms": "0"}  # fmt: skip
     connect = zookeeper.connect(CHROOT)
     with BrokerdCluster.started(directory, connect, settings=settings) as cluster:
         yield cluster.brokers[0]

@@ -121,8 +121,8 @@ def test_patterns_are_read_as_kafkas_reads_them(at: At, made: str) -> None:
 
 
 def test_a_topic_that_comes_to_match_is_read_too(at: At, made: str, group: str) -> None:
-    line = ("--group", group, "--include", f"{made}(-new)?", "--from-beginning", "--max-messages", "2",
-            "--consumer-property", "metadata.max.age.ms=200")  # fmt: skip
+    line = ("--include", f"{made}(-new)?", "--from-beginning", "--max-messages", "2", "--group",
+            group, "--consumer-property", "metadata.max.age.ms=200")  # fmt: skip
     command = [sys.executable, "-m", "brokerd", "console-consumer", *at, *line]
     produce(at, made, "one\n").ok()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
