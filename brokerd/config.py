@@ -264,8 +264,14 @@ def _with_units(raw: dict[str, str], problems: list[str]) -> dict[str, str]:
         except ValueError as error:
             problems.append(f"{name}: {error}")
             continue
-        if finer not in texts:
-            texts[finer] = str(-1 if amount < 0 else amount * factor)
+        if finer in texts:
+            continue
+        fine = str(-1 if amount < 0 else amount * factor)
+        try:
+            parse_setting(finer, fine)
+            texts[finer] = fine
+        except ValueError as error:
+            problems.append(f"{name}: as {finer}, {error}")
     return texts
 
 

@@ -1,5 +1,7 @@
 """Which brokers to ask first: from --bootstrap-server, or from ZooKeeper as older tools did."""
 
+import warnings
+
 from brokerd.cli.options import CliError, Options, UsageError, has
 
 Address = tuple[str, int]
@@ -43,7 +45,9 @@ def _from_zookeeper(connect: str) -> list[Address]:
     client = Client(connect, round(ZOOKEEPER_TIMEOUT_S * 1000))
     addresses: list[Address] = []
     try:
-        client.start(timeout=ZOOKEEPER_TIMEOUT_S)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that there is no such chroot is told below
+            client.start(timeout=ZOOKEEPER_TIMEOUT_S)
         for broker_id in sorted(client.get_children(BROKER_IDS), key=int):
             data, node = client.get(broker(int(broker_id)))
             addresses += decode_broker(int(broker_id), data, node.czxid).endpoints.values()

@@ -36,6 +36,12 @@ def test_every_mistake_is_reported_at_once() -> None:
         assert f"{key}:" in said
 
 
+def test_a_coarser_name_is_named_where_its_value_is_wrong() -> None:
+    said = problems(BASE + "log.roll.hours=0\n")
+    assert "log.roll.hours: as log.roll.ms, 0 is out of range" in said
+    assert "log.roll.ms:" not in said
+
+
 def test_unknown_keys_warn_and_are_not_kept() -> None:
     config = parse(BASE + "num.network.threads=3\nnum.networks=3\n")
     assert config.warnings == (

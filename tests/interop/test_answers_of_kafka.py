@@ -85,6 +85,11 @@ def reassignment(topic: str, replicas: list[int] | None, partition: int = 0) -> 
     return {"topics": [{"name": topic, "partitions": rows}], "timeout": 5000}
 
 
+def twice(fields: dict[str, Any]) -> dict[str, Any]:
+    fields["topics"][0]["partitions"] *= 2
+    return fields
+
+
 def offsets(timestamp: int, isolation: int = 0, epoch: int = -1) -> dict[str, Any]:
     rows = [{"partition_index": 0, "current_leader_epoch": epoch, "timestamp": timestamp}]
     return {"replica_id": -1, "isolation_level": isolation,
@@ -137,6 +142,7 @@ REQUESTS: list[tuple[ApiKey, int, dict[str, Any]]] = [
     *((ApiKey.LIST_OFFSETS, 8, offsets(1_700_000_000_000 + n)) for n in (-5, 0, 1, 2, 3)),
     (ApiKey.LIST_OFFSETS, 5, offsets(-1, isolation=1)),
     (ApiKey.LIST_OFFSETS, 5, offsets(-1, epoch=7)),
+    (ApiKey.LIST_OFFSETS, 5, twice(offsets(-1))),
     *((ApiKey.DELETE_RECORDS, 2, deletion("plain", offset)) for offset in (-2, 0, 4)),
     (ApiKey.DELETE_RECORDS, 1, deletion("plain", 0, partition=4)),
     (ApiKey.DELETE_RECORDS, 1, deletion("nowhere", 0)),
@@ -210,6 +216,9 @@ REQUESTS: list[tuple[ApiKey, int, dict[str, Any]]] = [
     (ApiKey.DELETE_GROUPS, 2, {"groups_names": ["none"]}),
     (ApiKey.INIT_PRODUCER_ID, 5, {"transactional_id": "", "transaction_timeout": 1000,
                                   "producer_id": -1, "producer_epoch": -1}),
+    *((ApiKey.INIT_PRODUCER_ID, 5, {"transactional_id": None, "transaction_timeout": 1000,
+                                    "producer_id": number, "producer_epoch": epoch})
+      for number, epoch in ((5, -1), (-1, 0))),
     (ApiKey.DESCRIBE_TRANSACTIONS, 0, {"transactional_ids": [""]}),
     (ApiKey.DESCRIBE_CLUSTER, 1, {"endpoint_type": 2,
                                   "include_cluster_authorized_operations": False}),

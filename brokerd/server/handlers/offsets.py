@@ -7,6 +7,7 @@ read files on the loop: of many partitions they are done in turns.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -40,9 +41,16 @@ def list_offsets(
     committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
     topics: list[Fields] = [{"name": topic.name, "partitions": []} for topic in request.topics]
 
+    named: Counter[tuple[str, int]] = Counter(
+        (topic.name, each.partition_index) for topic in request.topics for each in topic.partitions
+    )
+
     def serve(place: tuple[Fields, Any]) -> None:
         topic, asked = place
-        row = _listed(broker, topic["name"], asked, version, committed)
+        if named[topic["name"], asked.partition_index] > 1:
+            row = _refused(asked, ErrorCode.INVALID_REQUEST)
+        else:
+            row = _listed(broker, topic["name"], asked, version, committed)
         topic["partitions"].append(encode_item(ApiKey.LIST_OFFSETS, version, _PARTITIONS, row))
 
     places = [
@@ -62,7 +70,7 @@ def _listed(broker: Broker, topic: str, asked: Any, version: int, committed: boo
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, message)
         offset, timestamp_ms, leader_epoch = _offset_at(partition, asked.timestamp, committed)
     except KafkaError as error:
-        return {"partition_index": asked.partition_index, "error_code": int(error.code)}
+        return _refused(asked, error.code)
     return {
         "partition_index": asked.partition_index,
         "error_code": 0,
@@ -72,9 +80,11 @@ def _listed(broker: Broker, topic: str, asked: Any, version: int, committed: boo
     }
 
 
-def _offset_at(
-    partition: Partition, timestamp_ms: int, committed: bool
-) -> tuple[int, int, int]:
+def _refused(asked: Any, code: ErrorCode) -> Fields:
+    return {"partition_index": asked.partition_index, "error_code": int(code)}
+
+
+def _offset_at(partition: Partition, timestamp_ms: int, committed: bool) -> tuple[int, int, int]:
     """(offset, timestamp, leader epoch); all -1 where there is no such record."""
     log = partition.log
     end = partition.last_stable_offset if committed else partition.high_watermark

@@ -32,6 +32,10 @@ async def init_producer_id(broker: Broker, context: RequestContext, request: Any
         raise KafkaError(ErrorCode.INVALID_REQUEST, "the transactional id is empty")
     if request.transactional_id is not None:
         raise KafkaError(NO_TRANSACTIONS, "transactions are not served yet")
+    given = getattr(request, "producer_id", -1), getattr(request, "producer_epoch", -1)
+    if (given[0] == -1) != (given[1] == -1):  # they go together
+        code = int(ErrorCode.INVALID_REQUEST)
+        return {"error_code": code, "producer_id": -1, "producer_epoch": -1}
     return {
         "error_code": 0,
         "producer_id": await broker.producer_ids.next_id(),
