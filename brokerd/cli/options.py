@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import brokerd
 from brokerd import config_values
@@ -38,6 +38,10 @@ class OptionParser(argparse.ArgumentParser):
         )  # fmt: skip
         self._with_value: set[str] = set()
         self.add_argument("--version", help="Print the version.", action=_PrintVersion, nargs=0)
+
+    def print_help(self, file: Any = None) -> None:
+        """argparse's own says nothing where it cannot write."""
+        (file or sys.stdout).write(self.format_help())
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message[:1].upper() + message[1:])
