@@ -26,7 +26,8 @@ from bench.measured import MB, Measured
 from bench.servers import Server
 from brokerd.protocol.records import Record, encode_batch
 
-BATCHES, REPEATS = 60, 7
+BATCHES, REPEATS = 60, 20
+"""1.2 GB: of less, starting brokerd's worker process is most of the time."""
 SEGMENT_BYTES = 64 << 20
 KEYS = 200_000
 TIMEOUT_S = 120

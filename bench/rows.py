@@ -129,7 +129,7 @@ ROWS: tuple[Row, ...] = (
     _row("cold", "consume 4 GB cold: p99 of 1 KiB acks=1 produce beside it",
          consuming.cold_reader_beside_producer, Goal(0.5), "ms", "CPU-s/GiB",
          less_is_better=True, settles=False),
-    _row("clean", "compact 400 MB of 1 KiB records", cleaning.rate, Goal(0.5), "MB/s", "",
+    _row("clean", "compact 1.2 GB of 1 KiB records", cleaning.rate, Goal(0.5), "MB/s", "",
          settles=False),
     Row("cleaning", "the same: p99 of 1 KiB acks=1 produce beside it", "ms", "",
         (Contender(BROKERD, BROKERD, cleaning.producer_beside, Goal(1.2)),
