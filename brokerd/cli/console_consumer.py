@@ -217,8 +217,12 @@ def _settings(options: Options) -> dict[str, Any]:
     if "group.id" not in config:
         config["group.id"] = f"console-consumer-{random.randrange(100_000)}"
         config.setdefault("enable.auto.commit", False)
-    if config.get("auto.offset.reset") in ("none", "error") and options.from_beginning:
-        raise CliError("--from-beginning and auto.offset.reset contradict each other")
+    reset = config["auto.offset.reset"]
+    if options.from_beginning and reset != "earliest":
+        raise CliError(
+            "Can't simultaneously specify --from-beginning and "
+            f"'auto.offset.reset={reset}', please remove one option"
+        )
     return config
 
 

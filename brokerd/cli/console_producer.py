@@ -91,6 +91,8 @@ def _settings(options: Options) -> dict[str, Any]:
     }
     file = getattr(options, "producer.config")
     config = librdkafka.settings(options, defaults, file, options.producer_property)
+    if codec is not None:
+        config["compression.type"] = defaults["compression.type"]
     return {"enable.idempotence": _may_be_idempotent(config)} | config
 
 

@@ -34,10 +34,12 @@ def bootstrap(options: Options) -> str:
 def settings(
     options: Options, defaults: Mapping[str, Any], file: str | None, given: list[str] | None
 ) -> dict[str, Any]:
-    """What goes to librdkafka: ours, then the file's, then those of the command line."""
-    client = {"bootstrap.servers": bootstrap(options), "log_level": 0} | dict(defaults)
+    """What goes to librdkafka: ours, then the file's, then those of the command line; but the
+    brokers are those of --bootstrap-server whatever a file names."""
+    brokers = {"bootstrap.servers": bootstrap(options)}
+    client = {"log_level": 0} | dict(defaults)
     told = for_librdkafka(read_properties(file) | pairs(given))
-    return client | {key: value for key, value in told.items() if key not in _JAVA_ONLY}
+    return client | {key: told[key] for key in told if key not in _JAVA_ONLY} | brokers
 
 
 def make(kind: Any, config: dict[str, Any]) -> Any:

@@ -206,6 +206,16 @@ def test_a_topic_that_is_missing_is_told(at: At) -> None:
     )
 
 
+def test_what_the_command_line_says_outright_goes_before_a_file(
+    at: At, made: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("bootstrap.servers=127.0.0.1:1\ncompression.type=none\n")
+    produce(at, made, "x\n", "--compression-codec", "lz4", "--producer.config", str(file)).ok()
+    read = ("--from-beginning", "--max-messages", "1", "--consumer.config", str(file))
+    assert consume(at, made, *read).lines == ["x"]
+
+
 def test_wrong_lines_are_refused(at: At) -> None:
     for command, arguments, words in (
         ("console-producer", ("--topic", "t"), 'Missing required argument "[bootstrap-server]"'),
@@ -223,6 +233,8 @@ def test_wrong_lines_are_refused(at: At) -> None:
                               "group.id=b"), "Detected group ids: 'a', 'b'"),
         ("console-consumer", (*at, "--topic", "t", "--partition", "0", "--consumer-property",
                               "group.id=b"), "Options group and partition cannot be"),
+        ("console-consumer", (*at, "--topic", "t", "--from-beginning", "--consumer-property",
+                              "auto.offset.reset=latest"), "Can't simultaneously specify"),
         ("get-offsets", (*at, "--time", "noon"), "Malformed time argument noon"),
         ("get-offsets", (*at, "--topic", "nowhere"), "Could not match any topic-partitions"),
         ("log-dirs", at, 'Missing required argument "[describe]"'),
