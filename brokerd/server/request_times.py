@@ -121,7 +121,8 @@ class RequestTimes:
         """
         woke_s = self._woke_s(start_s)
         local_s = now_s - start_s
-        queue_s = start_s - woke_s
+        # What waited for the end of a turn ends after the loop has woken once more.
+        queue_s = start_s - woke_s if start_s > woke_s else 0.0
         times.queue_s += queue_s * count
         times.local_s += local_s * count
         total_s = queue_s + local_s
@@ -174,7 +175,8 @@ class RequestTimes:
         """A request that had to wait is answered."""
         key, woke_s, start_s, left_s = since
         remote_s = monotonic() - left_s
-        self._metrics.api(key).add(1, start_s - woke_s, left_s - start_s, remote_s)
+        queue_s = max(start_s - woke_s, 0.0)
+        self._metrics.api(key).add(1, queue_s, left_s - start_s, remote_s)
         if remote_s > self._slow_s and key not in PATIENT:
             self._tell(connection, left_s - start_s, remote_s, key)
 
