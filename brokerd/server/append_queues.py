@@ -90,9 +90,9 @@ class _Queue:
 
     __slots__ = ("at_work", "held", "is_cold", "partition", "size_bytes", "waiting")
 
-    def __init__(self, partition: Partition) -> None:
+    def __init__(self, partition: Partition, is_cold: bool) -> None:
         self.partition = partition
-        self.is_cold = False
+        self.is_cold = is_cold
         self.waiting: deque[_Entry] = deque()
         self.at_work: list[_Entry] = []
         self.size_bytes = 0
@@ -136,12 +136,12 @@ class AppendQueues:
         partition: Partition,
         batches: Sequence[memoryview],
         work: Mapping[int, Work],
+        *,
+        is_cold: bool = False,
     ) -> tuple[Outcome, ...]:
-        """Take copies of batches; those without `work` only wait for the ones before them."""
-        queue = self.by_partition.get(partition)
-        if queue is None:
-            queue = self.by_partition[partition] = _Queue(partition)
-            self._empty.clear()
+        """Take copies of batches; those without `work` only wait for the ones before them, or, with
+        `is_cold`, for the turn of a partition whose log is used for the first time."""
+        queue = self.by_partition.get(partition) or self._begin(partition, is_cold)
         entries = [
             _Entry(connection, bytearray(batch), work.get(i)) for i, batch in enumerate(batches)
         ]
@@ -157,23 +157,15 @@ class AppendQueues:
             self._send_out(queue)
         return tuple(entry.outcome for entry in entries)
 
-    def add_cold(
-        self,
-        connection: Connection,
-        partition: Partition,
-        batches: Sequence[memoryview],
-        work: Mapping[int, Work],
-    ) -> tuple[Outcome, ...]:
-        """The same for a partition whose log is used for the first time: it waits for its turn."""
-        if partition not in self.by_partition:
-            queue = self.by_partition[partition] = _Queue(partition)
-            queue.is_cold = True
+    def _begin(self, partition: Partition, is_cold: bool) -> _Queue:
+        queue = self.by_partition[partition] = _Queue(partition, is_cold)
+        self._empty.clear()
+        if is_cold:
             self._cold.append(queue)
-            self._empty.clear()
             if self._taking_up is None or self._taking_up.done():
                 taking = in_turns(self._cold_ones(), self._take_up)
                 self._taking_up = self._loop.create_task(taking)
-        return self.add(connection, partition, batches, work)
+        return queue
 
     def _cold_ones(self) -> Iterator[_Queue]:
         while self._cold and not self._closed:

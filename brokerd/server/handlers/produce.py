@@ -270,7 +270,7 @@ class ProduceRound:
         if any(each[0] is not sender for each in waiting):
             return {}
         return {
-            each: self._queues.add_cold(sender, each, batches, work.get(each) or {})
+            each: self._queues.add(sender, each, batches, work.get(each) or {}, is_cold=True)
             for each, batches in dirty.items()
             if not each.log.is_loaded
         }

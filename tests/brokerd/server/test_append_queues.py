@@ -198,14 +198,14 @@ async def test_what_is_for_a_log_not_used_yet_waits_for_its_turn_and_so_does_wha
     bench: Bench,
 ) -> None:
     client: Any = bench.client
-    first = bench.queues.add_cold(client, bench.partition, [batch()], {})
+    first = bench.queues.add(client, bench.partition, [batch()], {}, is_cold=True)
     outcomes = [
         *first,
         *bench.add(None),
-        *bench.queues.add_cold(client, bench.partition, [batch()], {}),
+        *bench.queues.add(client, bench.partition, [batch()], {}, is_cold=True),
     ]
     assert bench.partition.log_end_offset == 0
     assert await bench.results(outcomes) == [(0, None), (1, None), (2, None)]
     assert bench.memory.loaned_bytes == 0
-    again = bench.queues.add_cold(client, bench.partition, [batch(2), batch()], {1: GZIP})
+    again = bench.queues.add(client, bench.partition, [batch(2), batch()], {1: GZIP}, is_cold=True)
     assert await bench.results(again) == [(3, None), (5, None)]
