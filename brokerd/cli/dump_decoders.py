@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from brokerd.cli.consumer_protocol import assignment_json, subscription_json
+from brokerd.cli.internal_records import version_of
 from brokerd.cli.java import hash_set_order
 from brokerd.cli.options import CliError
 from brokerd.errors import KafkaError
@@ -74,7 +75,7 @@ def offsets(record: Record) -> tuple[str | None, str | None]:
     except (ValueError, UnicodeDecodeError) as error:
         return f"Error at offset {record.offset}, skipping. {error}", None
     if decoded is None:
-        version = int.from_bytes((record.key or b"")[:2], signed=True)
+        version = version_of(record.key)
         return f"Unknown record type {version} at offset {record.offset}, skipping.", None
     return _json("type", record.key, _key(decoded)), _value(record, decoded)
 
@@ -87,7 +88,7 @@ def transactions(record: Record) -> tuple[str | None, str | None]:
     except ValueError as error:
         return f"Error at offset {record.offset}, skipping. {error}", None
     if name is None:
-        return f"unknown::version={_version(record.key)}", None
+        return f"unknown::version={version_of(record.key)}", None
     return f"transaction_metadata::transactionalId={name}", _transaction(value)
 
 
@@ -119,7 +120,7 @@ def _key(record: GroupsRecord) -> dict[str, Any]:
 def _value(record: Record, decoded: GroupsRecord) -> str:
     if decoded.value is None:
         return DELETED
-    version = _version(record.value)
+    version = version_of(record.value)
     if isinstance(decoded.value, GroupValue):
         return _json("version", record.value, group_fields(decoded.value, version))
     return _json("version", record.value, offset_fields(decoded.value, version))
@@ -176,9 +177,5 @@ def _embedded(data: bytes, read: Callable[[bytes], dict[str, Any]], is_consumer:
 
 
 def _json(label: str, data: bytes | None, told: dict[str, Any]) -> str:
-    shown = {label: str(_version(data)), "data": told}
+    shown = {label: str(version_of(data)), "data": told}
     return json.dumps(shown, separators=(",", ":"), ensure_ascii=False)
-
-
-def _version(data: bytes | None) -> int:
-    return int.from_bytes((data or b"")[:2], signed=True)

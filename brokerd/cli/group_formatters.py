@@ -4,12 +4,9 @@ The newer ones write JSON, one object after the other with nothing between, as K
 older ones write lines. Each passes over the records of the other kind. Pure.
 """
 
-import json
-from typing import Any
-
 from brokerd.cli.dump_decoders import group_fields, offset_fields
+from brokerd.cli.internal_records import damaged, version_of, versioned_json
 from brokerd.cli.java import scala_map_order
-from brokerd.cli.options import CliError
 from brokerd.cli.record_text import Shown
 from brokerd.groups.records import (
     GroupRecord,
@@ -29,9 +26,9 @@ class OffsetsFormatter:
         if not isinstance(decoded, OffsetRecord):
             return b""
         key = {"group": decoded.group_id, "topic": decoded.topic, "partition": decoded.partition}
-        version, value = _version(record.value), decoded.value
+        version, value = version_of(record.value), decoded.value
         told = None if value is None else offset_fields(value, version)
-        return _json(record, key, told)
+        return versioned_json(record, key, told)
 
 
 class GroupsFormatter:
@@ -42,9 +39,9 @@ class GroupsFormatter:
         decoded = _decoded(record)
         if not isinstance(decoded, GroupRecord):
             return b""
-        version, value = _version(record.value), decoded.value
+        version, value = version_of(record.value), decoded.value
         told = None if value is None else group_fields(value, version, opened=False)
-        return _json(record, {"group": decoded.group_id}, told)
+        return versioned_json(record, {"group": decoded.group_id}, told)
 
 
 class OffsetLinesFormatter:
@@ -111,16 +108,4 @@ def _decoded(record: Shown) -> GroupsRecord | None:
     try:
         return decode(record.key, record.value)
     except ValueError as error:
-        place = f"offset {record.offset} of partition {record.partition}"
-        raise CliError(f"The record at {place} is none of __consumer_offsets: {error}") from None
-
-
-def _json(record: Shown, key: dict[str, Any], value: dict[str, Any] | None) -> bytes:
-    told = {"key": {"version": _version(record.key), "data": key}, "value": value}
-    if value is not None:
-        told["value"] = {"version": _version(record.value), "data": value}
-    return json.dumps(told, separators=(",", ":"), ensure_ascii=False).encode()
-
-
-def _version(data: bytes | None) -> int:
-    return int.from_bytes((data or b"")[:2], signed=True)
+        raise damaged(record, "__consumer_offsets", error) from None

@@ -2,11 +2,10 @@
 object after the other with nothing between, the older one in lines. Pure.
 """
 
-import json
 from typing import Any
 
 from brokerd.cli.dump_decoders import partitions_of
-from brokerd.cli.options import CliError
+from brokerd.cli.internal_records import damaged, version_of, versioned_json
 from brokerd.cli.record_text import Shown
 from brokerd.transactions.records import STATES, TransactionValue, decode_key, decode_value
 
@@ -23,12 +22,11 @@ class TransactionsFormatter:
             return b""
         name = _name(record)
         key: Any = UNKNOWN if name is None else {"transactionalId": name}
-        told = {"key": {"version": _version(record.key), "data": key}, "value": None}
+        value: Any = None
         if record.value is not None:
-            version = _version(record.value)
-            value: Any = UNKNOWN if version != VERSION else _fields(_value(record))
-            told["value"] = {"version": version, "data": value}
-        return json.dumps(told, separators=(",", ":"), ensure_ascii=False).encode()
+            known = version_of(record.value) == VERSION
+            value = _fields(_value(record)) if known else UNKNOWN
+        return versioned_json(record, key, value)
 
 
 class TransactionLinesFormatter:
@@ -73,20 +71,11 @@ def _name(record: Shown) -> str | None:
     try:
         return decode_key(record.key or b"")
     except ValueError as error:
-        raise _none(record, error) from None
+        raise damaged(record, "__transaction_state", error) from None
 
 
 def _value(record: Shown) -> TransactionValue:
     try:
         return decode_value(record.value or b"")
     except ValueError as error:
-        raise _none(record, error) from None
-
-
-def _none(record: Shown, error: ValueError) -> CliError:
-    place = f"offset {record.offset} of partition {record.partition}"
-    return CliError(f"The record at {place} is none of __transaction_state: {error}")
-
-
-def _version(data: bytes) -> int:
-    return int.from_bytes(data[:2], signed=True)
+        raise damaged(record, "__transaction_state", error) from None

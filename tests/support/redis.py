@@ -5,13 +5,12 @@ redis_server.kill(); redis_server.start()   # for tests of its absence
 """
 
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,6 +19,7 @@ import redis
 from django.conf import settings
 
 from monitoring import store
+from tests.support.processes import hung
 
 _DEADLINE_S = 10
 
@@ -71,15 +71,9 @@ class RedisServer:
             self._process.wait()
             self._process = None
 
-    @contextmanager
-    def hung(self) -> Iterator[None]:
+    def hung(self) -> AbstractContextManager[None]:
         """It takes connections and answers nobody."""
-        assert self._process is not None
-        self._process.send_signal(signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            self._process.send_signal(signal.SIGCONT)
+        return hung(self._process)
 
     def is_running(self) -> bool:
         return self._process is not None and self._process.poll() is None

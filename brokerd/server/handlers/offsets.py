@@ -8,6 +8,7 @@ read files on the loop: of many partitions they are done in turns.
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -15,7 +16,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import READ_COMMITTED
 from brokerd.protocol.messages import encode_item
 from brokerd.server.context import ColdHandler, Fields, RequestContext
-from brokerd.turns import at_once_or_in_turns
+from brokerd.server.handlers.partition_answers import answer_partitions
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -39,26 +40,18 @@ def list_offsets(
     """One offset per partition asked for; errors are per partition."""
     version = context.api_version
     committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
-    topics: list[Fields] = [{"name": topic.name, "partitions": []} for topic in request.topics]
-
     named: Counter[tuple[str, int]] = Counter(
         (topic.name, each.partition_index) for topic in request.topics for each in topic.partitions
     )
 
-    def serve(place: tuple[Fields, Any]) -> None:
-        topic, asked = place
-        if named[topic["name"], asked.partition_index] > 1:
+    def answer(topic: str, asked: Any) -> bytes:
+        if named[topic, asked.partition_index] > 1:
             row = _refused(asked, ErrorCode.INVALID_REQUEST)
         else:
-            row = _listed(broker, topic["name"], asked, version, committed)
-        topic["partitions"].append(encode_item(ApiKey.LIST_OFFSETS, version, _PARTITIONS, row))
+            row = _listed(broker, topic, asked, version, committed)
+        return encode_item(ApiKey.LIST_OFFSETS, version, _PARTITIONS, row)
 
-    places = [
-        (topic, asked)
-        for topic, wanted in zip(topics, request.topics, strict=True)
-        for asked in wanted.partitions
-    ]
-    return at_once_or_in_turns(places, serve, {"topics": topics})
+    return answer_partitions([(each.name, each.partitions) for each in request.topics], answer)
 
 
 def _listed(broker: Broker, topic: str, asked: Any, version: int, committed: bool) -> Fields:
@@ -107,18 +100,11 @@ def offset_for_leader_epoch(
     broker: Broker, context: RequestContext, request: Any
 ) -> Fields | Awaitable[Fields]:
     """Where each epoch asked for ended in the leader's log."""
-    topics: list[Fields] = [{"topic": topic.topic, "partitions": []} for topic in request.topics]
-
-    def serve(place: tuple[Fields, Any]) -> None:
-        topic, asked = place
-        topic["partitions"].append(_epoch_end(broker, topic["topic"], asked))
-
-    places = [
-        (topic, asked)
-        for topic, wanted in zip(topics, request.topics, strict=True)
-        for asked in wanted.partitions
-    ]
-    return at_once_or_in_turns(places, serve, {"topics": topics})
+    return answer_partitions(
+        [(each.topic, each.partitions) for each in request.topics],
+        partial(_epoch_end, broker),
+        name_field="topic",
+    )
 
 
 def _epoch_end(broker: Broker, topic: str, asked: Any) -> Fields:

@@ -15,7 +15,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.producer_state import NO_SEQUENCE
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
-from brokerd.turns import at_once_or_in_turns
+from brokerd.server.handlers.partition_answers import answer_partitions
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -47,18 +47,10 @@ def describe_producers(
     broker: Broker, context: RequestContext, request: Any
 ) -> Fields | Awaitable[Fields]:
     """The producers that the log of each partition still knows."""
-    topics: list[Fields] = [{"name": topic.name, "partitions": []} for topic in request.topics]
-
-    def serve(place: tuple[Fields, int]) -> None:
-        topic, index = place
-        topic["partitions"].append(_partition(broker, topic["name"], index))
-
-    places = [
-        (topic, int(index))
-        for topic, wanted in zip(topics, request.topics, strict=True)
-        for index in wanted.partition_indexes
-    ]
-    return at_once_or_in_turns(places, serve, {"topics": topics})
+    return answer_partitions(
+        [(each.name, each.partition_indexes) for each in request.topics],
+        lambda topic, index: _partition(broker, topic, int(index)),
+    )
 
 
 def _partition(broker: Broker, topic: str, index: int) -> Fields:

@@ -1,5 +1,3 @@
-import os
-import signal
 import uuid
 
 import pytest
@@ -9,6 +7,7 @@ from monitoring.gateway.browse import NO_LEADER, SILENT, TOO_MUCH, Portion, Unre
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
+from tests.support.processes import hung
 
 
 @pytest.fixture
@@ -98,12 +97,9 @@ def test_a_leader_that_stands_still_costs_its_own_partitions_only(live_cluster, 
     well, still = live_cluster.brokerd.brokers
     silent = {place.partition for place in places if place.leader == still.id}
     browse = for_cluster(live_cluster.row(bootstrap_servers=well.address)).browse
-    os.kill(still.process.pid, signal.SIGSTOP)
-    try:
+    with hung(still.process):
         portion = browse.read(topic, None, None, 50)
         one = browse.read(topic, min(silent), 0, 5)
-    finally:
-        os.kill(still.process.pid, signal.SIGCONT)
     assert {row.partition for row in portion.rows} == set(range(4)) - silent
     assert {(gap.partition, gap.why) for gap in portion.unread} == {(p, SILENT) for p in silent}
     assert one == Portion((), (Unread(min(silent), SILENT),))

@@ -3,9 +3,8 @@
 The broker is stopped while they send, so that all of them are there when it goes on.
 """
 
-import signal
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from itertools import count
 from typing import Any
 
@@ -16,6 +15,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_request
 from brokerd.protocol.records import Record, encode_batch, iter_batches, iter_records
 from tests.support.brokerd import Brokerd, BrokerdCluster
+from tests.support.processes import hung
 from tests.support.waiting import wait_until
 from tests.support.wire import Wire
 
@@ -39,16 +39,6 @@ def wires(broker: Brokerd) -> Iterator[list[Wire]]:
 @pytest.fixture
 def topic(led_by: Callable[..., str]) -> str:
     return led_by(f"together-{next(_numbers)}", 1)
-
-
-@contextmanager
-def stopped(broker: Brokerd) -> Iterator[None]:
-    assert broker.process is not None
-    broker.process.send_signal(signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        broker.process.send_signal(signal.SIGCONT)
 
 
 def produce(topic: str, value: bytes, acks: int = 1, **batch: Any) -> dict[str, Any]:
@@ -93,7 +83,7 @@ def test_each_is_told_the_offsets_of_its_own_records(
     for topic in topics:
         get_known(wires, topic)
     sent: list[tuple[Wire, str, int, bytes]] = []
-    with stopped(broker):
+    with hung(broker.process):
         for number, wire in enumerate(wires):
             for turn in range(1 + number % 3):
                 topic, acks = topics[(number + turn) % 2], (1, -1, 0)[number // 2 % 3]
@@ -120,7 +110,7 @@ def test_a_client_sees_its_own_record_in_what_it_asks_next(
     broker: Brokerd, wires: list[Wire], topic: str
 ) -> None:
     get_known(wires, topic)
-    with stopped(broker):
+    with hung(broker.process):
         for number, wire in enumerate(wires):
             wire.request(ApiKey.PRODUCE, V, produce(topic, b"%d" % number))
             if number % 4 == 0:
@@ -137,7 +127,7 @@ def test_one_that_leaves_or_sends_nonsense_costs_the_others_nothing(
 ) -> None:
     get_known(wires, topic)
     leaving, odd, *rest = wires
-    with stopped(broker):
+    with hung(broker.process):
         for number, wire in enumerate(wires):
             wire.request(ApiKey.PRODUCE, V, produce(topic, b"%d" % number))
         leaving.__exit__()
@@ -155,7 +145,7 @@ def test_large_and_small_ones_and_those_in_two_pieces_are_kept_apart(
     get_known(wires, topic)
     sizes = [(10, 20_000, 70_000, 900_000)[number % 4] for number in range(CLIENTS)]
     rests = []
-    with stopped(broker):
+    with hung(broker.process):
         for number, (wire, size) in enumerate(zip(wires, sizes, strict=True)):
             fields = produce(topic, b"%02d" % number * (size // 2))
             frame = encode_request(ApiKey.PRODUCE, V, fields, number, "wire")
@@ -186,7 +176,7 @@ def test_a_repeated_batch_of_an_idempotent_producer_is_told_apart(
         told = {"producer_id": ids[number], "producer_epoch": 0, "base_sequence": sequence}
         return produce(topic, b"%d.%d" % (number, sequence), -1, **told)
 
-    with stopped(broker):
+    with hung(broker.process):
         for number, wire in enumerate(wires):
             for sequence in (0, 1, 0, 2) if number % 2 else (0, 1):
                 wire.request(ApiKey.PRODUCE, V, batch(number, sequence))
@@ -206,7 +196,7 @@ def test_those_to_a_topic_that_recompresses_wait_and_the_others_do_not_lose_thei
     made = NewTopic(other, 1, replica_assignment=[[1]], config={"compression.type": "gzip"})
     admin.create_topics([made])[other].result(20)
     get_known(wires, topic)
-    with stopped(broker):
+    with hung(broker.process):
         for number, wire in enumerate(wires):
             for turn in range(3):
                 to = other if (number + turn) % 2 else topic

@@ -1,6 +1,5 @@
 """The hot reads against real brokers: what they say, and what a broken broker costs the others."""
 
-import signal
 import socket
 import threading
 import time
@@ -12,6 +11,7 @@ from monitoring.gateway.errors import ClusterUnavailable, GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from monitoring.sampling.sampler import Samplers, Target
+from tests.support.processes import hung
 
 INTERVAL_MS = 8000
 TOPIC, GROUP = "reader.some", "reader-group"
@@ -85,13 +85,10 @@ def test_a_wrong_token_costs_the_counters_and_nothing_else(reads, live_cluster):
 
 def test_a_broker_that_hangs_leaves_only_its_own_part_unknown(reads, live_cluster):
     whole = reads()
-    hung = live_cluster.brokerd.brokers[1]
-    hung.process.send_signal(signal.SIGSTOP)
-    try:
+    silent = live_cluster.brokerd.brokers[1]
+    with hung(silent.process):
         told = reads()
-    finally:
-        hung.process.send_signal(signal.SIGCONT)
-    led_by_it = told.metadata.leaders == hung.id
+    led_by_it = told.metadata.leaders == silent.id
     assert (told.log_end[led_by_it] == -1).all()
     assert (told.log_end[~led_by_it] == whole.log_end[~led_by_it]).all()
     assert told.answered == {1}
