@@ -82,11 +82,12 @@ class ProduceRound:
         """
         memo: Any = connection.produce_memo
         while memo is not None and memo.generation == self._broker.generation:
+            if memo.opens:
+                self._require_own(connection)  # what it appends is not looked up before
             batches = self._dirty.get(memo.partition)
             first = len(batches) if batches else 0
             found: list[memoryview] = batches or []
             if memo.opens:
-                self._require_own(connection)
                 behind, ids = self._take_and_open(memo, buffer, view, position, found)
             else:
                 behind, ids = memo.take(buffer, view, position, end, found)

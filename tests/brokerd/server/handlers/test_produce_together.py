@@ -189,6 +189,37 @@ def test_a_repeated_batch_of_an_idempotent_producer_is_told_apart(
     assert len(values(wires[0], topic)) == CLIENTS + CLIENTS // 2 * 5
 
 
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"cleanup.policy": "compact"},
+        {"message.timestamp.before.max.ms": "100000000000000"},
+        {"compression.type": "uncompressed"},
+        {"compression.type": "gzip"},
+    ],
+    ids=str,
+)
+def test_those_to_a_topic_whose_batches_are_opened_are_told_their_own_offsets_too(
+    broker: Brokerd, wires: list[Wire], admin: Any, config: dict[str, str]
+) -> None:
+    topic = f"together-{next(_numbers)}"
+    made = NewTopic(topic, 1, replica_assignment=[[1]], config=config)
+    admin.create_topics([made])[topic].result(20)
+    get_known(wires, topic)
+    sent: list[tuple[Wire, bytes]] = []
+    with hung(broker.process):
+        for number, wire in enumerate(wires):
+            for turn in range(1 + number % 3):
+                value = b"%d.%d" % (number, turn) + b"-" * (number % 4)
+                wire.request(ApiKey.PRODUCE, V, produce(topic, value))
+                sent.append((wire, value))
+    told = {offset_told(wire.answer(ApiKey.PRODUCE, V)): value for wire, value in sent}
+    found = values(wires[0], topic)
+    assert len(found) == CLIENTS + len(sent)
+    assert {offset: found[offset] for offset in told} == told
+    assert "Traceback" not in broker.said()
+
+
 def test_those_to_a_topic_that_recompresses_wait_and_the_others_do_not_lose_their_place(
     broker: Brokerd, wires: list[Wire], topic: str, admin: Any
 ) -> None:
