@@ -2,7 +2,7 @@
 
 The log is filled while nothing may be cleaned (min.cleanable.dirty.ratio 1), with 1 KiB records of
 which one in REPEATS stays; the ratio is then lowered, and the log is clean when the broker's
-checkpoint says so. A Produce's time runs from when it was due, one each millisecond.
+checkpoint says so. Beside it a Produce is sent each millisecond.
 """
 
 import random
@@ -104,10 +104,12 @@ def _dirty(server: Server) -> Iterator[Callable[[], int]]:
             connection.close()
         for path in topics.log_files(server, topic):
             topics.sync(path, drop=False)
-        yield lambda: _clean(server, topic)
+        admin = AdminClient({"bootstrap.servers": server.address})
+        admin.list_topics(topic, TIMEOUT_S)  # it has connected, which a producer would notice
+        yield lambda: _clean(server, topic, admin)
 
 
-def _clean(server: Server, topic: str) -> int:
+def _clean(server: Server, topic: str, admin: AdminClient) -> int:
     closed = topics.log_files(server, topic)[:-1]
     size = sum(path.stat().st_size for path in closed)
     last_base = int(closed[-1].stem)
@@ -115,7 +117,6 @@ def _clean(server: Server, topic: str) -> int:
         "min.cleanable.dirty.ratio", "0.01", incremental_operation=AlterConfigOpType.SET
     )
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
-    admin = AdminClient({"bootstrap.servers": server.address})
     admin.incremental_alter_configs([resource])[resource].result(TIMEOUT_S)
     checkpoint = server.logs / "cleaner-offset-checkpoint"
     deadline = time.monotonic() + TIMEOUT_S

@@ -108,9 +108,8 @@ def cold_reader_beside_producer(server: Server, seconds: float) -> Measured:
     """p99 in ms of Produces of one 1 KiB record, acks=1, sent each millisecond, while another
     connection reads 4 GB that are on the disk only, 4 MiB ahead (or as much as 15 s bring).
 
-    A Produce's time runs from when it was due. The CPU time is for each GiB read. The reader is a
-    process of its own: as a thread it would keep the producer waiting for the interpreter, the more
-    so the faster it is served.
+    The CPU time is for each GiB read. The reader is a process of its own: as a thread it would keep
+    the producer waiting for the interpreter, the more so the faster it is served.
     """
     topic = topics.filled(server, "cold", COLD_BYTES)
     topics.drop_from_page_cache(server, topic)
@@ -154,17 +153,18 @@ def _read_once(port: int, topic: str) -> int:
 def produce_until(
     reading: "Future[int]", connection: raw.RawConnection, frame: bytes
 ) -> list[float]:
-    """Seconds that each Produce took."""
+    """Seconds that each Produce took. One is sent each PRODUCE_INTERVAL_S, however many answers are
+    still to come; what this process is late by itself is not counted."""
     size = len(connection.ask(frame)) + 4
     times: list[float] = []
-    due_times: deque[float] = deque()
+    sent_times: deque[float] = deque()
     due = time.perf_counter()
     rest = size
-    while due_times or not reading.done():
+    while sent_times or not reading.done():
         now = time.perf_counter()
         if now >= due and not reading.done():
+            sent_times.append(now)
             connection.socket.sendall(frame)
-            due_times.append(due)
             due += PRODUCE_INTERVAL_S
             continue
         wait_s = max(due - now, 0) if not reading.done() else raw.TIMEOUT_S
@@ -172,6 +172,6 @@ def produce_until(
             continue
         rest -= len(connection.socket.recv(rest))
         if rest == 0:
-            times.append(time.perf_counter() - due_times.popleft())
+            times.append(time.perf_counter() - sent_times.popleft())
             rest = size
     return times
