@@ -8,15 +8,16 @@ import os
 import sys
 from typing import BinaryIO
 
-from brokerd.log.compaction.cleaning import clean
-from brokerd.log.compaction.jobs import GroupDone, decode_job
-from brokerd.log.compaction.offset_map import SEED_BYTES
-
 _NICENESS = 10  # behind the broker where both want the same core
 
 
 def serve(jobs: BinaryIO, answers: BinaryIO) -> None:
     """Do jobs until there are no more."""
+    # Loading these takes 0.3 s of a core, which is to be behind the broker, too: see main.
+    from brokerd.log.compaction.cleaning import clean
+    from brokerd.log.compaction.jobs import GroupDone, decode_job
+    from brokerd.log.compaction.offset_map import SEED_BYTES
+
     parent = os.getppid()
 
     def tell(line: bytes) -> None:
