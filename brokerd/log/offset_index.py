@@ -10,6 +10,7 @@ roll, flush or close, or every `PENDING_MAX`), which is safe because recovery re
 every segment that was not flushed. The file holds nothing but entries: it is never preallocated.
 """
 
+import errno
 import os
 from array import array
 from bisect import bisect_left, bisect_right
@@ -168,6 +169,7 @@ def write_at(path: str, data: bytes, position_bytes: int) -> None:
     try:
         written = os.pwrite(fd, data, position_bytes)
         if written != len(data):
-            raise OSError(28, f"{path}: only {written} of {len(data)} bytes could be written")
+            message = f"only {written} of {len(data)} bytes could be written"
+            raise OSError(errno.ENOSPC, message, path)
     finally:
         os.close(fd)

@@ -6,6 +6,7 @@ ended: below that every transaction was decided, so whoever looks for those that
 it need not look further. There is no file where there is no entry.
 """
 
+import errno
 import os
 import struct
 from typing import Final, NamedTuple
@@ -67,6 +68,6 @@ def write(path: str, entries: list[AbortedTxn], start: int) -> None:
     try:
         os.ftruncate(fd, start * ENTRY_BYTES)
         if os.pwrite(fd, data, start * ENTRY_BYTES) != len(data):
-            raise OSError(28, "it could not be written as a whole", path)
+            raise OSError(errno.ENOSPC, "it could not be written as a whole", path)
     finally:
         os.close(fd)

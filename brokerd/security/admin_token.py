@@ -31,9 +31,15 @@ def _create(path: Path) -> None:
             file.write(secrets.token_urlsafe(32) + "\n")
             file.flush()
             os.fsync(file.fileno())
-        os.link(written, path)
+        try:
+            os.link(written, path)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links: of two that begin at once the last holds
+            os.replace(written, path)
     finally:
-        os.unlink(written)
+        with suppress(FileNotFoundError):
+            os.unlink(written)
 
 
 def _load(path: Path) -> str:

@@ -23,9 +23,8 @@ from brokerd.cluster.client import ClusterClient
 from brokerd.cluster.image import ImageDelta, TopicInfo
 from brokerd.cluster.requests import ClusterSettings, Endpoint
 from brokerd.config import BrokerConfig
-from brokerd.config_values import LONG_MAX
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.limits import INT32_MAX
+from brokerd.limits import INT32_MAX, INT64_MAX
 from brokerd.log.compaction.cleaner import Cleaner
 from brokerd.log.housekeeping import FLUSH_LOOK_MS, DutyTimes
 from brokerd.log.log_config import LogConfig
@@ -325,7 +324,7 @@ class Broker:
 def _flush_interval_ms(config: BrokerConfig) -> int:
     """How often is looked for logs to be flushed: Kafka never does unless it is told how often."""
     told_ms = config.log_flush_scheduler_interval_ms
-    return told_ms if told_ms < LONG_MAX else FLUSH_LOOK_MS
+    return told_ms if told_ms < INT64_MAX else FLUSH_LOOK_MS
 
 
 def _cluster_settings(config: BrokerConfig, cluster_id: str, log_dir: str) -> ClusterSettings:

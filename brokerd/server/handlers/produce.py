@@ -2,8 +2,8 @@
 
 `add_run` checks the batches of requests that follow each other and files them under their
 partitions; `commit` appends, then answers in order. Most requests repeat the one before up to the
-records: same client, same topic, same partition. Such a request is recognised by comparing that one
-prefix (the connection's `ProduceMemo`), and its reply is packed from a template.
+records: same client, same topic, same partition. Such a request is recognised by its
+prefix (a `ProduceMemo`, which all connections share), and its reply is packed from a template.
 
 Batches that need work before they are appended, and all behind them, go through the partition's
 queue (`server/append_queues.py`) and are answered when they come back.

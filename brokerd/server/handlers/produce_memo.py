@@ -1,4 +1,4 @@
-"""What a Produce that begins like the connection's last one needs no second look at."""
+"""What a Produce that begins like an earlier one needs no second look at."""
 
 from __future__ import annotations
 

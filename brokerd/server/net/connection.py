@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-TOGETHER_BYTES_MAX = 1 << 14
+REPLIES_TOGETHER_BYTES_MAX = 1 << 14
 """Replies up to this size leave with those to other clients, at the end of the loop's turn."""
 WAITING_BYTES_MAX = 1 << 17
 """More than this does not wait in the shared buffer; the rest is room enough for a receive."""
@@ -180,7 +180,7 @@ class Connection:
             router.turn.wait(self, start_s)
         else:
             if self.output.unsent:
-                if self.output.held_bytes < TOGETHER_BYTES_MAX:
+                if self.output.held_bytes < REPLIES_TOGETHER_BYTES_MAX:
                     router.turn.send(self)
                 else:
                     self.flush()

@@ -1,5 +1,7 @@
 """The admin port's token file."""
 
+import errno
+import os
 import secrets
 from pathlib import Path
 
@@ -29,6 +31,20 @@ def test_a_crash_while_it_is_made_leaves_no_file_that_is_refused_later(
         with pytest.raises(KeyboardInterrupt):
             load_or_create(path)
     assert len(load_or_create(path)) >= 32
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_it_is_made_where_files_have_one_name_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", refuse)
+    path = tmp_path / "token"
+    token = load_or_create(path)
+    assert load_or_create(path) == token
+    assert path.stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [path]
 
 
