@@ -151,7 +151,7 @@ class ControllerService:
         marked = await self._zookeeper.children(paths.DELETE_TOPICS, self._markers_watch)
         self._core = core
         await self._write(core.load(topics, loaded, marked, last[1].czxid if last else -1))
-        self._due |= {"brokers", "markers", "applied", "log-dirs", "purge"}
+        self._due |= {"brokers", "markers", "applied", "log-dirs", "purge", "epochs"}
         self._wake.set()
         logger.info(
             "controller epoch %d is in office: %d brokers, %d topics, %d partitions, %.0f ms",
@@ -185,8 +185,7 @@ class ControllerService:
         if due & {"topics", "grown"}:
             await self._topics_changed(grown="grown" in due)
         if "epochs" in due:
-            asked, self._epochs_asked = self._epochs_asked, {}
-            await self._write(self._core.epochs_asked(asked))
+            await self._renew_epochs()
         if due & {"topics", "markers"}:
             await self._take_markers()
             await self._announce_deletions()
@@ -247,6 +246,16 @@ class ControllerService:
                 if known is None or known.replicas != topic.node.replicas:
                     changed[topic.name] = (await self._with_id(topic)).node
             await self._write(self._core.topics_changed(changed))
+
+    async def _renew_epochs(self) -> None:
+        """What is not written stays asked for: all is read anew then, and it is decided again."""
+        asked, self._epochs_asked = self._epochs_asked, {}
+        wanted = [state for state in self._core.epochs_asked(asked) if state is not None]
+        try:
+            await self._write(wanted)
+        finally:
+            missing = [(s.topic, s.partition) for s in wanted if not self._is_written(s)]
+            self._epochs_asked = dict.fromkeys(missing) | self._epochs_asked
 
     # -- deletions -----------------------------------------------------------------------------
 

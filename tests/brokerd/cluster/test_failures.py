@@ -117,6 +117,29 @@ async def test_a_successor_tells_what_its_predecessor_wrote_but_did_not_announce
             await members.until(lambda m=member: _shown(m)[index][1] == 9)
 
 
+async def test_new_epochs_that_are_asked_for_while_the_controller_reads_anew_are_given(
+    members: Members,
+) -> None:
+    (only,) = await members.start(1)
+    await _topic(only, partitions=2)
+    service = only.client._service
+    assert service is not None
+    service.reconnected()
+    assert await only.client.renew_epochs([("t", 0)], timeout_ms=10_000) == {}
+    assert [epoch for _, epoch, _ in _shown(only)] == [1, 0]
+
+
+async def test_new_epochs_that_cannot_be_written_are_given_when_all_has_been_read_anew(
+    members: Members,
+) -> None:
+    (only,) = await members.start(1)
+    await _topic(only, partitions=2)
+    path = "/brokers/topics/t/partitions/1/state"
+    members.kazoo.set(path, json.dumps(members.node(path)).encode())  # the version is another one
+    assert await only.client.renew_epochs([("t", 0), ("t", 1)], timeout_ms=10_000) == {}
+    assert [epoch for _, epoch, _ in _shown(only)] == [1, 1]
+
+
 async def test_changes_are_told_in_one_entry_and_purged_when_all_have_applied_them(
     members: Members,
 ) -> None:
