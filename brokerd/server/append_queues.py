@@ -14,9 +14,8 @@ that are being received. A batch whose connection has gone is appended all the s
 be had it come a moment earlier; one whose partition is led by another broker by then, or is
 deleted, is refused.
 
-What a client pipelines behind such a batch finds it in the log, as in Kafka, which handles one
-request of a connection at a time: more Produces go on, since they queue up behind each other, and
-at anything else the connection is held until its batches are done.
+What a client pipelines behind such a batch finds it in the log: more Produces go on, since they
+queue up behind each other, and at anything else the connection is held until its batches are done.
 """
 
 from __future__ import annotations
@@ -122,7 +121,6 @@ class AppendQueues:
         self._memory = memory
         self._loop = asyncio.get_running_loop()
         self.by_partition: dict[Partition, _Queue] = {}
-        self._awaited: set[Connection] = set()
         self._cold: deque[_Queue] = deque()
         self._taking_up: asyncio.Task[None] | None = None
         self._threads: ThreadPoolExecutor | None = None
@@ -145,7 +143,7 @@ class AppendQueues:
         entries = [
             _Entry(connection, bytearray(batch), work.get(i)) for i, batch in enumerate(batches)
         ]
-        connection.batches_queued += len(entries)
+        connection.produces_open += len(entries)
         size_bytes = sum(entry.size_bytes for entry in entries)
         queue.waiting += entries
         queue.size_bytes += size_bytes
@@ -178,12 +176,6 @@ class AppendQueues:
             return
         queue.at_work = entries = queue.take()
         self._returned(queue, entries, [entry.batch for entry in entries])
-
-    def hold_until_done(self, connection: Connection) -> None:
-        """Nothing more of a connection is served until the batches that it has queued are done."""
-        if connection not in self._awaited:
-            self._awaited.add(connection)
-            connection.hold()
 
     def _send_out(self, queue: _Queue) -> None:
         if self._closed:
@@ -222,19 +214,13 @@ class AppendQueues:
                 self._empty.set()
         for entry, result in zip(entries, results, strict=True):
             entry.outcome.tell(result)
-            self._is_done(entry.connection)
+            entry.connection.produces_open -= 1
+            entry.connection.go_on_if_done()
         self._memory.repay(size_bytes)
         if queue.held and not queue.is_filled_to(0.5):
             held, queue.held = queue.held, set()
             for connection in held:
                 connection.let_go()
-
-    def _is_done(self, connection: Connection) -> None:
-        """One more of its batches."""
-        connection.batches_queued -= 1
-        if not connection.batches_queued and connection in self._awaited:
-            self._awaited.remove(connection)
-            connection.let_go()
 
     def _append(
         self, partition: Partition, done: Sequence[Batch | KafkaError]
@@ -265,7 +251,6 @@ class AppendQueues:
         """Forget what is queued; nothing is appended any more."""
         self._closed = True
         self.by_partition.clear()
-        self._awaited.clear()
         if self._threads is not None:
             threads, self._threads = self._threads, None
             await asyncio.to_thread(threads.shutdown, wait=True, cancel_futures=True)

@@ -2,9 +2,10 @@
 
 Produce and Fetch get their bytes directly. A run of Produces in one receive is collected and
 appended together, a short one together with those of other clients in the same turn of the loop; it
-is closed before any other request is served, and waited for where it went through a queue, so that
-what a client sees is the order it asked in. All other requests are decoded by the message door and
-served by the table.
+is closed before any other request is served, and waited for where a queue or the disk has it. All
+other requests are decoded by the message door and served by the table; where a handler waits, what
+comes behind waits for its answer. So a client finds done what it asked before, as in Kafka, which
+serves one request of a connection at a time.
 """
 
 from __future__ import annotations
@@ -120,14 +121,17 @@ class Router:
             frame_end = position + 4 + size
             if frame_end > end or size < SMALLEST_REQUEST_BYTES:
                 break  # a bad size is seen by the connection, which has to keep the rest
+            if connection.tasks_open:
+                connection.hold_until_done()
+                break
             if api_key == 0 and PRODUCE_VERSION_MIN <= version <= PRODUCE_VERSION_MAX:
                 position, count = produces.add_run(connection, buffer, view, position, end)
                 served += count
             else:
                 if produces.waiting:
                     self.turn.commit()
-                if connection.batches_queued:
-                    self._broker.appends.hold_until_done(connection)
+                if connection.produces_open:
+                    connection.hold_until_done()
                     break
                 others += 1
                 others_bytes += size
@@ -200,6 +204,7 @@ class Router:
         except Exception as error:
             self._answer_error(connection, context, request, error)
             return
+        connection.tasks_open += 1
         slot = connection.output.reserve(TASK_BYTES + len(body))
         since = self.times.leaves(connection, context.api_key)
         task = asyncio.ensure_future(
@@ -222,6 +227,8 @@ class Router:
         except Exception as error:
             frame = self._error_frame(context, request, error)
         connection.deliver(slot, [frame])
+        connection.tasks_open -= 1
+        connection.go_on_if_done()
         self.times.answered(connection, since)
 
     def _answer_error(

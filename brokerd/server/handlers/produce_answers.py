@@ -79,8 +79,8 @@ class Pending:
         slot: Slot | None = None,
         since: Since | None = None,
     ) -> None:
-        """Replies, or parks an acks=all until the high watermark has passed its records, and an
-        acks=1 until those are synced that flush.messages has synced.
+        """Replies, or parks an acks=all until the high watermark has passed its records, and
+        others until those are synced that flush.messages has synced.
 
         `slot` is where the reply goes if the next place is not its own, and `since` is given if the
         request has waited already.
@@ -99,18 +99,14 @@ class Pending:
                 behind[len(replies)] = (each.partition, last_offset)
             replies.append(reply)
         if request.acks == 0:
-            wrong = next((reply for reply in replies if reply.error), None)
-            if wrong is not None:  # nothing can be answered; Kafka tells by closing, too
-                connection.close(
-                    f"a Produce with acks=0 failed: {ErrorCode(wrong.error).name} {wrong.message}"
-                )
-        elif behind:
+            _tell_by_closing(connection, replies)
+        if behind and not connection.closed:
             AwaitDurable(broker, connection, self, replies, behind, slot).park(since)
             return
-        elif slot is None:
-            connection.output.add_parts([self.frame(replies)])
-        else:
+        if slot is not None:
             connection.deliver(slot, [self.frame(replies)])
+        elif request.acks:
+            connection.output.add_parts([self.frame(replies)])
         if since is not None:
             broker.times.answered(connection, since)
 
@@ -118,6 +114,14 @@ class Pending:
         """The response with its length, as it goes to the client."""
         body = encode_produce_response(self.version, replies)
         return response_frame(ApiKey.PRODUCE, self.version, self.correlation_id, body)
+
+
+def _tell_by_closing(connection: Connection, replies: list[PartitionReply]) -> None:
+    """With acks=0 nothing can be answered; Kafka tells what is wrong by closing, too."""
+    wrong = next((reply for reply in replies if reply.error), None)
+    if wrong is not None:
+        name = ErrorCode(wrong.error).name
+        connection.close(f"a Produce with acks=0 failed: {name} {wrong.message}")
 
 
 class AwaitAppends:
@@ -164,7 +168,10 @@ def _reached(partition: Partition, request: ProduceRequest) -> int:
 
 class AwaitDurable:
     """A request whose records are appended and not yet as safe as it (or their topic) asks for:
-    with acks=all on all in-sync replicas, where flush.messages says so on the disk."""
+    with acks=all on all in-sync replicas, where flush.messages says so on the disk.
+
+    With acks=0 there is no answer, but what the client asks behind it waits for the disk as well.
+    """
 
     __slots__ = ("_behind", "_broker", "_connection", "_pending", "_replies", "_slot")
 
@@ -191,6 +198,7 @@ class AwaitDurable:
         """
         request = self._pending.request
         timeout_s = request.timeout_ms / 1000
+        self._connection.produces_open += 1
         self._broker.parked.park(
             self._connection,
             {partition for partition, _ in self._behind.values()},
@@ -226,7 +234,10 @@ class AwaitDurable:
     def _finish(self, error: ErrorCode) -> None:
         for place in list(self._behind):
             self._fail(place, error)
-        self._connection.deliver(self._slot, [self._pending.frame(self._replies)])
+        answer = [self._pending.frame(self._replies)] if self._pending.request.acks else []
+        self._connection.deliver(self._slot, answer)
+        self._connection.produces_open -= 1
+        self._connection.go_on_if_done()
 
 
 def _reply(wanted: PartitionRecords, placed: Placed) -> tuple[PartitionReply, int]:

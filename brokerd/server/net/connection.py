@@ -53,10 +53,10 @@ class Connection:
     """A non-blocking socket of our own on the event loop."""
 
     __slots__ = (
-        "_buffers", "_fd", "_filled", "_frame", "_frame_size", "_head", "_holds", "_kept", "_loop",
-        "_network", "_reading", "_receive_bytes", "_receiving", "_router", "_socket", "_writing",
-        "active_at", "batches_queued", "blocked_at", "closed", "fetch_memo", "last_header",
-        "listener", "output", "parked", "peer_host", "produce_memo",
+        "_awaits", "_buffers", "_fd", "_filled", "_frame", "_frame_size", "_head", "_holds",
+        "_kept", "_loop", "_network", "_reading", "_receive_bytes", "_receiving", "_router",
+        "_socket", "_writing", "active_at", "blocked_at", "closed", "fetch_memo", "last_header",
+        "listener", "output", "parked", "peer_host", "produce_memo", "produces_open", "tasks_open",
     )  # fmt: skip
 
     def __init__(
@@ -82,7 +82,9 @@ class Connection:
         self._receive_bytes = router.receive_bytes_max
         self._reading = self._writing = self._receiving = False
         self._holds = 0
-        self.batches_queued = 0  # see server/append_queues.py
+        self._awaits = False
+        self.produces_open = 0  # batches queued, and Produces whose records are not safe yet
+        self.tasks_open = 0  # requests other than Produce and Fetch that are not answered yet
         self.output = output
         self.peer_host = peer_host
         self.listener = listener
@@ -147,6 +149,18 @@ class Connection:
         self._holds -= 1
         if self.output.held_bytes <= HELD_BYTES_MAX:
             self.resume()
+
+    def hold_until_done(self) -> None:
+        """Serves nothing more until what is open (`produces_open`, `tasks_open`) is done."""
+        if not self._awaits:
+            self._awaits = True
+            self.hold()
+
+    def go_on_if_done(self) -> None:
+        """To be called when something that was open is done."""
+        if self._awaits and not (self.produces_open or self.tasks_open):
+            self._awaits = False
+            self.let_go()
 
     def _pause(self) -> None:
         if self._reading:

@@ -29,7 +29,7 @@ class Client:
     """Stands for a connection: something that can be held."""
 
     def __init__(self) -> None:
-        self.holds = self.batches_queued = 0
+        self.holds = self.produces_open = 0
         self.was_held = False
 
     def hold(self) -> None:
@@ -38,6 +38,9 @@ class Client:
 
     def let_go(self) -> None:
         self.holds -= 1
+
+    def go_on_if_done(self) -> None:
+        pass
 
 
 class Bench:
