@@ -81,6 +81,7 @@ class Feed:
             infos = await self._read_infos(run)
             await self._tell(self._image.take_topics(infos))
             found.update(info.name for info in infos)
+        self.settling.all_read()
         await self._tell(self._image.remove_topics(await self._gone(found, marked)))
         await self._stop_what_is_marked(marked)
         self._number = max(entries, default=NOTHING)

@@ -34,21 +34,30 @@ class Settling:
 
     def __init__(self) -> None:
         self._waiting: set[Partition] = set()
+        self._read: set[Partition] = set()
         self._moved = asyncio.Event()
 
     def begin(self) -> None:
-        """Everything is read anew."""
-        self._waiting.clear()
+        """Everything is read anew; what was waited for before is so until `all_read`."""
+        self._read = set()
 
     def await_state(self, partition: Partition) -> None:
         """A state was read that will be written anew."""
-        self._waiting.add(partition)
+        self._read.add(partition)
+
+    def all_read(self) -> None:
+        """There are no more states than those read since `begin`."""
+        if self._read != self._waiting:
+            self._waiting = self._read
+            self._moved.set()
 
     def settle(self, partitions: Iterable[Partition]) -> None:
         """These were written anew, or are deleted."""
-        if self._waiting:
+        waited_for = len(self._waiting)
+        if waited_for:
             self._waiting.difference_update(partitions)
-            self._moved.set()
+            if len(self._waiting) < waited_for:
+                self._moved.set()
 
     async def wait(self, patience_s: float) -> int:
         """Until nothing is waited for; how many partitions were given up."""

@@ -90,7 +90,10 @@ class Router:
 
         Where it `may_wait`, Produces may be left for the end of the turn, with the buffer's bytes.
         """
+        waiting = self._round.waiting
         try:
+            if waiting and waiting[0][0] is connection:  # once more in a turn: others came between
+                self.turn.commit()
             position = self._frames(connection, buffer, view, start, end)
             if self._round.waiting and not (
                 may_wait

@@ -10,12 +10,15 @@ others find them awake. A client that is alone in its turn is served and answere
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from brokerd.metrics import LoopTimes
     from brokerd.server.net.connection import Connection
     from brokerd.server.request_times import RequestTimes
+
+logger = logging.getLogger(__name__)
 
 
 class Appends(Protocol):
@@ -28,13 +31,14 @@ class Appends(Protocol):
 class Turn:
     """The connections that were served in the turn under way and have something to wait for."""
 
-    __slots__ = ("_appends", "_connections", "_loop", "_since", "_times")
+    __slots__ = ("_answered", "_appends", "_connections", "_loop", "_since", "_times")
 
     def __init__(self, loop: LoopTimes, times: RequestTimes, appends: Appends) -> None:
         self._loop = loop
         self._times = times
         self._appends = appends
         self._connections: list[Connection] = []
+        self._answered = 0  # so many of them, from the first, only wait to be sent to
         self._since: tuple[Connection, float] | None = None
 
     def begin(self) -> None:
@@ -54,23 +58,28 @@ class Turn:
 
     def commit(self) -> None:
         """Appends what waits, and answers into the connections' queues."""
+        since, self._since = self._since, None
         self._appends.commit()
-        if self._since is not None:
-            since, self._since = self._since, None
+        self._answered = len(self._connections)
+        if since is not None:
             self._times.receive_ends(*since)
 
     def send(self, connection: Connection) -> None:
         """Sends what a connection has, now or, if others are still to be served, after them."""
         if self.has_others:
             self._add(connection)
+            self._answered = len(self._connections)  # nothing waits, else it came by `wait`
             return
         if self._connections:
             self._end()
         connection.flush()
 
     def fail(self) -> None:
-        """What waits will not be appended, so its clients are told by closing."""
-        waiting, self._connections, self._since = self._connections, [], None
+        """What waits will not be appended, so its clients are told by closing; the others keep
+        their replies."""
+        self._since = None
+        waiting = self._connections[self._answered :]
+        del self._connections[self._answered :]
         for connection in waiting:
             connection.close("an unexpected error in the broker")
 
@@ -81,7 +90,15 @@ class Turn:
 
     def _end(self) -> None:
         if self._since is not None:
-            self.commit()
-        waiting, self._connections = self._connections, []
+            try:
+                self.commit()
+            except Exception:
+                logger.exception("the Produces of several clients could not be appended")
+                self.fail()
+        waiting, self._connections, self._answered = self._connections, [], 0
         for connection in waiting:
-            connection.flush()
+            try:
+                connection.flush()
+            except Exception:
+                logger.exception("%s could not be answered", connection.peer_host)
+                connection.close("an unexpected error in the broker")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from brokerd.cluster import client
+from brokerd.cluster.settling import Settling
 from tests.brokerd.cluster.members import Member, Members
 from tests.support.zookeeper import ZooKeeper
 
@@ -70,3 +71,32 @@ async def test_a_controller_that_does_nothing_is_not_waited_for_for_ever(
     await again.client.settled()
     assert "has not dealt with 2 partitions" in caplog.text
     assert set(epochs(again, "t").values()) == {0}
+
+
+async def test_what_becomes_of_other_partitions_does_not_make_it_wait_longer() -> None:
+    settling = Settling()
+    settling.begin()
+    settling.await_state(("t", 0))
+    settling.all_read()
+    waiting = asyncio.ensure_future(settling.wait(0.1))
+    for number in range(500):
+        settling.settle([("busy", number)])
+        await asyncio.sleep(0.01)
+        if waiting.done():
+            break
+    assert waiting.done()
+    assert await waiting == 1
+
+
+async def test_what_is_found_settled_when_all_is_read_anew_is_not_waited_for() -> None:
+    settling = Settling()
+    settling.await_state(("t", 0))
+    settling.all_read()
+    async with asyncio.timeout(20):
+        waiting = asyncio.ensure_future(settling.wait(1e9))
+        await asyncio.sleep(0)
+        settling.begin()
+        await asyncio.sleep(0)
+        assert not waiting.done(), "it is not known yet"
+        settling.all_read()
+        assert await waiting == 0

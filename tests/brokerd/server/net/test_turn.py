@@ -10,11 +10,15 @@ from brokerd.server.net.turn import Turn
 class Client:
     """Stands for a connection."""
 
+    peer_host = "here"
+
     def __init__(self, name: str, done: list[str]) -> None:
         self._name = name
         self._done = done
 
     def flush(self) -> None:
+        if self._name == "bad":
+            raise RuntimeError
         self._done.append(self._name)
 
     def close(self, reason: str) -> None:
@@ -26,8 +30,11 @@ class Appends:
 
     def __init__(self, done: list[str]) -> None:
         self._done = done
+        self.fails = False
 
     def commit(self) -> None:
+        if self.fails:
+            raise RuntimeError
         self._done.append("appended")
 
     def receive_ends(self, connection: Any, start_s: float) -> None:
@@ -118,3 +125,46 @@ async def test_what_waits_with_what_cannot_be_served_is_told_by_closing() -> Non
     turn.fail()
     await asyncio.sleep(0)
     assert done == ["a closed: an unexpected error in the broker"]
+
+
+async def test_those_that_only_wait_for_their_replies_get_them_though_another_cannot_be_served() -> (
+    None
+):
+    turn, done = turn_of(9)
+    serve(turn, "a", done)
+    receive(turn, "b", 1.0, done)
+    turn.commit()
+    serve(turn, "c", done)
+    receive(turn, "d", 2.0, done)
+    turn.fail()
+    receive(turn, "e", 3.0, done)
+    await asyncio.sleep(0)
+    assert done == [
+        "appended", "timed since 1.0", "d closed: an unexpected error in the broker",
+        "appended", "timed since 3.0", "a", "b", "c", "e",
+    ]  # fmt: skip
+
+
+async def test_a_turn_that_could_not_be_ended_leaves_nobody_to_wait() -> None:
+    loop = LoopTimes()
+    loop.waking = 9
+    done: list[str] = []
+    appends: Any = Appends(done)
+    turn = Turn(loop, appends, appends)
+    serve(turn, "a", done)
+    receive(turn, "b", 1.0, done)
+    appends.fails = True
+    await asyncio.sleep(0)
+    assert done == ["b closed: an unexpected error in the broker", "a"]
+    appends.fails = False
+    receive(turn, "c", 2.0, done)
+    await asyncio.sleep(0)
+    assert done[2:] == ["appended", "timed since 2.0", "c"]
+
+
+async def test_one_that_cannot_be_sent_to_does_not_keep_the_others_from_their_replies() -> None:
+    turn, done = turn_of(9)
+    for name in ("a", "bad", "c"):
+        serve(turn, name, done)
+    await asyncio.sleep(0)
+    assert done == ["a", "bad closed: an unexpected error in the broker", "c"]
