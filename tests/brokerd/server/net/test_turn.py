@@ -127,9 +127,7 @@ async def test_what_waits_with_what_cannot_be_served_is_told_by_closing() -> Non
     assert done == ["a closed: an unexpected error in the broker"]
 
 
-async def test_those_that_only_wait_for_their_replies_get_them_though_another_cannot_be_served() -> (
-    None
-):
+async def test_those_that_only_wait_for_their_replies_get_them_though_another_fails() -> None:
     turn, done = turn_of(9)
     serve(turn, "a", done)
     receive(turn, "b", 1.0, done)
