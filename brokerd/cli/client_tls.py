@@ -9,6 +9,11 @@ from brokerd.config_tls import TlsSettings, is_tls_key, tls_settings
 from brokerd.security.tls import TlsError, client_context, pem
 
 _IDENTIFICATION = "ssl.endpoint.identification.algorithm"
+_TLS = "ssl."
+_JAVA_ONLY = (
+    "ssl.engine.factory.class", "ssl.keymanager.algorithm", "ssl.provider",
+    "ssl.secure.random.implementation", "ssl.trustmanager.algorithm",
+)  # fmt: skip
 _PLAIN = ("ssl.cipher.suites", "ssl.key.password")
 
 
@@ -40,11 +45,13 @@ def _settings(properties: Mapping[str, str]) -> TlsSettings:
 
 
 def for_librdkafka(properties: Mapping[str, str]) -> dict[str, str]:
-    """The same properties, those of TLS in librdkafka's names. Raises CliError."""
-    if properties.get("security.protocol", "").upper() != "SSL":
-        return dict(properties)
+    """The same properties, those of TLS in librdkafka's names, or left out without TLS. Raises
+    CliError."""
+    if properties.get("security.protocol", "").upper() not in ("SSL", "SASL_SSL"):
+        return {key: value for key, value in properties.items() if not key.startswith(_TLS)}
     settings = _settings(properties)
     given = {key: value for key, value in properties.items() if not is_tls_key(key)}
+    given = {key: value for key, value in given.items() if key not in _JAVA_ONLY}
     given |= {key: properties[key] for key in _PLAIN if key in properties}
     if _IDENTIFICATION in given:
         given[_IDENTIFICATION] = given[_IDENTIFICATION] or "none"

@@ -6,14 +6,14 @@ were.
 
 import random
 import re
-import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from brokerd.cli import librdkafka, signals
+from brokerd.cli import java_settings, librdkafka, signals
+from brokerd.cli.client_tls import for_librdkafka
 from brokerd.cli.group_formatters import (
     GroupLinesFormatter,
     GroupsFormatter,
@@ -41,8 +41,19 @@ from brokerd.cluster.names import is_topic_name
 
 POLL_S = 0.2
 BATCH = 500
-METADATA_MAX_AGE_MS = 300_000
-_INVALID_TOPIC = "org.apache.kafka.common.errors.InvalidTopicException"
+_METADATA_MAX_AGE_MS = 300_000
+_RESET = "auto.offset.reset"
+_MERGED = (
+    ("isolation.level", "isolation-level", "read_uncommitted"),
+    ("group.id", "group", None),
+)
+"""As ConsoleConsumerOptions of 3.9 merges them."""
+_OURS = {
+    "metadata.max.age.ms": _METADATA_MAX_AGE_MS,
+    "check.crcs": True,
+    "enable.partition.eof": False,
+}
+_ERRORS = "org.apache.kafka.common.errors."
 _PACKAGE = "org.apache.kafka.tools.consumer."
 _PLAIN = ("DefaultMessageFormatter", "LoggingMessageFormatter", "NoOpMessageFormatter")
 _INTERNAL: dict[str, Callable[[], RecordFormatter]] = {
@@ -95,41 +106,48 @@ def console_consumer(arguments: Sequence[str]) -> int:
 def _run(options: Options) -> int:
     _check(options)
     formatter = _formatter(options)
-    config = _settings(options)
+    settings = _settings(options)
     pattern = None if options.include is None else compiled(options.include)
     if options.topic == "":
         raise CliError("Topic collection to subscribe to cannot contain null or empty topic")
     from confluent_kafka import Consumer
 
-    consumer = librdkafka.make(Consumer, config)
+    translated = java_settings.consumer(for_librdkafka(settings))
     ended = _Ended()
+    consumer: Any = None
     try:
-        if options.topic is not None and not is_topic_name(options.topic):
-            _end(f"{_INVALID_TOPIC}: Invalid topics: [{options.topic}]")
+        wrong = _refused(options, settings)
+        if wrong is not None:
+            _end(f"{_ERRORS}{wrong}")
             return 0
-        matching = _begin(consumer, options, pattern, config)
-        return _consume(consumer, formatter, options, ended, matching)
+        ours = _OURS | {"allow.auto.create.topics": options.include is None}
+        consumer = librdkafka.make(Consumer, options, ours, translated)
+        matching = _begin(consumer, options, pattern, settings)
+        return _consume(consumer, formatter, options, ended, matching) or ended.exit_code
     finally:
         try:
             sys.stdout.flush()
         finally:
             print(f"Processed a total of {ended.count} messages", file=sys.stderr)
-            consumer.close()
+            if consumer is not None:
+                consumer.close()
         if options.enable_systest_events:
             print("shutdown_complete", flush=True)
 
 
-class _Ended:
+def _refused(options: Options, settings: Mapping[str, str]) -> str | None:
+    """What Java's consumer does not even ask the brokers for."""
+    if not settings["group.id"]:
+        return "InvalidGroupIdException: The configured groupId is invalid."
+    if options.topic is not None and not is_topic_name(options.topic):
+        return f"InvalidTopicException: Invalid topics: [{options.topic}]"
+    return None
+
+
+class _Ended(signals.Ending):
     """Whether to end, which a signal says; and how many records there were."""
 
-    def __init__(self) -> None:
-        self.now = False
-        self.count = 0
-        for number in signals.ending():
-            signal.signal(number, self._end)
-
-    def _end(self, *_: object) -> None:
-        self.now = True
+    count = 0
 
 
 def _check(options: Options) -> None:
@@ -150,8 +168,6 @@ def _check(options: Options) -> None:
     exclude(options, "include", "partition")
     if options.offset is not None:
         _offset(options.offset)
-    if options.isolation_level not in (None, "read_committed", "read_uncommitted"):
-        raise UsageError(f"--isolation-level {options.isolation_level} is not known")
 
 
 def _offset(text: str) -> int:
@@ -197,33 +213,21 @@ def _formatter(options: Options) -> RecordFormatter | None:
     return None if short == "NoOpMessageFormatter" else shown
 
 
-def _settings(options: Options) -> dict[str, Any]:
-    defaults: dict[str, Any] = {
-        "client.id": "console-consumer",
-        "auto.offset.reset": "earliest" if options.from_beginning else "latest",
-        "isolation.level": options.isolation_level or "read_uncommitted",
-        # what matches a pattern is there, unless it was deleted just now
-        "allow.auto.create.topics": options.include is None,
-        "metadata.max.age.ms": METADATA_MAX_AGE_MS,
-        "check.crcs": True,
-        "enable.partition.eof": False,
-    }
-    config = librdkafka.settings(
-        options, defaults, getattr(options, "consumer.config"), options.consumer_property
-    )
+def _settings(options: Options) -> dict[str, str]:
+    """By the names of Java's consumer, which 3.9's tool merges in this order."""
+    told = librdkafka.told(getattr(options, "consumer.config"), options.consumer_property)
     _check_groups(options)
-    if options.group:
-        config["group.id"] = options.group
-    if "group.id" not in config:
-        config["group.id"] = f"console-consumer-{random.randrange(100_000)}"
-        config.setdefault("enable.auto.commit", False)
-    reset = config["auto.offset.reset"]
+    settings = librdkafka.merged({"client.id": "console-consumer"} | told, options, _MERGED)
+    reset = settings.setdefault(_RESET, "earliest" if options.from_beginning else "latest")
     if options.from_beginning and reset != "earliest":
         raise CliError(
             "Can't simultaneously specify --from-beginning and "
             f"'auto.offset.reset={reset}', please remove one option"
         )
-    return config
+    if "group.id" not in settings:
+        settings["group.id"] = f"console-consumer-{random.randrange(100_000)}"
+        settings.setdefault("enable.auto.commit", "false")
+    return settings
 
 
 def _check_groups(options: Options) -> None:
@@ -246,7 +250,10 @@ def _check_groups(options: Options) -> None:
 
 
 def _begin(
-    consumer: Any, options: Options, pattern: "re.Pattern[str] | None", config: dict[str, Any]
+    consumer: Any,
+    options: Options,
+    pattern: "re.Pattern[str] | None",
+    settings: Mapping[str, str],
 ) -> MatchingTopics | None:
     if options.partition is not None:
         from confluent_kafka import TopicPartition
@@ -257,7 +264,12 @@ def _begin(
     if pattern is None:
         consumer.subscribe([options.topic])
         return None
-    return MatchingTopics(consumer, pattern, int(config["metadata.max.age.ms"]))
+    return MatchingTopics(
+        consumer,
+        pattern,
+        int(settings.get("metadata.max.age.ms", _METADATA_MAX_AGE_MS)),
+        internal=settings.get("exclude.internal.topics", "").strip().lower() == "false",
+    )
 
 
 def _consume(
@@ -274,12 +286,12 @@ def _consume(
         if messages:
             waiting_since = time.monotonic()
         elif _is_over(options.timeout_ms, waiting_since):
-            _end("org.apache.kafka.common.errors.TimeoutException")
+            _end(f"{_ERRORS}TimeoutException")
             return 0
         for message in messages:
             if message.error() is not None:
-                if _is_unreadable(message.error()):
-                    _end_unreadable(message)
+                if (why := _reason_to_end(message)) is not None:
+                    _end(why)
                     return 0
                 print(f"WARN {message.error().str()}", file=sys.stderr, flush=True)
                 continue
@@ -289,25 +301,29 @@ def _consume(
     return 0
 
 
-def _is_unreadable(error: Any) -> bool:
-    """Whether it says that a batch cannot be read: whose CRC, codec or format is not right."""
+def _reason_to_end(message: Any) -> str | None:
+    """As Kafka's tool, also with --skip-message-on-error, which is for records that cannot be
+    shown: a batch whose CRC, codec or format is not right (going on is not to be had: librdkafka
+    then reads from the middle of something), and no offset to begin at."""
     from confluent_kafka import KafkaError
 
-    return error.code() in (
+    partition, error = f"{message.topic()}-{message.partition()}", message.error()
+    if error.code() == KafkaError._AUTO_OFFSET_RESET:
+        return (
+            "org.apache.kafka.clients.consumer.NoOffsetForPartitionException: Undefined offset with"
+            f" no reset policy for partitions: [{partition}]"
+        )
+    if error.code() in (
         KafkaError._BAD_MSG,
         KafkaError._BAD_COMPRESSION,
         KafkaError._NOT_IMPLEMENTED,
         KafkaError._UNDERFLOW,
-    )
-
-
-def _end_unreadable(message: Any) -> None:
-    """As Kafka's tool, also with --skip-message-on-error, which is for records that cannot be
-    shown. (Going on is not to be had: librdkafka then reads from the middle of something.)"""
-    _end(
-        f"Record batch for partition {message.topic()}-{message.partition()} at offset"
-        f" {message.offset()} is invalid, cause: {message.error().str()}"
-    )
+    ):
+        return (
+            f"Record batch for partition {partition} at offset {message.offset()} is invalid,"
+            f" cause: {error.str()}"
+        )
+    return None
 
 
 def _end(why: str) -> None:

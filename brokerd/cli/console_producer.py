@@ -1,22 +1,33 @@
 """`brokerd console-producer`: Kafka's kafka-console-producer.sh. A line is a record."""
 
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
+from typing import Any
 
-from brokerd.cli import librdkafka
+from brokerd.cli import java_settings, librdkafka, signals
+from brokerd.cli.client_tls import for_librdkafka
 from brokerd.cli.numbers import int32, int64
 from brokerd.cli.options import CliError, OptionParser, Options, read_properties, require, run
 from brokerd.cli.record_text import LineReader
 
-LINGER_MS = 1000
-MAX_BLOCK_MS = 60_000
-MESSAGE_MAX_BYTES = 1_000_000
-"""librdkafka's default of the setting."""
+_PARTITIONER = "murmur2_random"  # the same partition as Kafka's own clients choose
 _SEPARATORS_BYTES = 1 << 20  # of a line that parses to a record of the longest kind
-_PIECE_BYTES = 1 << 16
 _IN_FLIGHT_S = 0.1
-_ACKS = {"all": "-1"}
+_MERGED = (
+    ("linger.ms", "timeout", 1000),
+    ("acks", "request-required-acks", -1),
+    ("request.timeout.ms", "request-timeout-ms", 1500),
+    ("retries", "message-send-max-retries", 3),
+    ("retry.backoff.ms", "retry-backoff-ms", 100),
+    ("send.buffer.bytes", "socket-buffer-size", 102_400),
+    ("buffer.memory", "max-memory-bytes", 32 << 20),
+    ("batch.size", "batch-size", 16_384),
+    ("batch.size", "max-partition-memory-bytes", 16_384),
+    ("metadata.max.age.ms", "metadata-expiry-ms", 300_000),
+    ("max.block.ms", "max-block-ms", 60_000),
+)
+"""As ConsoleProducer.producerProps of 3.9 merges them."""
 
 
 def console_producer(arguments: Sequence[str]) -> int:
@@ -27,18 +38,14 @@ def console_producer(arguments: Sequence[str]) -> int:
     parser.option("topic", "REQUIRED: the topic.", "TOPIC")
     parser.flag("sync", "Wait for the answer to each record.")
     parser.optional("compression-codec", "gzip (without a value), snappy, lz4, zstd.", "CODEC")
-    parser.option("batch-size", "Of a batch, in bytes.", "BYTES", int32, default=16384)
+    parser.option("batch-size", "Of a batch, in bytes.", "BYTES", int32)
     parser.option("max-partition-memory-bytes", "As --batch-size.", "BYTES", int32)
-    parser.option("message-send-max-retries", "How often to try again.", "N", int32, default=3)
-    parser.option("retry-backoff-ms", "Before another try.", "MS", int64, default=100)
-    parser.option("timeout", "How long a batch waits for more.", "MS", int64, default=LINGER_MS)
-    parser.option("request-required-acks", "all, 1 or 0.", "ACKS", default="-1")
-    parser.option(
-        "request-timeout-ms", "How long to wait for an answer.", "MS", int32, default=1500
-    )
-    parser.option(
-        "metadata-expiry-ms", "When to ask for leaders again.", "MS", int64, default=300000
-    )
+    parser.option("message-send-max-retries", "How often to try again.", "N", int32)
+    parser.option("retry-backoff-ms", "Before another try.", "MS", int64)
+    parser.option("timeout", "How long a batch waits for more.", "MS", int64)
+    parser.option("request-required-acks", "all, 1 or 0.", "ACKS")
+    parser.option("request-timeout-ms", "How long to wait for an answer.", "MS", int32)
+    parser.option("metadata-expiry-ms", "When to ask for leaders again.", "MS", int64)
     parser.option("max-block-ms", "When to give a record up.", "MS", int64)
     parser.option("max-memory-bytes", "Taken and not needed.", "BYTES", int64)
     parser.option("socket-buffer-size", "Taken and not needed.", "BYTES", int32)
@@ -59,81 +66,83 @@ def _run(options: Options) -> int:
     reader = LineReader(told | librdkafka.pairs(options.property))
     from confluent_kafka import Producer
 
-    config = _settings(options)
-    sender = _Sender(librdkafka.make(Producer, config), options.topic, options.sync)
-    most = int(config.get("message.max.bytes", MESSAGE_MAX_BYTES)) + _SEPARATORS_BYTES
+    settings = java_settings.producer(for_librdkafka(_settings(options)))
+    ours = {"partitioner": _PARTITIONER}
+    sender = _Sender(librdkafka.make(Producer, options, ours, settings), options)
+    most = int(settings.settings["message.max.bytes"]) + _SEPARATORS_BYTES
     prompt = sys.stdin.isatty() and sys.stdout.isatty()
+    ending = signals.Ending()
+    read = signals.Input(sys.stdin.fileno(), ending)
     try:
-        for number, text in enumerate(lines(sys.stdin.buffer, most, prompt=prompt), 1):
-            if text is None:
-                sender.refuse(f"Line {number} is longer than {most} bytes and is left out")
+        for number, text in enumerate(lines(read, most, cut=lambda: ending.now, prompt=prompt), 1):
+            if isinstance(text, LeftOut):
+                sender.refuse(f"Line {number} {text.value.format(most)} and is left out")
             else:
                 sender.send(reader.parse(text, number))
     finally:
         sender.flush()
-    return 1 if sender.failed else 0
+    return ending.exit_code or int(sender.failed)
 
 
-def _settings(options: Options) -> dict[str, Any]:
+def _settings(options: Options) -> dict[str, str]:
+    """By the names of Java's producer, which 3.9's tool merges in this order."""
+    told = librdkafka.told(getattr(options, "producer.config"), options.producer_property)
     codec = options.compression_codec
-    defaults = {
-        "client.id": "console-producer",
-        "linger.ms": options.timeout,
-        "compression.type": "none" if codec is None else codec or "gzip",
-        "acks": _ACKS.get(options.request_required_acks, options.request_required_acks),
-        "batch.size": options.max_partition_memory_bytes or options.batch_size,
-        "retries": options.message_send_max_retries,
-        "retry.backoff.ms": options.retry_backoff_ms,
-        "request.timeout.ms": options.request_timeout_ms,
-        "metadata.max.age.ms": options.metadata_expiry_ms,
-        "message.timeout.ms": max(options.max_block_ms or MAX_BLOCK_MS, options.timeout + 1),
-        "partitioner": "murmur2_random",  # the same partition as Kafka's own clients choose
-    }
-    file = getattr(options, "producer.config")
-    config = librdkafka.settings(options, defaults, file, options.producer_property)
-    if codec is not None:
-        config["compression.type"] = defaults["compression.type"]
-    return {"enable.idempotence": _may_be_idempotent(config)} | config
+    told["compression.type"] = "none" if codec is None else codec or "gzip"  # whatever was told
+    return librdkafka.merged({"client.id": "console-producer"} | told, options, _MERGED)
 
 
-def _may_be_idempotent(config: dict[str, Any]) -> bool:
-    """Whether nothing speaks against it: without a word of it Kafka's producer is so then."""
-    return (
-        config["acks"] in ("all", "-1")
-        and str(config["retries"]) != "0"
-        and str(config.get("max.in.flight.requests.per.connection", "5"))
-        in ("1", "2", "3", "4", "5")
-    )
+class LeftOut(Enum):
+    """Why a line is no record."""
+
+    TOO_LONG = "is longer than {} bytes"
+    NOT_WHOLE = "had not come to its end"
 
 
-def lines(data: BinaryIO, most: int, *, prompt: bool = False) -> Iterator[str | None]:
-    """Lines without their ends; bytes that are no UTF-8 come through unchanged.
+def lines(
+    read: Callable[[], bytes], most: int, *, cut: Callable[[], bool], prompt: bool = False
+) -> Iterator[str | LeftOut]:
+    """Lines without their ends; bytes that are no UTF-8 come through unchanged. `read` gives piece
+    by piece and at last an empty one; whether the input was cut off there, `cut` says.
 
-    One of more than `most` bytes is None at once; what else there is of it is read away in pieces:
-    no record is so long, and what comes from a pipe or a device may never end.
+    One of more than `most` bytes is left out, and what else there is of it is passed over as it
+    comes: no record is so long, and what comes from a pipe or a device may never end.
     """
+    rest, passing = b"", False
     while True:
         if prompt:
             print(">", end="", flush=True)
-        line = data.readline(most + len(b"\r\n"))
-        if not line:
-            return
-        bare = line.removesuffix(b"\n").removesuffix(b"\r")
-        if len(bare) <= most:
-            yield bare.decode("utf-8", "surrogateescape")
+        piece = read()
+        if not piece:
+            break
+        *whole, last = piece.split(b"\n")
+        for each in whole:
+            line, rest = rest + each, b""
+            if not passing:
+                yield _line(line, most)
+            passing = False
+        if passing:
             continue
-        yield None
-        while line and not line.endswith(b"\n"):
-            line = data.readline(_PIECE_BYTES)
+        rest += last
+        if len(rest) > most + len(b"\r"):
+            yield LeftOut.TOO_LONG
+            rest, passing = b"", True
+    if rest:
+        yield LeftOut.NOT_WHOLE if cut() else _line(rest, most)
+
+
+def _line(data: bytes, most: int) -> str | LeftOut:
+    bare = data.removesuffix(b"\r")
+    return LeftOut.TOO_LONG if len(bare) > most else bare.decode("utf-8", "surrogateescape")
 
 
 class _Sender:
     """Sends and names what could not be sent."""
 
-    def __init__(self, producer: Any, topic: str, sync: bool) -> None:
+    def __init__(self, producer: Any, options: Options) -> None:
         self._producer = producer
-        self._topic = topic
-        self._sync = sync
+        self._topic = options.topic
+        self._sync = options.sync
         self.failed = False
 
     def send(self, line: Any) -> None:
@@ -152,7 +161,7 @@ class _Sender:
                 self._done(error.args[0], line)
                 return
         if self._sync:
-            self._producer.flush()
+            self.flush()
         else:
             self._producer.poll(0)
 
@@ -162,7 +171,10 @@ class _Sender:
         print(f"ERROR {why}", file=sys.stderr, flush=True)
 
     def flush(self) -> None:
-        self._producer.flush()
+        """Waits for every answer; message.timeout.ms bounds it. In turns, so that a signal is
+        heard meanwhile."""
+        while self._producer.flush(_IN_FLIGHT_S):
+            pass
 
     def _done(self, error: Any, message: Any) -> None:
         if error is None:

@@ -27,7 +27,9 @@ Decoder = Callable[[Record], tuple[str | None, str | None]]
 """Key and value as text; None shows nothing."""
 Field = Callable[[bytes], str]
 
-STRING = "org.apache.kafka.tools.api.StringDecoder"
+_API = "org.apache.kafka.tools.api"
+_OLDER = "kafka.serializer"
+STRING = f"{_API}.StringDecoder"
 _CONSUMER = "consumer"
 DELETED = "<DELETE>"
 
@@ -60,10 +62,20 @@ def plain(key_class: str, value_class: str) -> Decoder:
     return decoder
 
 
+def deprecated(*class_names: str | None) -> list[str]:
+    """A line for each decoder that is named by its older name."""
+    lines = []
+    for each in class_names:
+        package, _, name = (each or "").rpartition(".")
+        if package == _OLDER:
+            lines.append(f"{each} is deprecated. Please use {_API}.{name} instead")
+    return lines
+
+
 def _field(class_name: str) -> Field:
     package, _, name = class_name.rpartition(".")
-    if name not in _FIELDS or package not in ("", "kafka.serializer", "org.apache.kafka.tools.api"):
-        known = ", ".join(f"org.apache.kafka.tools.api.{each}" for each in _FIELDS)
+    if name not in _FIELDS or package not in ("", _OLDER, _API):
+        known = ", ".join(f"{_API}.{each}" for each in _FIELDS)
         raise CliError(f"{class_name} is not a decoder that is built in; these are: {known}")
     return _FIELDS[name]
 

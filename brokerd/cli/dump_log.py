@@ -43,6 +43,7 @@ class Dump:
     index_sanity_only: bool
     verify_only: bool
     max_bytes: int
+    deprecated: list[str]
     indexes: dump_indexes.Findings = field(default_factory=dump_indexes.Findings)
     non_consecutive: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     unreadable: dict[str, int] = field(default_factory=dict)
@@ -81,6 +82,7 @@ def _run(options: Options) -> int:
         index_sanity_only=options.index_sanity_check,
         verify_only=options.verify_index_only,
         max_bytes=options.max_bytes,
+        deprecated=_deprecated(options),
     )
     for file in options.files.split(","):
         print(f"Dumping {file}")
@@ -105,6 +107,13 @@ def _decoder(options: Options) -> dump_decoders.Decoder | None:
         default = dump_decoders.STRING
         return dump_decoders.plain(key_class or default, value_class or default)
     return None
+
+
+def _deprecated(options: Options) -> list[str]:
+    """What Kafka's tool says of them before each segment."""
+    if options.offsets_decoder or options.transaction_log_decoder:
+        return []
+    return dump_decoders.deprecated(options.value_decoder_class, options.key_decoder_class)
 
 
 def _dump_file(dump: Dump, file: str) -> None:
@@ -140,6 +149,8 @@ def _dump_snapshot(dump: Dump, file: str) -> None:
 
 def _dump_data(dump: Dump, file: str) -> None:
     base_offset = dump_indexes.base_offset(file)
+    for line in dump.deprecated:
+        print(line)
     print(f"Log starting offset: {base_offset}")
     with open(file, "rb") as data:
         fd, size = data.fileno(), min(os.path.getsize(file), dump.max_bytes)

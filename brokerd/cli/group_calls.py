@@ -60,7 +60,7 @@ def describe(client: Client, group_id: str) -> Group:
         if group.error_code != ErrorCode.GROUP_ID_NOT_FOUND:
             check(int(group.error_code), getattr(group, "error_message", None))
         where = f"{wire.name(client.brokers[broker_id])}  ({broker_id})"
-        members = tuple(_member(each) for each in group.members)
+        members = tuple(sorted(map(_member, group.members), key=lambda each: each.member_id))
         state = group.group_state or "Dead"
         return Group(group_id, state, group.protocol_data, where, members)
 

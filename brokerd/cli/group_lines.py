@@ -50,11 +50,12 @@ def group_table(rows: Sequence[tuple[str, str, str]], *, types: bool, states: bo
 
 
 def offset_rows(group: Group, committed: Offsets, ends: Mapping[TopicPartition, int]) -> list[Row]:
-    """A row for each partition that is owned or was committed, owners with most of them first."""
+    """A row for each partition that is owned or was committed, owners with most of them first, and
+    of those with equally many the one that owns the first."""
     rows: list[Row] = []
     owned: set[TopicPartition] = set()
     members = [each for each in group.members if each.assignment]
-    for member in sorted(members, key=lambda each: -len(each.assignment)):
+    for member in sorted(members, key=lambda each: (-len(each.assignment), min(each.assignment))):
         owned.update(member.assignment)
         who = (member.member_id, member.host, member.client_id)
         rows += _partition_rows(group.group_id, member.assignment, committed, ends, who)

@@ -1,17 +1,19 @@
-"""Settings of Kafka's Java clients for librdkafka, which the console tools send and read with."""
+"""librdkafka's clients, which the console tools send and read with, by the settings of Kafka's."""
 
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from brokerd.cli.addresses import parse_addresses
 from brokerd.cli.client import name
-from brokerd.cli.client_tls import for_librdkafka
+from brokerd.cli.java_settings import Translated
 from brokerd.cli.options import CliError, Options, UsageError, read_properties
 
-_JAVA_ONLY = ("key.serializer", "value.serializer", "key.deserializer", "value.deserializer",
-              "max.block.ms", "buffer.memory", "partitioner.class", "max.poll.records",
-              "receive.buffer.bytes", "send.buffer.bytes", "default.api.timeout.ms")  # fmt: skip
+_NO_SUCH = re.compile(r'No such configuration property: "(.*)"', re.DOTALL)
+
+Merged = tuple[str, str, object]
+"""A setting, the option that gives it too, and what it is where neither says it."""
 
 
 def pairs(texts: Iterable[str] | None) -> dict[str, str]:
@@ -31,25 +33,51 @@ def bootstrap(options: Options) -> str:
     return ",".join(map(name, parse_addresses(text)))
 
 
-def settings(
-    options: Options, defaults: Mapping[str, Any], file: str | None, given: list[str] | None
-) -> dict[str, Any]:
-    """What goes to librdkafka: ours, then the file's, then those of the command line; but the
-    brokers are those of --bootstrap-server whatever a file names."""
-    brokers = {"bootstrap.servers": bootstrap(options)}
-    client = {"log_level": 0} | dict(defaults)
-    told = for_librdkafka(read_properties(file) | pairs(given))
-    return client | {key: told[key] for key in told if key not in _JAVA_ONLY} | brokers
+def told(file: str | None, given: list[str] | None) -> dict[str, str]:
+    """The settings of a file and those of the command line, which go before them."""
+    return read_properties(file) | pairs(given)
 
 
-def make(kind: Any, config: dict[str, Any]) -> Any:
-    """A producer or consumer; CliError for a setting that librdkafka does not take."""
+def merged(
+    settings: Mapping[str, str], options: Options, table: Iterable[Merged]
+) -> dict[str, str]:
+    """As CommandLineUtils.maybeMergeOptions: what an option says goes before what was told, and
+    that before the option's default."""
+    found = dict(settings)
+    for setting, option, default in table:
+        value = getattr(options, option.replace("-", "_"))
+        if value is not None:
+            found[setting] = str(value)
+        elif setting not in found and default is not None:
+            found[setting] = str(default)
+    return found
+
+
+def make(kind: Any, options: Options, ours: Mapping[str, Any], translated: Translated) -> Any:
+    """A producer or consumer at the brokers of the command line, whatever a file names; `ours`
+    stands where nothing else was told. CliError for a setting that cannot be; those that nobody
+    knows are named and passed over, as by Kafka's clients."""
     from confluent_kafka import KafkaException
 
-    try:
-        return kind(config | {"error_cb": _Errors()})
-    except KafkaException as error:
-        raise CliError(f"{error.args[0].str()}") from None
+    config = {"log_level": 0} | dict(ours) | translated.settings
+    config |= {"bootstrap.servers": bootstrap(options), "error_cb": _Errors()}
+    unused = list(translated.unused)
+    while True:
+        try:
+            client = kind(config)
+            break
+        except KafkaException as error:
+            said = error.args[0].str().strip()
+            unknown = _NO_SUCH.fullmatch(said)
+            if unknown is None or unknown[1] not in config:
+                raise CliError(said) from None
+            del config[unknown[1]]
+            unused.append(unknown[1])
+    if unused:
+        listed = ", ".join(sorted(unused))
+        print(f"WARN These configurations '[{listed}]' were supplied but are not used yet.",
+              file=sys.stderr, flush=True)  # fmt: skip
+    return client
 
 
 class _Errors:

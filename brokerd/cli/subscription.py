@@ -6,13 +6,13 @@ librdkafka has regular expressions of a poorer kind than Java's, and takes a nam
 
 import re
 import time
+from collections.abc import Collection
 from typing import Any
 
 from brokerd.cli.options import CliError
 from brokerd.cluster.names import INTERNAL_TOPICS
 
 ASK_S = 1.0
-_NOTHING = "^$"  # in librdkafka's words: no topic has such a name
 
 
 def compiled(pattern: str) -> "re.Pattern[str]":
@@ -28,8 +28,12 @@ def compiled(pattern: str) -> "re.Pattern[str]":
 class MatchingTopics:
     """Subscribes a consumer to the topics that match, and looks for others from time to time."""
 
-    def __init__(self, consumer: Any, pattern: "re.Pattern[str]", refresh_ms: int) -> None:
+    def __init__(
+        self, consumer: Any, pattern: "re.Pattern[str]", refresh_ms: int, *, internal: bool = False
+    ) -> None:
+        """With `internal`, Kafka's own topics may match too (exclude.internal.topics=false)."""
         self._consumer = consumer
+        self._hidden: Collection[str] = () if internal else INTERNAL_TOPICS
         self._pattern = pattern
         self._refresh_s = refresh_ms / 1000
         self._names: list[str] | None = None
@@ -49,8 +53,12 @@ class MatchingTopics:
         names = sorted(
             name
             for name in topics
-            if name not in INTERNAL_TOPICS and self._pattern.fullmatch(name) is not None
+            if name not in self._hidden and self._pattern.fullmatch(name) is not None
         )
-        if names != self._names:
-            self._names = names
-            self._consumer.subscribe(names or [_NOTHING])
+        if names == self._names:
+            return
+        if names:
+            self._consumer.subscribe(names)
+        elif self._names:
+            self._consumer.unsubscribe()
+        self._names = names

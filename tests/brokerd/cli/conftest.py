@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.brokerd import Brokerd, BrokerdCluster
+from tests.support.brokerd_tools import brokerd
 from tests.support.zookeeper import ZooKeeper
 
 CHROOT = "/cli"
@@ -34,6 +35,13 @@ def at(broker: Brokerd) -> tuple[str, str]:
 def topic() -> str:
     """The name of a topic that is not there yet."""
     return f"topic-{next(_NUMBERS)}"
+
+
+@pytest.fixture
+def made(at: tuple[str, str], topic: str) -> str:
+    """A topic of two partitions."""
+    brokerd("topics", *at, "--create", "--topic", topic, "--partitions", "2").ok()
+    return topic
 
 
 @pytest.fixture

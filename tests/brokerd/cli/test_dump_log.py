@@ -73,6 +73,8 @@ def test_a_line_for_each_batch_with_its_position(log: PartitionLog, tmp_path: Pa
         (
             "--value-decoder-class",
             "org.apache.kafka.tools.api.StringDecoder",
+            "--key-decoder-class",
+            "kafka.serializer.StringDecoder",
             "--max-bytes",
             "9000",
         ),

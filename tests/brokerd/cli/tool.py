@@ -1,10 +1,21 @@
-"""A command of brokerd and Apache Kafka's tool, line beside line."""
+"""Commands of brokerd, and one of them beside Apache Kafka's tool, line by line."""
 
 import re
 from collections.abc import Iterable
 
 from tests.support.brokerd_tools import brokerd
 from tests.support.kafka_tools import kafka
+from tests.support.warm import Said
+
+At = tuple[str, str]
+
+
+def produce(at: At, topic: str, text: str, *options: str) -> Said:
+    return brokerd("console-producer", *at, "--topic", topic, *options, stdin=text.encode())
+
+
+def consume(at: At, topic: str, *options: str) -> Said:
+    return brokerd("console-consumer", *at, "--topic", topic, *options)
 
 
 def differences(

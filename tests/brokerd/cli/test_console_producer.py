@@ -1,0 +1,90 @@
+"""What console-producer reads, and how it ends."""
+
+import fcntl
+import io
+import os
+import signal
+import subprocess
+import sys
+import termios
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from brokerd.cli.console_producer import LeftOut, lines
+from tests.brokerd.cli.tool import At, consume, produce
+from tests.support.waiting import wait_until
+from tests.support.warm import ROOT
+
+TOO_LONG = LeftOut.TOO_LONG
+
+
+def test_a_line_that_no_record_can_hold_is_left_out_and_not_kept(at: At, made: str) -> None:
+    said = produce(at, made, "one\n" + "x" * 3_000_000 + "\ntwo\n")
+    assert said.code == 1
+    assert said.err == "ERROR Line 2 is longer than 2097152 bytes and is left out\n"
+    read = consume(at, made, "--from-beginning", "--max-messages", "2")
+    assert sorted(read.lines) == ["one", "two"]
+
+
+def test_lines_are_bounded_and_come_without_their_ends() -> None:
+    data = b"1234\r\n12345\n\n123456789\n1\xff\n12345678"
+    wanted = ["1234", TOO_LONG, "", TOO_LONG, "1\udcff", TOO_LONG]
+    for size in (1, 2, 5, 7, 99):
+        assert list(lines(pieces(data, size), 4, cut=lambda: False)) == wanted
+
+
+def test_the_last_line_needs_no_end_unless_the_input_was_cut_off() -> None:
+    for cut, wanted in ((False, ["a", "b"]), (True, ["a", LeftOut.NOT_WHOLE])):
+        assert list(lines(pieces(b"a\nb", 2), 4, cut=lambda: cut)) == wanted  # noqa: B023
+        assert list(lines(pieces(b"a\n", 2), 4, cut=lambda: cut)) == ["a"]  # noqa: B023
+
+
+def pieces(data: bytes, size: int) -> Callable[[], bytes]:
+    """The data piece by piece, and nothing at last."""
+    return partial(io.BytesIO(data).read, size)
+
+
+@contextmanager
+def producing(
+    at: At, topic: str, text: bytes, *options: str
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """A console-producer that has read the text and waits for more."""
+    command = [sys.executable, "-m", "brokerd", "console-producer", *at, "--topic", topic, *options]
+    ours, theirs = os.pipe()
+    with os.fdopen(ours) as given, os.fdopen(theirs, "wb", 0) as pipe:
+        pipe.write(text)
+        process = subprocess.Popen(command, stdin=given, stderr=subprocess.PIPE, cwd=ROOT)
+        wait_until(lambda: fcntl.ioctl(given, termios.FIONREAD, bytes(4)) == bytes(4), "it reads")
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.communicate()
+
+
+def test_what_was_read_before_a_signal_is_sent(at: At, made: str) -> None:
+    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    for number in numbers:
+        text = b"%s\n%s\nhalf" % (number.name.encode(), number.name.encode())
+        with producing(at, made, text, "--timeout", "60000") as process:
+            process.send_signal(number)
+            _, said = process.communicate(timeout=60)
+        assert process.returncode == 128 + number
+        assert said == b"ERROR Line 3 had not come to its end and is left out\n"
+    read = consume(at, made, "--from-beginning", "--max-messages", "6")
+    assert sorted(read.lines) == sorted(2 * [number.name for number in numbers])
+
+
+def test_a_signal_ends_it_where_no_broker_is_there() -> None:
+    nobody = ("--bootstrap-server", "127.0.0.1:1")
+    with producing(nobody, "t", b"x\n", "--max-block-ms", "1000", "--timeout", "0") as process:
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert b"ERROR Error when sending message to topic t with key: null, value: 1 bytes" in said
+    with producing(nobody, "t", b"x\n", "--max-block-ms", "600000") as process:
+        wait_until(
+            lambda: process.send_signal(signal.SIGTERM) or process.poll() is not None, "its end"
+        )
+    assert process.returncode == -signal.SIGTERM
