@@ -1,3 +1,3 @@
 #!/bin/sh
 # brokerd configs, by the name of Kafka's own script.
-exec "$(dirname -- "$0")/brokerd" configs "$@"
+exec "$(dirname -- "$(readlink -f -- "$0")")/brokerd" configs "$@"

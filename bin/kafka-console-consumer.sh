@@ -1,3 +1,3 @@
 #!/bin/sh
 # brokerd console-consumer, by the name of Kafka's own script.
-exec "$(dirname -- "$0")/brokerd" console-consumer "$@"
+exec "$(dirname -- "$(readlink -f -- "$0")")/brokerd" console-consumer "$@"

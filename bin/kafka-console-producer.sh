@@ -1,3 +1,3 @@
 #!/bin/sh
 # brokerd console-producer, by the name of Kafka's own script.
-exec "$(dirname -- "$0")/brokerd" console-producer "$@"
+exec "$(dirname -- "$(readlink -f -- "$0")")/brokerd" console-producer "$@"

@@ -1,3 +1,3 @@
 #!/bin/sh
 # brokerd delete-records, by the name of Kafka's own script.
-exec "$(dirname -- "$0")/brokerd" delete-records "$@"
+exec "$(dirname -- "$(readlink -f -- "$0")")/brokerd" delete-records "$@"

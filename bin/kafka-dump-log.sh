@@ -1,3 +1,3 @@
 #!/bin/sh
 # brokerd dump-log, by the name of Kafka's own script.
-exec "$(dirname -- "$0")/brokerd" dump-log "$@"
+exec "$(dirname -- "$(readlink -f -- "$0")")/brokerd" dump-log "$@"

@@ -1,3 +1,3 @@
 #!/bin/sh
 # brokerd get-offsets, by the name of Kafka's own script.
-exec "$(dirname -- "$0")/brokerd" get-offsets "$@"
+exec "$(dirname -- "$(readlink -f -- "$0")")/brokerd" get-offsets "$@"

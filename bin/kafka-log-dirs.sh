@@ -1,3 +1,3 @@
 #!/bin/sh
 # brokerd log-dirs, by the name of Kafka's own script.
-exec "$(dirname -- "$0")/brokerd" log-dirs "$@"
+exec "$(dirname -- "$(readlink -f -- "$0")")/brokerd" log-dirs "$@"

@@ -1,3 +1,3 @@
 #!/bin/sh
 # brokerd topics, by the name of Kafka's own script.
-exec "$(dirname -- "$0")/brokerd" topics "$@"
+exec "$(dirname -- "$(readlink -f -- "$0")")/brokerd" topics "$@"

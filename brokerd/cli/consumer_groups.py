@@ -134,6 +134,7 @@ def group_names(client: Client, options: Options) -> list[str]:
 
 
 def _describe(client: Client, options: Options) -> None:
+    begun = False  # a line that the next table ends, for want of an end of its own
     for name in sorted(group_names(client, options)):
         group = group_calls.describe(client, name)
         if has(options, "members"):
@@ -145,7 +146,12 @@ def _describe(client: Client, options: Options) -> None:
         else:
             rows = _offset_rows(client, group)
             if _is_shown(group, len(rows)):
-                _print(group_lines.offset_table(rows))
+                print("\n".join(group_lines.offset_table(rows)), end="")
+                begun = True
+            elif group.state == "Dead":
+                begun = False
+    if begun:
+        print()
 
 
 def _offset_rows(client: Client, group: Group) -> list[group_lines.Row]:

@@ -3,13 +3,17 @@
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from brokerd.cli.admin import TopicPartition
 from brokerd.cli.numbers import int32, int64
 from brokerd.cli.options import CliError, UsageError
 
 Plan = dict[TopicPartition, int]
+_MOMENT = re.compile(
+    r"(\d{1,4})-(\d\d?)-(\d\d?)T(\d\d?):(\d\d?):(\d\d?)\.(\d{1,3})(?:Z|([+-]\d\d)(?::?(\d\d))?)",
+    re.ASCII,
+)
 _DURATION = re.compile(
     r"([-+]?)P(?:([-+]?\d+)D)?(T(?:([-+]?\d+)H)?(?:([-+]?\d+)M)?(?:([-+]?\d+(?:[.,]\d{0,9})?)S)?)?",
     re.IGNORECASE,
@@ -32,17 +36,24 @@ def named_partitions(text: str) -> list[TopicPartition]:
 
 
 def moment_ms(text: str) -> int:
-    """`2024-01-31T12:00:00.000` with a zone or in UTC, as ms since 1970. Raises CliError."""
-    if "T" not in text:
+    """`2024-01-31T12:00:00.000` with a zone or in UTC, as ms since 1970. The thousandths are a
+    number, as in Kafka's Utils.getDateTime: `.5` is five of them. Raises CliError."""
+    _, _, time = text.partition("T")
+    if not time.rstrip("T"):
         raise CliError("Error parsing timestamp. It does not contain a 'T' according to ISO8601"
                        " format")  # fmt: skip
+    if not any(each in time for each in "+-Z"):
+        text += "Z"
+    match = _MOMENT.fullmatch(text)
     try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
+        if match is None:
+            raise ValueError
+        year, month, day, hour, minute, second, thousandths = map(int, match.groups()[:7])
+        zone = datetime.strptime(f"{match[8] or '+00'}{match[9] or '00'}", "%z").tzinfo
+        moment = datetime(year, month, day, hour, minute, second, tzinfo=zone)
+        return int(moment.timestamp()) * 1000 + thousandths
+    except (ValueError, OverflowError):
         raise CliError(f'Unparseable date: "{text}"') from None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return round(moment.timestamp() * 1000)
 
 
 def duration_ms(text: str) -> int:

@@ -96,3 +96,18 @@ def uuid_of(text: str) -> UUID:
             f" expected {_ID_BYTES} bytes of a base64-encoded UUID"
         )
     return UUID(bytes=data)
+
+
+def split(pattern: "re.Pattern[str]", text: str) -> list[str]:
+    """As Pattern.split: no empty text at the end, nor before a match of nothing at the front."""
+    parts, begin = [], 0
+    for match in pattern.finditer(text):
+        if match.end() > 0:
+            parts.append(text[begin : match.start()])
+            begin = match.end()
+    if not parts:
+        return [text]
+    parts.append(text[begin:])
+    while parts and not parts[-1]:
+        parts.pop()
+    return parts

@@ -37,6 +37,7 @@ class OptionParser(argparse.ArgumentParser):
             allow_abbrev=False,
         )  # fmt: skip
         self._with_value: set[str] = set()
+        self._once: set[str] = set()
         self.add_argument("--version", help="Print the version.", action=_PrintVersion, nargs=0)
 
     def print_help(self, file: Any = None) -> None:
@@ -61,6 +62,8 @@ class OptionParser(argparse.ArgumentParser):
                 raise CliError(message) from None
 
         self._with_value.add(f"--{name}")
+        if not many:
+            self._once.add(f"--{name}")
         self.add_argument(
             f"--{name}", help=text, metavar=metavar, type=parse, default=default, action=action
         )
@@ -74,8 +77,14 @@ class OptionParser(argparse.ArgumentParser):
 
     def parse(self, arguments: Sequence[str]) -> Options:
         """What the line says. Raises CliError."""
-        line, words = [], iter(arguments)
+        line, words, seen = [], iter(arguments), set()
         for word in words:
+            name = word.partition("=")[0]
+            if name in seen:
+                raise CliError(
+                    f"Found multiple arguments for option {name[2:]}, but you asked for only one"
+                )
+            seen |= self._once & {name}
             if word in self._with_value:
                 value = next(words, None)
                 if value is None:

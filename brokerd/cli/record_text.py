@@ -4,11 +4,13 @@ The properties are those of Kafka's LineMessageReader (`parse.key`, `key.separat
 DefaultMessageFormatter (`print.key`, `line.separator` …).
 """
 
+import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from brokerd.cli.java import split
 from brokerd.cli.options import CliError
 
 Headers = list[tuple[str, bytes | None]]
@@ -34,6 +36,7 @@ class LineReader:
         self._key_separator = properties.get("key.separator", "\t")
         self._delimiter = properties.get("headers.delimiter", "\t")
         self._between = properties.get("headers.separator", ",")
+        self._pairs = _compiled(self._between)
         self._header_key = properties.get("headers.key.separator", ":")
         self._null = properties.get("null.marker")
         self._check()
@@ -49,9 +52,6 @@ class LineReader:
         pairs += [("null.marker", name) for name, text in marked.items() if text == self._null]
         for first, second in pairs:
             raise CliError(f"{first} and {second} may not be equal")
-        for name, text in marked.items():
-            if not text:
-                raise CliError(f"{name} may not be empty")
 
     def parse(self, text: str, number: int) -> Line:
         """The record of line `number`. Raises CliError where a separator is missing."""
@@ -70,7 +70,7 @@ class LineReader:
     def _cut(
         self, text: str, separator: str, what: str, number: int, line: str
     ) -> tuple[str | None, str]:
-        before, found, after = text.partition(separator)
+        before, found, after = _partition(text, separator)
         if found:
             return before, after
         if self._ignore_error:
@@ -79,8 +79,8 @@ class LineReader:
 
     def _headers(self, text: str, number: int) -> Headers:
         headers: Headers = []
-        for pair in text.split(self._between):
-            name, found, value = pair.partition(self._header_key)
+        for pair in split(self._pairs, text):
+            name, found, value = _partition(pair, self._header_key)
             if not found and not self._ignore_error:
                 raise CliError(
                     f"No header key separator found in pair '{pair}' on line number {number}"
@@ -95,6 +95,19 @@ class LineReader:
 
     def _bytes(self, text: str) -> bytes | None:
         return None if text == self._null else text.encode("utf-8", "surrogateescape")
+
+
+def _compiled(pattern: str) -> "re.Pattern[str]":
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise CliError(f"headers.separator={pattern} is an invalid regex: {error}") from None
+
+
+def _partition(text: str, separator: str) -> tuple[str, bool, str]:
+    """What is before it, whether it is there, and what is behind; an empty one is at the front."""
+    at = text.find(separator)
+    return (text, False, "") if at < 0 else (text[:at], True, text[at + len(separator) :])
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +175,8 @@ class Formatter:
         return self._between.join(shown) or b"NO_HEADERS"
 
     def _text(self, data: bytes | None, deserialize: Callable[[bytes], bytes]) -> bytes:
-        return self._null if data is None else deserialize(data)
+        """As DefaultMessageFormatter, which reads the literal of a null too."""
+        return deserialize(self._null if data is None else data)
 
 
 def _number(layout: struct.Struct, name: str) -> Callable[[bytes], bytes]:

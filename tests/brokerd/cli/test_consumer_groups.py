@@ -255,6 +255,7 @@ def test_the_lines_are_those_of_kafkas_tool(
         ("--describe", "--group", live, "--members", "--verbose"),
         ("--describe", "--group", live, "--state"),
         ("--describe", "--group", gone),
+        ("--describe", "--group", gone, "--group", live, "--group", "nobody"),
         ("--describe", "--group", gone, "--state"),
         ("--describe", "--group", gone, "--members"),
         ("--describe", "--group", "nobody"),

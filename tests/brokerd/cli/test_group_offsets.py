@@ -31,7 +31,10 @@ def test_a_moment_without_a_zone_is_in_utc() -> None:
     assert moment_ms("1970-01-02T00:00:00.001") == 86_400_001
     assert moment_ms("1970-01-02T01:00:00.001+01:00") == 86_400_001
     assert moment_ms("1970-01-02T00:00:00.001Z") == 86_400_001
-    for text in ("1970-01-02", "1970-13-02T00:00:00.000", "T"):
+    assert moment_ms("1970-1-2T0:0:0.5-01") == 90_000_005
+    assert moment_ms("1969-12-31T23:59:59.999+0000") == -1
+    for text in ("1970-01-02", "1970-13-02T00:00:00.000", "T", "1970-01-02T00:00:00",
+                 "1970-01-02T00:00:00.0001"):  # fmt: skip
         with pytest.raises(CliError):
             moment_ms(text)
 

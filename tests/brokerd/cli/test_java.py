@@ -1,8 +1,10 @@
 """Java's ways where they show."""
 
+import re
+
 import pytest
 
-from brokerd.cli.java import hash_map_order, include_list
+from brokerd.cli.java import hash_map_order, include_list, split
 from brokerd.cli.options import CliError
 
 
@@ -16,3 +18,19 @@ def test_a_comma_in_a_topic_filter_means_or() -> None:
     assert [name for name in ("a", "b1", "ab") if pattern.fullmatch(name)] == ["a", "b1"]
     with pytest.raises(CliError, match="invalid regex"):
         include_list("(")
+
+
+def test_a_text_is_split_as_by_a_pattern_of_java() -> None:
+    # as `Arrays.toString(Pattern.compile(…).split(…))` prints it
+    for pattern, text, parts in (
+        (",", "a,b,,", ["a", "b"]),
+        (",", ",a", ["", "a"]),
+        (",", ",", []),
+        (",", "", [""]),
+        (",", "a", ["a"]),
+        ("", "a:b", ["a", ":", "b"]),
+        ("|", "ab", ["a", "b"]),
+        ("", "", [""]),
+        ("x*", "axxb", ["a", "", "b"]),
+    ):
+        assert split(re.compile(pattern), text) == parts, (pattern, text)

@@ -84,7 +84,9 @@ def test_what_follows_an_option_is_its_value_and_names_are_whole(at: tuple[str, 
     for arguments, words in (
         (("--list", "--top", "t"), "top is not a recognized option"),
         (("--list", "--topic"), "Option topic requires an argument"),
-    ):
+        (("--list", "--topic", "a", "--topic=b"),
+         "Found multiple arguments for option topic, but you asked for only one"),
+    ):  # fmt: skip
         said = brokerd("topics", *at, *arguments)
         assert (said.code, said.err.splitlines()[0]) == (1, words)
 
@@ -95,3 +97,10 @@ def test_closed_streams_are_as_empty_ones(at: tuple[str, str], topic: str) -> No
         f"{line} <&- >&-", shell=True, cwd=ROOT, capture_output=True, timeout=60, check=False
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_the_scripts_are_found_through_a_link(tmp_path: Path) -> None:
+    link = tmp_path / "topics"
+    link.symlink_to(ROOT / "bin" / "kafka-topics.sh")
+    said = subprocess.run([link, "--version"], capture_output=True, text=True, timeout=60)
+    assert said.stdout == f"{package.__version__}\n"
