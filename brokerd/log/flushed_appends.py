@@ -37,6 +37,8 @@ class FlushedAppends:
         A sync that cannot begin is tried again after the next append: what was written is written.
         """
         log = self._log
+        if log.is_abandoned:
+            return
         if self._is_flushing or log.log_end_offset - log.recovery_point < log.config.flush_messages:
             return
         self.limit = min(self.limit, max(relied_on, log.recovery_point))

@@ -14,11 +14,12 @@ thread-safe: all calls come from one thread, which passes the time.
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from uuid import UUID
 
 from brokerd.log import loader, producer_snapshot, retention
 from brokerd.log.cold import FilesSpot
-from brokerd.log.context import LogContext, run_now, tells_of_errors
+from brokerd.log.context import LogContext, no_failure, run_now, tells_of_errors
 from brokerd.log.epochs import EpochCache
 from brokerd.log.flush import FlushJob
 from brokerd.log.log_config import LogConfig
@@ -36,8 +37,8 @@ class StoredLog:
     __slots__ = (
         "_append_time", "_context", "_epochs", "_expired_until_ms", "_jitter_ms", "_last_epoch",
         "_mark_offset", "_producers", "_ready", "_segments", "_since_mark_bytes", "config",
-        "directory", "high_watermark", "log_end_offset", "log_start_offset", "partition",
-        "recovery_point", "topic", "topic_id", "truncations", "warm_offset",
+        "directory", "high_watermark", "is_abandoned", "log_end_offset", "log_start_offset",
+        "partition", "recovery_point", "topic", "topic_id", "truncations", "warm_offset",
     )  # fmt: skip
 
     def __init__(
@@ -60,6 +61,7 @@ class StoredLog:
         self._expired_until_ms = -1
         self._last_epoch = -1
         self.truncations = 0
+        self.is_abandoned = False
         self.high_watermark = loaded.log_start_offset
         self._take(loaded)
         self.reconfigure(config)
@@ -389,7 +391,10 @@ class StoredLog:
             self._epochs.close()
 
     def abandon(self) -> None:
-        """Close the files of a log that is about to be renamed away."""
+        """Close the files of a log that is about to be renamed away. Who still has it in hand may
+        look for them where they were: that says nothing about the disk."""
+        self.is_abandoned = True
+        self._context = replace(self._context, on_failure=no_failure)
         self._close_epochs()
         for segment in self._segments:
             segment.abandon()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.context import DiskJob, LogContext
 from brokerd.log.flush import FlushJob
 from brokerd.log.log_config import LogConfig
@@ -107,3 +108,23 @@ def test_after_a_sync_that_failed_the_next_append_tries_again(
     partition.append([batch()], NOW_MS)
     disk.work()
     assert partition.high_watermark == 2
+
+
+def test_a_log_that_is_deleted_while_it_is_synced_fails_no_disk(tmp_path: Path) -> None:
+    disk = Disk()
+    failures: list[OSError] = []
+    context = LogContext(submit=disk.append, on_failure=failures.append)
+    log = open_log(tmp_path / "t-0", LogConfig(flush_messages=1), context=context)
+    partition = Partition("t", 0, 1, log)
+    partition.apply(state(1, 1, replicas=(1,), isr=(1,)), NOW_MS)
+    partition.append([batch()], NOW_MS)
+    partition.append([batch()], NOW_MS)  # is synced when the first one is
+    partition.resign()
+    log.abandon()
+    (tmp_path / "t-0").rename(tmp_path / "t-0.deleted")
+    disk.work()
+    assert not disk.flushes()
+    with pytest.raises(KafkaError) as told:  # somebody may have it in hand still
+        log.read(0, 100, up_to=2, min_one_batch=True)
+    assert told.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert failures == []
