@@ -172,7 +172,7 @@ class Router:
         try:
             header = parse_header(frame)
         except KafkaError as error:
-            connection.close(str(error))
+            connection.end(str(error))
             return
         key, version = header.api_key, header.api_version
         self.times.others.append(key)
@@ -187,7 +187,7 @@ class Router:
             try:
                 serve_fetch(self._broker, connection, header, frame)
             except KafkaError as error:
-                connection.close(str(error))
+                connection.end(str(error))
         else:
             self._serve_cold(connection, context, frame[header.body_position :])
 
@@ -197,7 +197,7 @@ class Router:
         try:
             request = messages.decode_request(context.api_key, context.api_version, body)
         except KafkaError as error:
-            connection.close(str(error))
+            connection.end(str(error))
             return
         try:
             answer = self._handlers[context.api_key](self._broker, context, request)
@@ -262,7 +262,7 @@ class Router:
         elif context.api_key == ApiKey.LIST_OFFSETS and context.api_version == 0:
             self._refuse_old_list_offsets(connection, context, header, frame)
         else:
-            connection.close(f"API {context.api_key} version {context.api_version} is not served")
+            connection.end(f"API {context.api_key} version {context.api_version} is not served")
 
     def _refuse_old_list_offsets(
         self,
@@ -274,7 +274,7 @@ class Router:
         try:
             body = encode_refusal(frame, header.body_position, ErrorCode.UNSUPPORTED_VERSION)
         except KafkaError as error:
-            connection.close(str(error))
+            connection.end(str(error))
             return
         connection.output.add(reply_frame(context, body))
 

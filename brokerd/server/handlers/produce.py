@@ -152,7 +152,7 @@ class ProduceRound:
             request = decode_produce(frame, header.body_position, header.api_version)
         except KafkaError as error:
             self.commit()
-            connection.close(str(error))
+            connection.end(str(error))
             return
         connection.last_header = header
         if len(request.partitions) > 1:

@@ -121,7 +121,7 @@ def _tell_by_closing(connection: Connection, replies: list[PartitionReply]) -> N
     wrong = next((reply for reply in replies if reply.error), None)
     if wrong is not None:
         name = ErrorCode(wrong.error).name
-        connection.close(f"a Produce with acks=0 failed: {name} {wrong.message}")
+        connection.end(f"a Produce with acks=0 failed: {name} {wrong.message}")
 
 
 class AwaitAppends:
@@ -271,10 +271,10 @@ def refuse_old_produce(connection: Connection, header: RequestHeader, frame: mem
     try:
         request = decode_produce(frame, header.body_position, header.api_version)
     except KafkaError as error:
-        connection.close(str(error))
+        connection.end(str(error))
         return
     if request.acks == 0:
-        connection.close("a Produce of a version before 3 with acks=0")
+        connection.end("a Produce of a version before 3 with acks=0")
         return
     replies = [
         PartitionReply(wanted.topic, wanted.partition, int(ErrorCode.UNSUPPORTED_VERSION))

@@ -23,13 +23,14 @@ from typing import TYPE_CHECKING
 from brokerd.protocol.framing import FRAME_SIZE
 from brokerd.server.net.output import (
     HELD_BYTES_MAX,
+    End,
     OutputQueue,
     Parts,
     Slot,
     UnreadableError,
     release,
 )
-from brokerd.server.net.receive_buffers import FIRST_BYTES_MAX, SMALL_FRAME_BYTES
+from brokerd.server.net.receive_buffers import FIRST_BYTES_MAX, SMALL_FRAME_BYTES, WAITING_BYTES_MAX
 from brokerd.server.router import SMALLEST_FRAME_BYTES, Router
 
 if TYPE_CHECKING:
@@ -43,8 +44,6 @@ logger = logging.getLogger(__name__)
 
 REPLIES_TOGETHER_BYTES_MAX = 1 << 14
 """Replies up to this size leave with those to other clients, at the end of the loop's turn."""
-WAITING_BYTES_MAX = 1 << 17
-"""More than this does not wait in the shared buffer; the rest is room enough for a receive."""
 FRAMES_PER_RECEIVE = 512
 """More frames than this in one receive would hold the loop too long: the next one is smaller."""
 
@@ -122,7 +121,8 @@ class Connection:
 
     def resume(self) -> None:
         """Reads again, if nothing else holds it up; first come frames that were kept."""
-        if self._reading or self._writing or self._holds or self.closed:
+        may_not = self._reading or self._writing or self._holds or self.closed
+        if may_not or self.output.held_bytes > HELD_BYTES_MAX:
             return
         if self._kept:
             self._loop.call_soon(self._serve_kept)
@@ -136,8 +136,7 @@ class Connection:
         if self._kept and not self._writing and not self._holds and not self.closed:
             if output.held_bytes <= HELD_BYTES_MAX:
                 self._on_readable()
-            if output.held_bytes <= HELD_BYTES_MAX:
-                self.resume()
+            self.resume()
 
     def hold(self) -> None:
         """Reads no more, from the next receive on, until `let_go` is called as often."""
@@ -147,8 +146,7 @@ class Connection:
     def let_go(self) -> None:
         """Ends one `hold`."""
         self._holds -= 1
-        if self.output.held_bytes <= HELD_BYTES_MAX:
-            self.resume()
+        self.resume()
 
     def hold_until_done(self) -> None:
         """Serves nothing more until what is open (`produces_open`, `tasks_open`) is done."""
@@ -317,7 +315,7 @@ class Connection:
             return
         size = FRAME_SIZE.unpack_from(buffer, position)[0] + FRAME_SIZE.size
         if not SMALLEST_FRAME_BYTES <= size <= self._router.frame_bytes_max:
-            self.close(self._router.refuse_size(size - FRAME_SIZE.size))
+            self.end(self._router.refuse_size(size - FRAME_SIZE.size))
         elif size <= rest:  # whole: the router served others first
             self._kept = True
             self._head = bytes(buffer[position:end])
@@ -338,46 +336,48 @@ class Connection:
         self.output.fill(slot, parts)
         if not self._receiving:
             self.flush()
-            if self.output.held_bytes <= HELD_BYTES_MAX:
-                self.resume()
+            self.resume()
 
     def flush(self) -> None:
         """Sends what is ready; what the socket does not take waits until it is writable."""
         if self._writing or self.closed:
             return
-        try:
-            done = self.output.flush()
-        except OSError as error:
-            self._not_sent(error)
-            return
-        if not done:
+        if not self._send():
             self._pause()
             self._writing = True
             self.blocked_at = monotonic()
             self._loop.add_writer(self._fd, self._on_writable)
 
-    def _not_sent(self, error: OSError) -> None:
-        reason = f"{error.strerror or error}"
-        if isinstance(error, UnreadableError):
-            reason = f"what it was promised cannot be read: {error.filename}: {reason}"
-            self._router.unreadable(error)
-        self.close(reason)
+    def _send(self) -> bool:
+        """False while something is left to be sent."""
+        try:
+            return self.output.flush()
+        except OSError as error:
+            reason = f"{error.strerror or error}"
+            if isinstance(error, UnreadableError):
+                reason = f"what it was promised cannot be read: {error.filename}: {reason}"
+                self._router.unreadable(error)
+            self.close(reason)
+            return True
 
     def _on_writable(self) -> None:
         sent_before = self.output.sent_bytes
-        try:
-            done = self.output.flush()
-        except OSError as error:
-            self._not_sent(error)
-            return
+        done = self._send()
         if self.output.sent_bytes > sent_before:
             self.active_at = monotonic()
-        if done:
+        if done and not self.closed:
             self._writing = False
             self._loop.remove_writer(self._fd)
             self._router.times.sent_late(self, monotonic() - self.blocked_at)
-            if self.output.held_bytes <= HELD_BYTES_MAX:
-                self.resume()
+            self.resume()
+
+    def end(self, reason: str) -> None:
+        """Closes when all that was asked before is answered; nothing more is served."""
+        self.tasks_open += 1
+        self.hold()
+        self.output.add_parts([End(reason)])
+        if not self._receiving:
+            self.flush()
 
     def close(self, reason: str | None) -> None:
         """Ends the connection and all that waits on it; `reason` None means the client left."""

@@ -42,6 +42,27 @@ class UnreadableError(OSError):
     """The log file `filename` could not be read: the disk's error, not that of the peer."""
 
 
+class End:
+    """Stands for a part of the output at which the connection ends, once all before it is sent.
+
+    To the queue it is a large file of which nothing can be sent: `is_cut` raises why.
+    """
+
+    __slots__ = ("_reason",)
+    size_bytes = 1 << 62
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    @property
+    def is_cut(self) -> bool:
+        """Raises ConnectionAbortedError: the turn of this part has come."""
+        raise ConnectionAbortedError(self._reason)
+
+    def release(self) -> None:
+        """It holds nothing."""
+
+
 class Slot:
     """The place of one reply in the order of its connection; empty until `parts` is set."""
 
@@ -204,7 +225,7 @@ class OutputQueue:
             part = ready[0]
             if is_file(part):
                 if part.size_bytes > SENDFILE_MIN_BYTES:
-                    return chunks, True
+                    return chunks, type(part) is not End
                 data = read_part(part, part.size_bytes, 0)
                 if len(data) != part.size_bytes:
                     raise ConnectionAbortedError("a log file ended inside a promised range")

@@ -14,6 +14,8 @@ from collections.abc import Callable
 SHARED_BYTES = 1 << 20
 SMALL_FRAME_BYTES = 1 << 16
 """A frame of at most this that has not arrived whole leads the next receive."""
+WAITING_BYTES_MAX = 1 << 17
+"""More than this does not wait in the shared buffer; the rest is room enough for a receive."""
 ROUND_BYTES = 1 << 16
 KEPT_MAX = 8
 KEPT_BYTES_MAX = 2 << 20

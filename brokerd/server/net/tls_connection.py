@@ -7,7 +7,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from brokerd.server.net.connection import Connection
-from brokerd.server.net.output import TURN_BYTES, OutputQueue, is_file, read_part
+from brokerd.server.net.output import TURN_BYTES, End, OutputQueue, is_file, read_part
 
 if TYPE_CHECKING:
     from brokerd.server.net.network import Network
@@ -108,6 +108,8 @@ class TlsOutputQueue(OutputQueue):
             part = ready[0]
             start = self._sent_of_head
             if is_file(part):
+                if chunks and type(part) is End:
+                    break
                 size = part.size_bytes
                 data = read_part(part, min(room, size - start), start)
                 if not data:

@@ -119,3 +119,33 @@ def test_a_topic_takes_records_behind_its_creation_and_none_behind_its_deletion(
         assert wire.answer(*look[:2]).topics[0].error_code == 3
         answer = wire.answer(*add[:2]).responses[0].partition_responses[0]
         assert answer.error_code == 3
+
+
+@pytest.mark.parametrize("kind", ["flushed", "at once", "parked"])
+@pytest.mark.parametrize("last", ["acks=0", "unknown API", "cut request", "bad size"])
+def test_what_was_asked_before_something_that_ends_the_connection_is_answered(
+    brokers: BrokerdCluster,
+    wire: Wire,
+    led_by: Callable[..., str],
+    controller: int,
+    kind: str,
+    last: str,
+) -> None:
+    topic = led_by(f"ended-{kind}-{last}".replace(" ", "").replace("=", ""), controller)
+    if kind == "flushed":
+        set_config(wire, topic, "flush.messages", "1")
+    before: Asked = (ApiKey.PRODUCE, 8, produce(topic, b"value"))
+    if kind == "parked":
+        before = (ApiKey.FETCH, 11, fetch(topic, 0) | {"max_wait": 300, "min_bytes": 1})
+    bad = {
+        "acks=0": encode_request(ApiKey.PRODUCE, 8, produce("nowhere", b"value", 0), 2, "wire"),
+        "unknown API": b"\0\0\0\x0a\x7f\xff\0\0\0\0\0\0\0\0",
+        "cut request": b"\0\0\0\x0c\0\x03\0\x08\0\0\0\0\0\0\0\xff",
+        "bad size": b"\xff\xff\xff\xff",
+    }[last]
+    with Wire(brokers.brokers[controller - 1].port) as other:
+        other.send(encode_request(*before, 1, "wire") + bad)
+        answer = other.answer(*before[:2])
+        if kind != "parked":
+            assert offset_told(answer) == 0
+        assert other.is_closed()
