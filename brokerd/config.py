@@ -13,13 +13,17 @@ from typing import Any, TypeVar
 from brokerd import config_values as v
 from brokerd.config_catalog import known_setting
 from brokerd.config_listeners import (
+    LISTENER_SETTINGS,
+    ConnectionLimits,
     Listener,
     advertise,
+    is_listener_limit,
     listener_names,
     parse_listeners,
     parse_protocol_map,
+    ports_taken,
 )
-from brokerd.config_tls import TlsSettings, is_tls_key, tls_settings
+from brokerd.config_tls import PREFIX, TlsSettings, is_tls_key, tls_settings
 
 DEFAULT_PROTOCOL_MAP = "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT"
 T = TypeVar("T")
@@ -162,20 +166,50 @@ class BrokerConfig:
 
     def with_changes(self, texts: Mapping[str, str], problems: list[str]) -> "BrokerConfig":
         """The same settings with these on top: plain ones, each of which `parse_setting` takes, and
-        the stores of listeners; if anything is wrong with those, it is added to `problems`."""
-        plain = {name: text for name, text in texts.items() if is_honoured(name)}
-        values = {_FIELDS[name].name: parse_setting(name, text) for name, text in plain.items()}
+        those of listeners; if anything is wrong with those, it is added to `problems`."""
+        values = {
+            _FIELDS[name].name: parse_setting(name, text)
+            for name, text in texts.items()
+            if name in _FIELDS
+        }
         raw = {**self.raw, **texts}
-        if len(plain) < len(texts):
-            values["tls"] = _tls_of(self.listeners, raw, problems)
+        if any(not is_honoured(name) for name in texts):
+            inner = {"inter.broker.listener.name": self.inter_broker_listener_name}
+            values |= _listener_values({**raw, **inner}, problems)
+            listeners = values.get("listeners", ())
+            problems += ports_taken(listeners, self.brokerd_admin_port)
+            values["tls"] = _tls_of(listeners, raw, problems)
         return replace(self, **values, raw=raw)
+
+    def with_listeners_of(self, other: "BrokerConfig") -> "BrokerConfig":
+        """The same settings with the listeners that another has."""
+        return replace(
+            self,
+            listeners=other.listeners,
+            advertised_listeners=other.advertised_listeners,
+            tls=other.tls,
+        )
+
+    def listener_limits(self) -> dict[str, ConnectionLimits]:
+        """What each listener may have for itself; where it is not said, as all together."""
+
+        def limit(listener: str, key: str, of_all: int) -> int:
+            text = self.raw.get(f"{PREFIX}{listener.lower()}.{key}")
+            return of_all if text is None else int(text)
+
+        return {
+            each.name: ConnectionLimits(
+                limit(each.name, "max.connections", self.max_connections),
+                limit(each.name, "max.connection.creation.rate", self.max_connection_creation_rate),
+            )
+            for each in self.listeners
+        }
 
 
 _FIELDS = {
     each.name.replace("_", "."): each for each in fields(BrokerConfig) if "parser" in each.metadata
 }
-_COMPUTED = {"listeners", "advertised.listeners", "listener.security.protocol.map",
-             "inter.broker.listener.name", "log.dir"}  # fmt: skip
+_COMPUTED = {*LISTENER_SETTINGS, "inter.broker.listener.name", "log.dir"}
 _UNITS = {
     "log.retention.minutes": ("log.retention.ms", MS_PER_MINUTE),
     "log.retention.hours": ("log.retention.ms", MS_PER_HOUR),
@@ -198,13 +232,13 @@ def known_keys() -> Mapping[str, Any]:
 
 
 def is_honoured(name: str) -> bool:
-    """Whether a setting is a plain one that this broker acts on."""
-    return name in _FIELDS
+    """Whether a setting is a plain one that this broker acts on, or a limit of one listener."""
+    return name in _FIELDS or is_listener_limit(name)
 
 
 def parse_setting(name: str, text: str) -> Any:
     """The value of one plain setting. Raises ValueError saying what would be right."""
-    return _FIELDS[name].metadata["parser"](text)
+    return _count(text) if is_listener_limit(name) else _FIELDS[name].metadata["parser"](text)
 
 
 def parse(properties_text: str, overrides: Mapping[str, str] | None = None) -> BrokerConfig:
@@ -218,14 +252,25 @@ def parse(properties_text: str, overrides: Mapping[str, str] | None = None) -> B
     values.update(_listener_values(texts, problems))
     values["tls"] = _tls_of(values.get("listeners", ()), texts, problems)
     problems += _contradictions(values)
+    limits = filter(is_listener_limit, raw)
+    problems += [problem for name in limits for problem in _wrong(name, raw[name])]
     if problems:
         raise ConfigError(problems, _sound_tls(values.get("listeners", ()), texts))
-    known = _FIELDS.keys() | _COMPUTED | _UNITS.keys() | set(filter(is_tls_key, raw))
+    of_listeners = {name for name in raw if is_tls_key(name) or is_listener_limit(name)}
+    known = _FIELDS.keys() | _COMPUTED | _UNITS.keys() | of_listeners
     return BrokerConfig(
         **values,
         raw={name: text for name, text in raw.items() if name in known},
         warnings=tuple(_ignored(name) for name in raw if name not in known),
     )
+
+
+def _wrong(name: str, text: str) -> list[str]:
+    try:
+        parse_setting(name, text)
+    except ValueError as error:
+        return [f"{name}: {error}"]
+    return []
 
 
 def _ignored(name: str) -> str:
@@ -342,11 +387,7 @@ def _contradictions(values: dict[str, Any]) -> list[str]:
     problems = []
     if values.get("log_dirs") == ():
         problems.append("log.dirs: it names no directory")
-    ports = [each.port for each in values.get("listeners", ()) if each.port]
-    if len(set(ports)) != len(ports):
-        problems.append("listeners: two of them have the same port")
-    if values.get("brokerd_admin_port", 9192) in ports:
-        problems.append("brokerd.admin.port: it is also the port of a listener")
+    problems += ports_taken(values.get("listeners", ()), values.get("brokerd_admin_port", 9192))
     low = values.get("group_min_session_timeout_ms", 0)
     if low > values.get("group_max_session_timeout_ms", v.INT_MAX):
         problems.append("group.min.session.timeout.ms: it is above group.max.session.timeout.ms")

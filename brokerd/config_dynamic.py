@@ -4,8 +4,9 @@ A broker's setting comes from its properties file, above that from the default o
 (`/config/brokers/<default>`), above that from its own dynamic config (`/config/brokers/<id>`). Of
 what Kafka lets be changed, a setting that this broker acts on holds at once; the sizes of Kafka's
 thread pools and the like are kept and have no effect. Of what Kafka reads anew for one broker only,
-the key and trust stores of a listener are opened anew here too; the rest (listeners, SASL) is read
-when a broker starts, and refused.
+listeners are opened, moved and closed while it runs (DynamicListenerConfig), those that are added
+with all that is said of them, and key and trust stores are opened anew; the rest (SASL, and the
+`ssl.*` of all listeners together) is read when a broker starts, and refused.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,8 @@ from dataclasses import dataclass, field
 from brokerd import config_values as v
 from brokerd.config import BrokerConfig, is_honoured, parse_setting
 from brokerd.config_catalog import ConfigType, KnownSetting, UpdateMode, known_setting
-from brokerd.config_tls import is_live_tls_key
+from brokerd.config_listeners import LISTENER_SETTINGS, is_listener_limit
+from brokerd.config_tls import LIVE_KEYS, PREFIX, tls_key_of_listener
 from brokerd.errors import ErrorCode, KafkaError
 
 DEFAULT_NAME = "<default>"
@@ -50,13 +52,20 @@ class BrokerSettings:
 
     def effective(self) -> tuple[BrokerConfig, list[str]]:
         """What holds, and a sentence for each dynamic setting that cannot be taken."""
+        config, problems, of_listeners = self.apart()
+        return config, problems + of_listeners
+
+    def apart(self) -> tuple[BrokerConfig, list[str], list[str]]:
+        """As `effective`, with what is wrong with listeners apart: then those of the file hold."""
         taken, problems = self._taken()
-        stores = {name: text for name, text in self.own.items() if is_live_tls_key(name)}
-        of_stores: list[str] = []
-        config = self.static.with_changes({**taken, **stores}, of_stores)
-        if of_stores:
-            return self.static.with_changes(taken, []), problems + of_stores
-        return config, problems
+        listeners = {
+            name: text.strip() for name, text in self.own.items() if _is_of_listeners(name)
+        }
+        of_listeners: list[str] = []
+        config = self.static.with_changes({**taken, **listeners}, of_listeners)
+        if of_listeners:
+            config = self.static.with_changes(taken, [])
+        return config, problems, of_listeners
 
     def texts(self) -> dict[str, str]:
         """The settings in force that anybody set, as they were written."""
@@ -82,14 +91,20 @@ class BrokerSettings:
 
 
 def is_read_only(name: str) -> bool:
-    """Whether a setting is read when a broker starts and never again. Limits of one listener are
-    not known here."""
-    if name.startswith("listener.name."):
-        return not is_live_tls_key(name)
+    """Whether a setting is read when a broker starts and never again."""
+    if _is_of_listeners(name):
+        return False
+    if name.startswith(PREFIX):
+        return not (is_listener_limit(name) or name.endswith(".num.network.threads"))
     known = known_setting(name)
     if known is None:
         return is_honoured(name)
     return known.mode is not UpdateMode.CLUSTER_WIDE
+
+
+def _is_of_listeners(name: str) -> bool:
+    """Whether it says which listeners there are, or how one of them speaks."""
+    return name in LISTENER_SETTINGS or tls_key_of_listener(name) != ("", "")
 
 
 def _is_live(name: str) -> bool:
@@ -108,11 +123,11 @@ def check_change(
         raise _invalid(
             f"Cannot update these configs dynamically: {', '.join(fixed)}. {_why_fixed(fixed)}"
         )
-    stores = sorted(filter(is_live_tls_key, changed))
-    if stores and not name:
+    of_one = sorted(filter(_is_of_listeners, changed))
+    if of_one and not name:
         raise _invalid(
             "Cannot update these configs at default cluster level, broker id must be specified:"
-            f" {', '.join(stores)}"
+            f" {', '.join(of_one)}"
         )
     for each, text in changed.items():
         _check_value(each, text.strip())
@@ -122,23 +137,43 @@ def check_change(
         if name
         else BrokerSettings(static=settings.static, defaults=wanted, own=settings.own)
     )
-    config, problems = after.effective()
-    if stores and problems:
-        raise _invalid("; ".join(problems))
+    config, _, problems = after.apart()
+    touched = changed.keys() | (held.keys() - wanted.keys())
+    if any(map(_is_of_listeners, touched)):
+        if problems:
+            raise _invalid("; ".join(problems))
+        _check_open_listeners(settings.effective()[0], config, touched)
     _check_together(config, changed)
     return config
 
 
 def _why_fixed(names: Sequence[str]) -> str:
-    if all(each.startswith("listener.name.") and _is_limit(each) for each in names):
+    if all(each.startswith(PREFIX) for each in names):
         return "This broker has them for all listeners together only"
     return "This broker reads them from its properties file when it starts"
 
 
-def _is_limit(name: str) -> bool:
-    """Of one listener, and known for all of them together."""
-    _, _, key = name.removeprefix("listener.name.").partition(".")
-    return _is_live(key) or key in _THREADS
+def _check_open_listeners(
+    before: BrokerConfig, after: BrokerConfig, touched: Iterable[str]
+) -> None:
+    """As DynamicListenerConfig: how a listener speaks to its clients stays as long as it is open.
+    Its address may change."""
+    protocols = {each.name: each.protocol for each in before.listeners}
+    staying = [each for each in after.listeners if each.name in protocols]
+    for each in staying:
+        if each.protocol != protocols[each.name]:
+            raise _invalid(
+                f"The listener {each.name} is open and speaks {protocols[each.name]}: to have one"
+                f" that speaks {each.protocol} remove it first, or add another"
+            )
+    names = {each.name for each in staying}
+    for name in sorted(touched):
+        listener, key = tls_key_of_listener(name)
+        if listener in names and key not in LIVE_KEYS:
+            raise _invalid(
+                f"{name} cannot be changed while the listener {listener} is open: remove it first,"
+                " add another, or restart the broker with this in its properties file"
+            )
 
 
 def _check_value(name: str, text: str) -> None:

@@ -7,11 +7,16 @@ can reach wherever the bound one (0.0.0.0, ::, or none) is not one.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 WILDCARDS = ("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0")
 SERVED_PROTOCOLS = ("PLAINTEXT", "SSL")
+PROTOCOLS = (*SERVED_PROTOCOLS, "SASL_PLAINTEXT", "SASL_SSL")
+LISTENER_SETTINGS = ("listeners", "advertised.listeners", "listener.security.protocol.map")
+"""What says which listeners there are; one broker takes them while it runs, too."""
+_LIMIT = re.compile(r"listener\.name\.[^.]+\.(max\.connections|max\.connection\.creation\.rate)")
 _ENTRY = re.compile(r"([A-Za-z0-9_.-]+)://(\[[0-9a-fA-F:.%]*\]|[^:/\s\[\]]*):(\d{1,5})")
 
 
@@ -29,13 +34,28 @@ class Listener:
         return f"{self.name}://{host}:{self.port}"
 
 
+class ConnectionLimits(NamedTuple):
+    """How many connections may be open, and how many may come in a second."""
+
+    connections: int
+    creation_rate: float
+
+
+def is_listener_limit(name: str) -> bool:
+    """Whether this is a limit of one listener."""
+    return _LIMIT.fullmatch(name) is not None
+
+
 def parse_protocol_map(text: str) -> dict[str, str]:
-    """`NAME:PROTOCOL,…` as a dict; ValueError for an entry of another form."""
+    """`NAME:PROTOCOL,…` as a dict; ValueError for an entry of another form or
+    protocol."""
     protocols: dict[str, str] = {}
     for entry in filter(None, (each.strip() for each in text.split(","))):
         name, separator, protocol = entry.partition(":")
         if not separator or not name or not protocol:
             raise ValueError(f"{entry!r} is not NAME:PROTOCOL")
+        if protocol.upper() not in PROTOCOLS:
+            raise ValueError(f"{entry!r} names no protocol of {', '.join(PROTOCOLS)}")
         protocols[name.upper()] = protocol.upper()
     return protocols
 
@@ -91,3 +111,14 @@ def advertise(bound: tuple[Listener, ...], advertised: tuple[Listener, ...]) -> 
                 " that they can reach"
             )
     return told
+
+
+def ports_taken(listeners: Iterable[Listener], admin_port: int) -> list[str]:
+    """A sentence for each way in which two would have one port."""
+    problems = []
+    ports = [each.port for each in listeners if each.port]
+    if len(set(ports)) != len(ports):
+        problems.append("listeners: two of them have the same port")
+    if admin_port in ports:
+        problems.append("brokerd.admin.port: it is also the port of a listener")
+    return problems

@@ -26,7 +26,7 @@ LIVE_KEYS = frozenset(
         "ssl.truststore.type", "ssl.truststore.location",
     }
 )  # fmt: skip
-"""What may be set for one listener while a broker runs."""
+"""What may be set for one listener while it is open."""
 _PEM_NEEDED = (
     "is a store of Java's own; brokerd reads PEM: write {key}.type=PEM and the path of a PEM file"
     " (`keytool -importkeystore … -deststoretype PKCS12` and `openssl pkcs12 -nodes` make one)"
@@ -65,12 +65,13 @@ def is_tls_key(name: str) -> bool:
     return name in KEYS
 
 
-def is_live_tls_key(name: str) -> bool:
-    """Whether this names a store of one listener, which a running broker opens anew."""
-    if not name.startswith(PREFIX):
-        return False
+def tls_key_of_listener(name: str) -> tuple[str, str]:
+    """The listener's name and the setting that `listener.name.NAME.ssl.…` says; ('', '') where it
+    is nothing of this kind."""
     listener, _, key = name.removeprefix(PREFIX).partition(".")
-    return bool(listener) and key in LIVE_KEYS
+    if not (name.startswith(PREFIX) and listener and key in KEYS):
+        return "", ""
+    return listener.upper(), key
 
 
 def tls_settings(
@@ -120,7 +121,10 @@ class _Reading:
             )
         elif not location and not (chain or key):
             if needs_key:
-                self._say("ssl.keystore.location", "an SSL listener needs a key: it must be set")
+                self._say(
+                    "ssl.keystore.location", "an SSL listener needs a key: it must be set, or for"
+                    " one listener listener.name.NAME.ssl.keystore.location",
+                )  # fmt: skip
         elif not location and not key:
             self._say("ssl.keystore.key", "it must be set with ssl.keystore.certificate.chain")
         elif not location and not chain:

@@ -18,7 +18,7 @@ from brokerd.metrics import LoopTimes
 from brokerd.security.admin_token import TokenError
 from brokerd.security.tls import TlsError, problems_of
 from brokerd.server.broker import Broker
-from brokerd.server.net.network import BindError
+from brokerd.server.net.listeners import BindError
 from brokerd.server.net.selector import TimedSelector
 from brokerd.server.table import HANDLERS
 

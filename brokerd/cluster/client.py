@@ -22,7 +22,7 @@ from brokerd.cluster.offline import Replica
 from brokerd.cluster.producer_ids import claim_block
 from brokerd.cluster.progress import Progress
 from brokerd.cluster.readiness import LeaderReadiness
-from brokerd.cluster.registration import ClusterError
+from brokerd.cluster.registration import ClusterError, Registration
 from brokerd.cluster.requests import (
     ClusterSettings,
     CreatedTopic,
@@ -39,7 +39,9 @@ logger = logging.getLogger(__name__)
 
 RETRY_S = 1.0
 RECONNECT_S = 0.05
-EVERYTHING = frozenset({"brokers", "changes", "configs", "controller", "failures", "own-failures"})
+EVERYTHING = frozenset(
+    {"brokers", "changes", "configs", "controller", "failures", "own-failures", "registration"}
+)
 
 
 def _now_ms() -> int:
@@ -92,6 +94,7 @@ class ClusterClient:
         self._feed = Feed(
             self._zookeeper, settings.broker_id, self.image, self._changed, self._flag
         )
+        self.registration = Registration(self._zookeeper, settings, self._flag)
         self._topics = TopicAdmin(
             self._zookeeper, settings, self.image, self._progress, lambda: self._service
         )
@@ -250,9 +253,12 @@ class ClusterClient:
         session = self._zookeeper.session
         await self._zookeeper.make_chroot()
         await registration.prepare_paths(self._zookeeper)
-        self._check_cluster_id(await registration.cluster_id(self._zookeeper))
+        self.image.cluster_id = await registration.cluster_id(
+            self._zookeeper, self.image.cluster_id
+        )
         session_file.save(self._settings.session_file, session_file.SavedSession(*session))
-        await registration.register(self._zookeeper, self._settings, _now_ms())
+        await self._feed.broker_configs()  # they may say other endpoints
+        await self.registration.make(_now_ms())
         logger.info(
             "broker %d is registered, session 0x%x, timeout %d ms",
             self._settings.broker_id,
@@ -268,14 +274,6 @@ class ClusterClient:
         self._due |= {"changes", "own-failures"}
         self._wake.set()
 
-    def _check_cluster_id(self, cluster_id: str) -> None:
-        if self.image.cluster_id and self.image.cluster_id != cluster_id:
-            raise ClusterError(
-                f"zookeeper.connect leads to the cluster {cluster_id}, but this broker's data "
-                f"belong to the cluster {self.image.cluster_id}: mend zookeeper.connect or log.dirs"
-            )
-        self.image.cluster_id = cluster_id
-
     async def _serve(self, due: set[str]) -> None:
         # A controller that went is most often a broker that went. Its successor must know that
         # before it places a topic, or partitions would be given to who is no more.
@@ -287,6 +285,8 @@ class ClusterClient:
                 self._due |= EVERYTHING
                 self._wake.set()
                 return
+        if "registration" in due:
+            await self.registration.mend(_now_ms())
         if "controller" in due:
             await self._find_controller()
         if "own-failures" in due:

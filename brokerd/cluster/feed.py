@@ -1,7 +1,7 @@
 """How a broker follows the cluster: it loads everything once, then applies the notifications in
 order.
 
-    /brokers/ids        who is live                  read anew whenever a child comes or goes
+    /brokers/ids        who is live, and where       read anew whenever a child comes, goes, changes
     /brokerd/changes    partition states, deletions  entry by entry; a gap means load everything
     /config/changes     which config changed         the config named is read anew
     /brokerd/offline    replicas that are not served read anew whenever a broker tells
@@ -71,7 +71,7 @@ class Feed:
         config_entries = await reading.numbered(
             self._zookeeper, paths.CONFIG_CHANGES, self._configs_watch
         )
-        await self._read_broker_configs()  # topics without a setting of their own take these
+        await self.broker_configs()  # topics without a setting of their own take these
         names = await self._zookeeper.children(paths.TOPICS)
         marked = set(await self._zookeeper.children(paths.DELETE_TOPICS))
         found: set[str] = set()
@@ -134,7 +134,7 @@ class Feed:
 
     async def brokers(self) -> None:
         """Reads the live brokers anew."""
-        live = await reading.live_brokers(self._zookeeper, self._brokers_watch)
+        live = await reading.live_brokers(self._zookeeper, self._brokers_watch, self._brokers_watch)
         await self._tell(self._image.replace_brokers(live))
 
     async def failures(self) -> None:
@@ -195,10 +195,10 @@ class Feed:
                 configs = await reading.topic_configs(self._zookeeper, [name])
                 await self._tell(self._image.replace_config(name, configs[name]))
             elif kind == "brokers":
-                await self._read_broker_configs()
+                await self.broker_configs()
         self._config_number = max(new, default=self._config_number)
 
-    async def _read_broker_configs(self) -> None:
+    async def broker_configs(self) -> None:
         """This broker's dynamic config and the default of all; one that cannot be read stays as it
         was."""
         names = (str(self._broker_id), DEFAULT_NAME)

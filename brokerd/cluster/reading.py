@@ -38,11 +38,14 @@ class ReadTopic(NamedTuple):
     created_zxid: int
 
 
-async def live_brokers(zookeeper: ZooKeeper, watch: Watch) -> dict[int, BrokerInfo]:
-    """The registered brokers; `watch` is called when one comes or goes."""
+async def live_brokers(
+    zookeeper: ZooKeeper, watch: Watch, changed: Watch | None = None
+) -> dict[int, BrokerInfo]:
+    """The registered brokers; `watch` is called when one comes or goes, `changed` when one has
+    other listeners."""
     names = await zookeeper.children(paths.BROKER_IDS, watch)
     ids = sorted(int(name) for name in names if name.isdigit())
-    nodes = await zookeeper.get_many([paths.broker(broker_id) for broker_id in ids])
+    nodes = await zookeeper.get_many([paths.broker(broker_id) for broker_id in ids], changed)
     brokers = {}
     for broker_id, node in zip(ids, nodes, strict=True):
         if node is None:

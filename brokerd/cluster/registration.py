@@ -9,8 +9,10 @@ import asyncio
 import logging
 import secrets
 from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from dataclasses import replace
 
-from kazoo.exceptions import NodeExistsError
+from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
 from brokerd.cluster import paths
 from brokerd.cluster.codecs import (
@@ -19,7 +21,7 @@ from brokerd.cluster.codecs import (
     encode_broker,
     encode_cluster_id,
 )
-from brokerd.cluster.requests import ClusterSettings
+from brokerd.cluster.requests import ClusterSettings, Endpoint
 from brokerd.cluster.zookeeper import ZooKeeper
 
 logger = logging.getLogger(__name__)
@@ -37,8 +39,9 @@ async def prepare_paths(zookeeper: ZooKeeper) -> None:
         await zookeeper.ensure(path)
 
 
-async def cluster_id(zookeeper: ZooKeeper) -> str:
-    """The id of the cluster, drawn by the first broker that asks."""
+async def cluster_id(zookeeper: ZooKeeper, known: str) -> str:
+    """The id of the cluster, drawn by the first broker that asks. Raises ClusterError where it is
+    not the one that is `known` ('': none is)."""
     node = await zookeeper.get(paths.CLUSTER_ID)
     if node is None:
         drawn = urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode()
@@ -49,7 +52,13 @@ async def cluster_id(zookeeper: ZooKeeper) -> str:
             pass
         node = await zookeeper.get(paths.CLUSTER_ID)
     assert node is not None, "/cluster/id is never deleted"
-    return decode_cluster_id(node[0])
+    found = decode_cluster_id(node[0])
+    if known and found != known:
+        raise ClusterError(
+            f"zookeeper.connect leads to the cluster {found}, but this broker's data belong to the "
+            f"cluster {known}: mend zookeeper.connect or log.dirs"
+        )
+    return found
 
 
 async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int) -> int:
@@ -89,6 +98,50 @@ async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int)
                 await changed.wait()
         except TimeoutError:
             pass
+
+
+class Registration:
+    """This broker's, with the endpoints as they are now. `on_due("registration")` says that `mend`
+    is to be called."""
+
+    def __init__(
+        self, zookeeper: ZooKeeper, settings: ClusterSettings, on_due: Callable[[str], None]
+    ) -> None:
+        self._zookeeper = zookeeper
+        self._settings = settings
+        self._on_due = on_due
+        self._told: tuple[Endpoint, ...] = ()
+
+    def advertise(self, endpoints: tuple[Endpoint, ...]) -> None:
+        """Clients are to be told these from now on."""
+        self._settings = replace(self._settings, endpoints=endpoints)
+        if endpoints != self._told:
+            self._on_due("registration")
+
+    async def make(self, now_ms: int) -> None:
+        """As `register`."""
+        settings = self._settings
+        await register(self._zookeeper, settings, now_ms)
+        self._told = settings.endpoints
+
+    async def mend(self, now_ms: int) -> None:
+        """Writes the registration anew where it tells other endpoints. One that is gone, or
+        another session's, is left alone: this broker is about to register again."""
+        settings, path = self._settings, paths.broker(self._settings.broker_id)
+        if settings.endpoints == self._told:
+            return
+        stat = await self._zookeeper.exists(path)
+        if stat is None or stat.ephemeralOwner != self._zookeeper.session[0]:
+            return
+        data = encode_broker(settings.endpoints, settings.rack, now_ms)
+        try:
+            await self._zookeeper.set(path, data, stat.version)
+        except (NoNodeError, BadVersionError) as error:
+            logger.warning("the registration of this broker changed meanwhile: %r", error)
+            return
+        self._told = settings.endpoints
+        told = ", ".join(f"{each.listener}://{each.host}:{each.port}" for each in self._told)
+        logger.info("clients are told now: %s", told)
 
 
 async def _owned_by_another(zookeeper: ZooKeeper, broker_id: int) -> str:

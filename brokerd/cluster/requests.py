@@ -25,7 +25,7 @@ class ClusterSettings:
 
     `zookeeper_connect` is hosts with an optional chroot (`a:2181,b:2181/aerie`); `session_file`
     lies in a log directory that this process has locked. `cluster_id` is that of the log
-    directories, '' where they are new.
+    directories, '' where they are new. `endpoints` are those at the start.
     """
 
     broker_id: int

@@ -196,15 +196,15 @@ class ZooKeeper:
             return []
         return names
 
-    async def get_many(self, many: Sequence[str]) -> list[Node | None]:
+    async def get_many(self, many: Sequence[str], watch: Watch | None = None) -> list[Node | None]:
         """As `get` for each path, in order; at most IN_FLIGHT_MAX at a time, one post for each
         run."""
         nodes: list[Node | None] = []
         for start in range(0, len(many), IN_FLIGHT_MAX):
-            nodes += await self._get_run(many[start : start + IN_FLIGHT_MAX])
+            nodes += await self._get_run(many[start : start + IN_FLIGHT_MAX], watch)
         return nodes
 
-    async def _get_run(self, run: Sequence[str]) -> list[Node | None]:
+    async def _get_run(self, run: Sequence[str], watch: Watch | None) -> list[Node | None]:
         if not self._connected.is_set():
             raise ConnectionLoss("no connection to ZooKeeper")
         future: asyncio.Future[list[Any]] = self._loop.create_future()
@@ -218,7 +218,7 @@ class ZooKeeper:
                 self._post(_settle_with, future, results)
 
         def begin() -> list[Any]:
-            return [self._client.get_async(path) for path in run]
+            return [self._client.get_async(path, self._watcher(watch)) for path in run]
 
         results = begin() if len(run) <= INLINE_MAX else await asyncio.to_thread(begin)
         for result in results:

@@ -21,7 +21,7 @@ from time import monotonic
 from brokerd.clock import Clock, SystemClock
 from brokerd.cluster.client import ClusterClient
 from brokerd.cluster.image import ImageDelta, TopicInfo
-from brokerd.cluster.requests import ClusterSettings, Endpoint
+from brokerd.cluster.requests import ClusterSettings
 from brokerd.config import BrokerConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT32_MAX, INT64_MAX
@@ -48,10 +48,11 @@ from brokerd.server.duties import Duties, Duty
 from brokerd.server.events import EventRing
 from brokerd.server.fetch_sessions import FetchSessions
 from brokerd.server.groups.service import GroupService
-from brokerd.server.live_settings import LiveSettings, cleaner_limits
+from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
 from brokerd.server.log_start_saves import LogStartSaves
 from brokerd.server.metadata_cache import MetadataCache
-from brokerd.server.net.network import BindError, Network
+from brokerd.server.net.listeners import BindError
+from brokerd.server.net.network import Network
 from brokerd.server.parked import ParkingLot
 from brokerd.server.producer_id_source import ProducerIdSource
 from brokerd.server.request_times import RequestTimes
@@ -119,7 +120,6 @@ class Broker:
 
     async def start(self) -> None:
         """Returns when the broker serves. Raises BindError, LogDirError, ClusterError, OSError."""
-        self.config = self.config.with_bound_ports(self.network.bind())
         self.settings = LiveSettings(self, self.config, self._cleaner_workers)
         await self._open_logs()
         self.log_starts = LogStartSaves(self.logs)
@@ -330,12 +330,7 @@ def _flush_interval_ms(config: BrokerConfig) -> int:
 def _cluster_settings(config: BrokerConfig, cluster_id: str, log_dir: str) -> ClusterSettings:
     return ClusterSettings(
         broker_id=config.broker_id,
-        endpoints=tuple(
-            Endpoint(
-                listener=each.name, security_protocol=each.protocol, host=each.host, port=each.port
-            )
-            for each in config.advertised_listeners.values()
-        ),
+        endpoints=endpoints(config),
         zookeeper_connect=config.zookeeper_connect,
         session_file=Path(log_dir) / ".zookeeper-session",
         session_timeout_ms=config.zookeeper_session_timeout_ms,

@@ -9,11 +9,13 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
+from brokerd.cluster.requests import Endpoint
 from brokerd.config_dynamic import DEFAULT_NAME, BrokerSettings
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.compaction.jobs import Limits
 from brokerd.log.log_config import LogConfig
 from brokerd.security.tls import TlsError, server_context
+from brokerd.server.net.listeners import BindError
 from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 
 class LiveSettings:
-    """See the module. `static` is what the properties file says, with the ports as bound."""
+    """See the module. `static` is what the properties file says."""
 
     def __init__(self, broker: Broker, static: BrokerConfig, workers: CleanerWorkers) -> None:
         self.now = BrokerSettings(static=static)
@@ -41,7 +43,8 @@ class LiveSettings:
 
     async def take_over(self, configs: Mapping[str, Mapping[str, str]]) -> None:
         """Has the dynamic configs of this broker and of all brokers hold, by their names in
-        ZooKeeper. A value that makes no sense is told in the log and passed over."""
+        ZooKeeper. A value that makes no sense is told in the log and passed over. The first time
+        the listeners are opened: raises BindError and TlsError."""
         broker = self._broker
         own = configs.get(str(self.now.static.broker_id), {})
         defaults = configs.get(DEFAULT_NAME, {})
@@ -50,10 +53,8 @@ class LiveSettings:
         for problem in problems:
             logger.error("a dynamic setting is passed over: %s", problem)
         self._tell_left_out()
-        try:
-            broker.network.open_stores(config)
-        except TlsError as error:
-            logger.error("the key and trust stores of listeners stay as they are: %s", error)
+        config = self._open(config)
+        broker.cluster.registration.advertise(endpoints(config))
         if config == broker.config:
             return
         logger.info("settings now differ from the file in: %s", ", ".join(sorted(_live(self.now))))
@@ -64,6 +65,16 @@ class LiveSettings:
         broker.cleaner.backoff_ms = config.log_cleaner_backoff_ms
         broker.cleaner.limits = cleaner_limits(config)
         await self._reconfigure_topics()
+
+    def _open(self, config: BrokerConfig) -> BrokerConfig:
+        network = self._broker.network
+        try:
+            return network.open(config)
+        except (BindError, TlsError) as error:
+            if not network.listeners.ports:
+                raise
+            logger.error("the listeners and their stores stay as they are: %s", error)
+            return config.with_listeners_of(self._broker.config)
 
     def _tell_left_out(self) -> None:
         names = self.now.left_out()
@@ -119,8 +130,43 @@ class LiveSettings:
         return config or LogConfig.from_sound_properties(self._broker.config.raw, info.config)
 
 
-def check_stores(config: BrokerConfig, before: BrokerConfig) -> None:
-    """Opens the stores of listeners that would be others. Raises KafkaError(INVALID_REQUEST)."""
+def endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
+    """What clients are told, as it is registered."""
+    return tuple(
+        Endpoint(
+            listener=each.name, security_protocol=each.protocol, host=each.host, port=each.port
+        )
+        for each in config.advertised_listeners.values()
+    )
+
+
+def check_listeners(config: BrokerConfig, broker: Broker) -> None:
+    """Opens, to see whether it can be done, the addresses of listeners that would be others, and
+    their stores. Raises KafkaError(INVALID_REQUEST)."""
+    _check_stores(config, broker.config)
+    _check_endpoints(config, broker)
+    try:
+        broker.network.listeners.check(config)
+    except BindError as error:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
+
+
+def _check_endpoints(config: BrokerConfig, broker: Broker) -> None:
+    """No two brokers are at one address (KafkaServer.createBrokerInfo)."""
+    now = {(each.host, each.port) for each in broker.config.advertised_listeners.values()}
+    for each in config.advertised_listeners.values():
+        for other in broker.cluster.image.brokers.values():
+            place = each.host, each.port
+            if place in now or other.id == config.broker_id:
+                continue
+            if place in other.endpoints.values():
+                raise KafkaError(
+                    ErrorCode.INVALID_REQUEST,
+                    f"advertised.listeners: {each} is already registered by broker {other.id}",
+                )
+
+
+def _check_stores(config: BrokerConfig, before: BrokerConfig) -> None:
     for name, wanted in config.tls.items():
         if wanted != before.tls.get(name):
             try:

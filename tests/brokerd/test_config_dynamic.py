@@ -65,6 +65,8 @@ def refusal(name: str, *changes: tuple[str, str], held: dict[str, str] | None = 
     [
         ("log.retention.ms", "1"), ("log.cleaner.threads", "2"), ("max.connections", "0"),
         ("log.cleanup.policy", "compact,delete"), ("num.io.threads", "16"), ("no.such", "x"),
+        ("listener.name.a.max.connections", "2"), ("listener.name.a.num.network.threads", "2"),
+        ("listener.name.a.max.connection.creation.rate", "2"),
         ("leader.replication.throttled.rate", "0"), ("metric.reporters", ""),
         ("unclean.leader.election.enable", "TRUE"), ("log.cleaner.dedupe.buffer.size", "2000000"),
     ],
@@ -81,20 +83,15 @@ def test_what_kafka_lets_be_changed_is_taken(where: str, change: tuple[str, str]
         *(
             (name, "2", f"Cannot update these configs dynamically: {name}. This broker {why}")
             for name, why in (
-                ("listeners", "reads them from its properties file"),
-                ("advertised.listeners", "reads them"),
-                ("listener.security.protocol.map", "reads them"),
-                ("listener.name.a.ssl.client.auth", "reads them"),
-                ("listener.name.a.max.connections", "has them for all listeners together"),
-                ("listener.name.a.max.connection.creation.rate", "has them for all"),
-                ("listener.name.a.num.network.threads", "has them for all"),
+                ("ssl.client.auth", "reads them from its properties file"),
+                ("listener.name.a.max.connections.per.ip", "has them for all listeners together"),
             )
         ),
         ("log.retention.hours", "2", "dynamically"), ("brokerd.admin.port", "1", "dynamically"),
         ("ssl.keystore.location", "/x", "dynamically"),
-        ("listener.name.a.ssl.client.auth", "none", "dynamically"),
-        ("listeners", "x://:1", "dynamically"),
-        ("listener.name.inside.max.connections", "5", "dynamically"),
+        ("listener.name.a.max.connections", "0", "at least 1"),
+        ("listener.name.a.max.connection.creation.rate", "x", "not a whole number"),
+        ("listener.name.a.num.network.threads", "x", "not a whole number"),
         ("process.roles", "broker", "dynamically"),
         ("log.cleaner.threads", "x", "not a whole number"),
         ("log.cleaner.threads", "3", "1 to 2 next, since it is 1"),
@@ -157,6 +154,94 @@ def test_a_store_that_cannot_be_leaves_the_one_of_the_file() -> None:
     assert (config.tls["SSL"].keystore.location, config.message_max_bytes) == ("/first.pem", 7)
     with pytest.raises(KafkaError, match="JKS"):
         check_change(BrokerSettings(static=parse(FILE + TLS)), OWN, {}, own)
+
+
+LISTENERS = """listeners=IN://127.0.0.1:9092,OUT://127.0.0.1:9093
+listener.security.protocol.map=IN:PLAINTEXT,OUT:PLAINTEXT
+inter.broker.listener.name=IN
+"""
+IN_AND = "IN://127.0.0.1:9092"
+SECURE = {
+    "listeners": f"{IN_AND},TLS://127.0.0.1:9094",
+    "listener.security.protocol.map": "IN:PLAINTEXT,TLS:SSL",
+    "listener.name.tls.ssl.keystore.type": "PEM",
+    "listener.name.tls.ssl.keystore.location": "/x.pem",
+    "listener.name.tls.ssl.enabled.protocols": "TLSv1.3",
+}
+
+
+def of_listeners(held: dict[str, str], **wanted: str | None) -> BrokerConfig:
+    """What holds when a broker with two listeners goes from `held` to that with `wanted`, the
+    names with _ for their dots."""
+    changes = {name.replace("_", "."): text for name, text in wanted.items()}
+    after = {name: text for name, text in {**held, **changes}.items() if text is not None}
+    before = BrokerSettings(static=parse(FILE + LISTENERS), own=held)
+    return check_change(before, OWN, held, after)
+
+
+def test_listeners_come_and_go_with_what_is_said_of_them() -> None:
+    config = of_listeners({}, **{name.replace(".", "_"): it for name, it in SECURE.items()})
+    assert [(each.name, each.protocol, each.port) for each in config.listeners] == [
+        ("IN", "PLAINTEXT", 9092), ("TLS", "SSL", 9094),
+    ]  # fmt: skip
+    assert list(config.advertised_listeners) == ["IN", "TLS"]
+    assert config.tls["TLS"].protocols == ("TLSv1.3",)
+    back = of_listeners(SECURE, **{name.replace(".", "_"): None for name in SECURE})
+    assert back.listeners == parse(FILE + LISTENERS).listeners
+
+
+def test_a_listener_may_move_and_be_told_elsewhere() -> None:
+    config = of_listeners(
+        {}, listeners=f"{IN_AND},OUT://0.0.0.0:99",
+        advertised_listeners=f"{IN_AND},OUT://outside.example:199",
+    )  # fmt: skip
+    assert (config.listeners[1].host, config.listeners[1].port) == ("0.0.0.0", 99)
+    assert str(config.advertised_listeners["OUT"]) == "OUT://outside.example:199"
+
+
+@pytest.mark.parametrize(
+    ("held", "change", "words"),
+    [
+        ({}, {"listeners": "OUT://127.0.0.1:9093"}, "inter.broker.listener.name: IN is not an"),
+        ({}, {"advertised_listeners": "OUT://h:1"}, "inter.broker.listener.name: IN is not an"),
+        ({}, {"listeners": f"{IN_AND},NEW://127.0.0.1:1"}, "NEW has no entry in listener.security"),
+        ({}, {"listeners": f"{IN_AND},OUT://127.0.0.1:9092"}, "two of them have the same port"),
+        ({}, {"listeners": f"{IN_AND},OUT://127.0.0.1:9192"}, "brokerd.admin.port"),
+        ({}, {"listeners": f"{IN_AND},OUT://0.0.0.0:9093"}, "cannot be told to clients"),
+        ({}, {"listeners": "nowhere"}, "'nowhere' is not NAME://host:port"),
+        ({}, {"advertised_listeners": f"{IN_AND},X://h:1"}, "X has no entry"),
+        ({}, {"listener_security_protocol_map": "IN:PLAINTEXT,OUT:MORSE"}, "names no protocol of"),
+        ({}, {"listener_security_protocol_map": "IN:PLAINTEXT,OUT:SSL"}, "ssl.keystore.location"),
+        (SECURE, {"listener_name_tls_ssl_enabled_protocols": "TLSv1.2"}, "the listener TLS is open"),
+        (SECURE, {"listener_name_tls_ssl_enabled_protocols": None}, "the listener TLS is open"),
+        (SECURE, {"listener_name_tls_ssl_keystore_location": None}, "SSL listener needs a key"),
+        (SECURE, {"listener_security_protocol_map": "IN:PLAINTEXT,TLS:PLAINTEXT"}, "speaks SSL"),
+        (SECURE, {"listener_security_protocol_map": None}, "TLS has no entry"),
+    ],
+)  # fmt: skip
+def test_listeners_that_cannot_be_are_refused(
+    held: dict[str, str], change: dict[str, str | None], words: str
+) -> None:
+    with pytest.raises(KafkaError) as caught:
+        of_listeners(held, **change)
+    assert caught.value.code is ErrorCode.INVALID_REQUEST
+    assert words in caught.value.message
+
+
+def test_which_listeners_there_are_is_said_for_one_broker() -> None:
+    for name in SECURE:
+        assert "broker id must be specified" in refusal(DEFAULT, (name, SECURE[name]))
+
+
+def test_the_limits_of_a_listener_are_its_own_or_those_of_all() -> None:
+    static = parse(FILE + LISTENERS + "max.connections=9\nlistener.name.out.max.connections=8\n")
+    assert static.listener_limits() == {"IN": (9, 2**31 - 1), "OUT": (8, 2**31 - 1)}
+    settings = BrokerSettings(
+        static=static,
+        defaults={"listener.name.in.max.connections": "7"},
+        own={"listener.name.out.max.connection.creation.rate": "3", "max.connections": "6"},
+    )
+    assert settings.effective()[0].listener_limits() == {"IN": (7, 2**31 - 1), "OUT": (8, 3)}
 
 
 def test_what_is_there_already_does_not_keep_other_settings_from_changing() -> None:

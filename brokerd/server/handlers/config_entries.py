@@ -16,6 +16,7 @@ from brokerd.config import DEFAULT_PROTOCOL_MAP, INTERNAL, known_keys
 from brokerd.config_catalog import ConfigType, known_setting
 from brokerd.config_docs import BROKER_DOCUMENTATION
 from brokerd.config_dynamic import DYNAMIC_ONLY, BrokerSettings, is_read_only
+from brokerd.config_tls import PREFIX
 from brokerd.config_values import java_double
 from brokerd.limits import INT32_MAX
 from brokerd.log.log_config import TOPIC_KEYS, TopicKey, effective_values
@@ -144,7 +145,9 @@ def _broker_entry(name: str, synonyms: list[Entry]) -> Entry:
     first = synonyms[0] if synonyms else None
     text = first["value"] if first and first["name"] == name else None
     entry = _entry(name, None if text is None else _normal(kind, text), kind, synonyms)
-    entry["read_only"] = is_read_only(name) or kind is ConfigType.UNKNOWN
+    # Kafka tells what is said of one listener as read only, though it takes it.
+    of_listener = name.startswith(PREFIX)
+    entry["read_only"] = is_read_only(name) or of_listener or kind is ConfigType.UNKNOWN
     entry["documentation"] = _broker_documentation(name)
     return entry
 
@@ -172,7 +175,7 @@ def _broker_type(name: str) -> ConfigType:
 def _broker_synonyms(name: str, settings: BrokerSettings) -> list[Entry]:
     """Each place that sets `name` or another name of the same setting, those in force first."""
     is_secret = _is_secret(_broker_type(name))
-    names = _SYNONYMS.get(name, (name,))
+    names = _names(name)
     places: Sequence[tuple[Source, Callable[[str], str | None]]] = (
         (Source.DYNAMIC_BROKER, settings.own.get),
         (Source.DYNAMIC_DEFAULT_BROKER, settings.defaults.get),
@@ -188,6 +191,14 @@ def _broker_synonyms(name: str, settings: BrokerSettings) -> list[Entry]:
     ]
     own = next((i for i, each in enumerate(found) if each["name"] == name), len(found))
     return found[own:]
+
+
+def _names(name: str) -> Sequence[str]:
+    """The names of one setting; for one listener goes before for all."""
+    if not name.startswith(PREFIX):
+        return _SYNONYMS.get(name, (name,))
+    _, _, of_all = name.removeprefix(PREFIX).partition(".")
+    return (name, *_SYNONYMS.get(of_all, (of_all,)))
 
 
 @lru_cache(NAMES_MAX)

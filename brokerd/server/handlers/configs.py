@@ -29,7 +29,7 @@ from brokerd.server.handlers.config_entries import (
     topic_entries,
 )
 from brokerd.server.handlers.loggers import change_levels, logger_entries
-from brokerd.server.live_settings import check_stores
+from brokerd.server.live_settings import check_listeners
 from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ async def _write_broker(
 ) -> None:
     def wanted(held: Held) -> dict[str, str]:
         config = wanted_of(held)
-        check_stores(check_change(broker.settings.now, name, held, config), broker.config)
+        check_listeners(check_change(broker.settings.now, name, held, config), broker)
         return config
 
     await _write(broker, request, f"brokers/{name or DEFAULT_NAME}", wanted)

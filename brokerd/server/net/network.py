@@ -1,4 +1,4 @@
-"""Listening sockets and the connections that came in through them, within their limits."""
+"""The connections that came in through a broker's listeners, within their limits."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from collections import Counter, OrderedDict
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from brokerd.config_listeners import ConnectionLimits
 from brokerd.log.open_files import OPEN_FILES_MAX
-from brokerd.security.tls import server_context
-from brokerd.server.net.admission import Admission, descriptors_for_connections, limits_by_address
+from brokerd.server.net.admission import (
+    Admission,
+    descriptors_for_connections,
+    limits_by_address,
+)
 from brokerd.server.net.connection import Connection
+from brokerd.server.net.listeners import Listeners
 from brokerd.server.net.output import OutputQueue
 from brokerd.server.net.receive_buffers import ReceiveBuffers
 from brokerd.server.net.tls_connection import TlsConnection, TlsOutputQueue
@@ -21,12 +26,10 @@ from brokerd.server.net.tls_socket import TlsSocket
 
 if TYPE_CHECKING:
     from brokerd.config import BrokerConfig
-    from brokerd.config_listeners import Listener
     from brokerd.server.router import Router
 
 logger = logging.getLogger(__name__)
 
-BACKLOG = 1024
 CIPHERTEXT_BYTES = 1 << 18
 """What one receive of a TLS connection takes from its socket."""
 ACCEPTS_PER_CALL = 64
@@ -36,22 +39,20 @@ SWEEP_INTERVAL_S_MIN, SWEEP_INTERVAL_S_MAX = 0.1, 2.0
 SWEEP_SLICE = 1000
 REPLIES_BYTES_MAX = 1 << 28
 """What the replies of all connections together may hold before slow readers are dropped."""
+REMOVED_END_S = 1.0
+"""So long after their listener was removed connections end: replies under way are still sent."""
 STALLED_S = 5.0
 """How long a half-sent frame may stand still while others wait for the memory that it holds."""
 
 
-class BindError(Exception):
-    """A listener that could not be bound, said for a user."""
-
-
 class Network:
-    """All sockets of one broker's Kafka listeners. TlsError for a key that cannot be used."""
+    """All sockets of one broker's Kafka listeners."""
 
     def __init__(self, config: BrokerConfig) -> None:
         self.buffers = ReceiveBuffers(config.queued_max_request_bytes, self._go_on)
         self.connections: set[Connection] = set()
         self._config = config
-        self._contexts = {name: server_context(each) for name, each in config.tls.items()}
+        self.listeners = Listeners(self._on_connect)
         self._ciphertext = memoryview(bytearray(CIPHERTEXT_BYTES))
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._admission = Admission(descriptors_for_connections(limit, OPEN_FILES_MAX))
@@ -60,11 +61,9 @@ class Network:
         self._resolving: asyncio.Task[None] | None = None
         self._crowded: set[str] = set()
         """Listeners that are deaf until a connection closes."""
-        several = len(config.listeners) > 1
-        self._protected = config.inter_broker_listener_name if several else None
+        self._protected: str | None = None
         self._router: Router | None = None
         self._said_at: dict[str, float] = {}
-        self._sockets: dict[str, socket.socket] = {}
         self._waiting: OrderedDict[Connection, None] = OrderedDict()
         self._loop = asyncio.get_running_loop()
         self._sweep_timer: asyncio.TimerHandle | None = None
@@ -82,30 +81,30 @@ class Network:
         """What all connections were sent since the start."""
         return self._sent_bytes + sum(each.output.sent_bytes for each in self.connections)
 
-    def bind(self) -> dict[str, int]:
-        """Binds every listener, without accepting yet. Returns the ports by name."""
-        for listener in self._config.listeners:
-            self._sockets[listener.name] = _bound(listener)
-        return {name: sock.getsockname()[1] for name, sock in self._sockets.items()}
-
     def accept(self, router: Router) -> None:
         """Starts to take connections."""
         self._router = router
-        for name, sock in self._sockets.items():
-            sock.listen(BACKLOG)
-            self._listen(name)
+        self.listeners.accept()
         self._arm_sweep()
+
+    def open(self, config: BrokerConfig) -> BrokerConfig:
+        """Has the listeners of `config` be open and no others, with their stores opened anew; the
+        settings with the ports as they are bound. Raises TlsError and BindError, and then all is as
+        it was. Connections of a listener that is no more end soon."""
+        self.listeners.open(config)
+        if any(each.listener not in self.listeners for each in self.connections):
+            self._loop.call_later(REMOVED_END_S, self._end_removed)
+        return config.with_bound_ports(self.listeners.ports)
+
+    def _end_removed(self) -> None:
+        for connection in tuple(self.connections):
+            if connection.listener not in self.listeners:
+                connection.close("its listener was removed")
 
     def reconfigure(self, config: BrokerConfig) -> None:
         """Limits that changed hold for connections from now on."""
         self._config = config
         self._limit()
-
-    def open_stores(self, config: BrokerConfig) -> None:
-        """Opens the key and trust stores of listeners, whose files may hold something else under
-        the same name, for connections from now on. TlsError, and all stays as it was, for a key
-        that cannot be used."""
-        self._contexts = {name: server_context(each) for name, each in config.tls.items()}
 
     def _limit(self) -> None:
         config = self._config
@@ -114,12 +113,17 @@ class Network:
             self._resolving = None
         if config.max_connections_per_ip_overrides != self._overrides_text:
             self._resolving = asyncio.ensure_future(self._resolve())
+        several = len(config.listeners) > 1
+        self._protected = config.inter_broker_listener_name if several else None
         self._admission.limit(
-            config.max_connections, config.max_connections_per_ip, self._overrides,
-            config.max_connection_creation_rate,
+            ConnectionLimits(config.max_connections, config.max_connection_creation_rate),
+            config.listener_limits(), config.max_connections_per_ip, self._overrides,
         )  # fmt: skip
+        self._hear_again()
+
+    def _hear_again(self) -> None:
         while self._crowded:
-            self._listen(self._crowded.pop())
+            self.listeners.hear(self._crowded.pop())
 
     async def _resolve(self) -> None:
         """Looks up the names among the overrides, in a thread: until then, and where one is not
@@ -143,10 +147,7 @@ class Network:
 
     def close_listeners(self) -> None:
         """Takes no more connections."""
-        for sock in self._sockets.values():
-            self._loop.remove_reader(sock.fileno())
-            sock.close()
-        self._sockets.clear()
+        self.listeners.close()
 
     def close(self) -> None:
         """Ends everything."""
@@ -160,7 +161,7 @@ class Network:
         for connection in tuple(self.connections):
             connection.close("the broker is shutting down")
 
-    def _on_connect(self, sock: socket.socket, name: str, router: Router) -> None:
+    def _on_connect(self, sock: socket.socket, name: str) -> None:
         for _ in range(ACCEPTS_PER_CALL):
             if not self._may_accept(name):
                 return
@@ -171,24 +172,23 @@ class Network:
             except OSError as error:  # out of descriptors: the queue waits in the kernel
                 text = f"cannot accept on {name}: {error.strerror}; it is tried again"
                 self._say_once("accept", text)
-                self._deafen(name)
-                self._loop.call_later(ACCEPT_PAUSE_S, self._listen, name)
+                self._deafen(name, ACCEPT_PAUSE_S)
                 return
             host = address[0]
             if self._admission.is_full:
                 self._make_room(name)
-            if not self._admission.admit(host):
+            if not self._admission.admit(host, name, name == self._protected):
                 self._refuse(client, host)
                 continue
-            self._admitted(client, host, name, router)
+            self._admitted(client, host, name)
 
-    def _admitted(self, client: socket.socket, host: str, name: str, router: Router) -> None:
+    def _admitted(self, client: socket.socket, host: str, name: str) -> None:
         try:
             client.setblocking(False)
             self._set_options(client)
-            connection = self._connection(client, host, name, router)
+            connection = self._connection(client, host, name)
         except Exception as error:  # the peer has gone, or memory or the selector is short
-            self._admission.leave(host)
+            self._admission.leave(host, name)
             client.close()
             self._say_once("begin", f"a connection of {host} on {name} could not begin: {error!r}")
             return
@@ -197,22 +197,27 @@ class Network:
 
     def _may_accept(self, name: str) -> bool:
         """Whether the listener may take one now; if not, it is deaf until it may."""
-        admission = self._admission
-        if admission.is_full and name != self._protected:
+        admission, is_protected = self._admission, name == self._protected
+        if admission.is_full and not is_protected:
             self._say_once(
                 "full",
                 f"{admission.open} connections are open, which is the most (max.connections, or the"
                 " limit of open files): new ones wait",
             )
-            self._deafen(name)
-            self._crowded.add(name)
-            return False
-        delay_s = admission.delay_s(monotonic())
-        if delay_s > 0:
-            self._deafen(name)
-            self._loop.call_later(delay_s, self._listen, name)
-            return False
-        return True
+        elif admission.is_listener_full(name):
+            self._say_once(
+                f"full {name}",
+                f"{admission.open_on(name)} connections are open on {name}, which is the most"
+                f" (listener.name.{name.lower()}.max.connections): new ones wait",
+            )
+        else:
+            delay_s = admission.delay_s(monotonic(), name, is_protected)
+            if delay_s > 0:
+                self._deafen(name, delay_s)
+            return delay_s <= 0
+        self.listeners.deafen(name)
+        self._crowded.add(name)
+        return False
 
     def _make_room(self, name: str) -> None:
         """The listener of brokers is always served: another's longest idle connection ends for it,
@@ -238,18 +243,14 @@ class Network:
             self._said_at[trouble] = now
             logger.warning("%s", text)
 
-    def _deafen(self, name: str) -> None:
-        self._loop.remove_reader(self._sockets[name].fileno())
+    def _deafen(self, name: str, seconds: float) -> None:
+        self.listeners.deafen(name)
+        self._loop.call_later(seconds, self.listeners.hear, name)
 
-    def _listen(self, name: str) -> None:
-        sock = self._sockets.get(name)
-        if sock is not None and self._router is not None:
-            self._loop.add_reader(sock.fileno(), self._on_connect, sock, name, self._router)
-
-    def _connection(
-        self, client: socket.socket, host: str, name: str, router: Router
-    ) -> Connection:
-        context = self._contexts.get(name)
+    def _connection(self, client: socket.socket, host: str, name: str) -> Connection:
+        router = self._router
+        assert router is not None, "before accept nobody is heard"
+        context = self.listeners.contexts.get(name)
         if context is None:
             return Connection(client, OutputQueue(client), host, name, self, router)
         tls = TlsSocket(client, context, self._ciphertext)
@@ -277,9 +278,8 @@ class Network:
         self._waiting.pop(connection, None)
         self.ended[connection.listener] += 1
         self._sent_bytes += connection.output.sent_bytes
-        self._admission.leave(connection.peer_host)
-        while self._crowded:
-            self._listen(self._crowded.pop())
+        self._admission.leave(connection.peer_host, connection.listener)
+        self._hear_again()
 
     def wait_for_memory(self, connection: Connection) -> None:
         """The connection may go on once frames under way have given memory back."""
@@ -340,15 +340,3 @@ class Network:
                 return
             self._swept_bytes -= connection.output.held_bytes
             connection.close("it reads its replies too slowly, and memory for replies is short")
-
-
-def _bound(listener: Listener) -> socket.socket:
-    family = socket.AF_INET6 if ":" in listener.host else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
-    try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind((listener.host, listener.port))
-    except OSError as error:
-        sock.close()
-        raise BindError(f"cannot listen on {listener}: {error.strerror or error}") from error
-    return sock

@@ -7,10 +7,12 @@ from uuid import uuid4
 import pytest
 
 from brokerd.cluster.image import TopicInfo
+from brokerd.cluster.requests import Endpoint
 from brokerd.config import BrokerConfig, parse
 from brokerd.security.tls import TlsError
 from brokerd.server.cleaner_workers import CleanerWorkers
 from brokerd.server.live_settings import LiveSettings, cleaner_limits
+from brokerd.server.net.listeners import BindError
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"
 
@@ -19,15 +21,24 @@ class Network:
     def __init__(self) -> None:
         self.config: BrokerConfig | None = None
         self.opened = 0
-        self.error: TlsError | None = None
+        self.error: Exception | None = None
+        self.listeners = SimpleNamespace(ports={"PLAINTEXT": 9092})
 
-    def open_stores(self, config: BrokerConfig) -> None:
+    def open(self, config: BrokerConfig) -> BrokerConfig:
         self.opened += 1
         if self.error is not None:
             raise self.error
+        return config
 
     def reconfigure(self, config: BrokerConfig) -> None:
         self.config = config
+
+
+class Registration:
+    endpoints: tuple[Endpoint, ...] = ()
+
+    def advertise(self, endpoints: tuple[Endpoint, ...]) -> None:
+        self.endpoints = endpoints
 
 
 @pytest.fixture
@@ -38,7 +49,7 @@ def broker() -> Any:
         network=Network(),
         producer_expiry=SimpleNamespace(expiration_ms=0),
         cleaner=SimpleNamespace(backoff_ms=0, limits=None),
-        cluster=SimpleNamespace(image=SimpleNamespace(topics={})),
+        cluster=SimpleNamespace(image=SimpleNamespace(topics={}), registration=Registration()),
         replicas=SimpleNamespace(all=list),
     )
 
@@ -65,8 +76,24 @@ async def test_a_key_that_cannot_be_opened_keeps_no_other_setting_from_holding(
     broker.network.error = TlsError("no such file")
     await live.take_over({"1": {"max.connections": "5", "log.retention.ms": "soon"}})
     assert broker.network.config.max_connections == 5
+    assert broker.network.config.listeners == broker.config.listeners
     assert "no such file" in caplog.text
     assert "log.retention.ms: 'soon' is not a whole number" in caplog.text
+
+
+async def test_listeners_that_cannot_be_opened_leave_those_there_are(
+    broker: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    live = LiveSettings(broker, broker.config, CleanerWorkers(1))
+    before = broker.config.listeners
+    broker.network.error = BindError("cannot listen on PLAINTEXT://127.0.0.1:1: Permission denied")
+    await live.take_over({"1": {"listeners": "PLAINTEXT://127.0.0.1:1", "max.connections": "5"}})
+    assert (broker.config.listeners, broker.config.max_connections) == (before, 5)
+    assert [each.port for each in broker.cluster.registration.endpoints] == [9092]
+    assert "stay as they are: cannot listen on" in caplog.text
+    broker.network.listeners.ports = {}
+    with pytest.raises(BindError):  # when it starts there are none to keep
+        await live.take_over({"1": {"listeners": "PLAINTEXT://127.0.0.1:1"}})
 
 
 async def test_what_is_the_same_is_told_to_nobody_but_stores_are_opened_again(broker: Any) -> None:
@@ -79,12 +106,12 @@ async def test_what_kafka_changes_live_and_this_broker_does_not_is_told_once(
     broker: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     live = LiveSettings(broker, broker.config, CleanerWorkers(1))
-    own = {"listeners": "PLAINTEXT://:1", "listener.name.plaintext.max.connections": "5"}
+    own = {"ssl.client.auth": "none", "listener.name.plaintext.max.connections.per.ip": "5"}
     for _ in range(2):
         await live.take_over({"1": own})
     told = [each.getMessage() for each in caplog.records]
     assert len(told) == 1
-    assert "without effect: listener.name.plaintext.max.connections, listeners: " in told[0]
+    assert "effect: listener.name.plaintext.max.connections.per.ip, ssl.client.auth: " in told[0]
 
 
 def test_settings_of_a_topic_that_make_no_sense_are_told_once_for_each_that_had_the_name(

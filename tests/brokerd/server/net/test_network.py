@@ -60,7 +60,8 @@ async def until(condition: Any) -> None:
 async def test_a_connection_that_cannot_begin_gives_its_place_back(
     network: Network, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    (port,) = network.bind().values()
+    network.open(parse(FILE))
+    (port,) = network.listeners.ports.values()
     network.accept(router())
     with monkeypatch.context() as broken, socket.create_connection(("127.0.0.1", port)) as client:
 
@@ -153,8 +154,8 @@ async def test_names_among_the_overrides_are_looked_up_without_holding_up_the_lo
     await until(lambda: asked)  # the loop turns meanwhile
     may_answer.set()
     await until(lambda: [each for each in caplog.records if each.levelno == logging.ERROR])
-    assert network._admission.admit("127.0.0.1")
-    network._admission.leave("127.0.0.1")
+    assert network._admission.admit("127.0.0.1", "PLAINTEXT", False)
+    network._admission.leave("127.0.0.1", "PLAINTEXT")
     network.reconfigure(replace(config, max_connections=5))
-    await until(lambda: not network._admission.admit("127.0.0.1"))
+    await until(lambda: not network._admission.admit("127.0.0.1", "PLAINTEXT", False))
     assert asked == ["slow.example:0"] * 2

@@ -1,0 +1,88 @@
+"""Listening sockets without the broker: opened, moved, closed, and as they were when that fails."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+
+import pytest
+
+from brokerd.config import BrokerConfig, parse
+from brokerd.security.tls import TlsError
+from brokerd.server.net.listeners import BindError, Listeners
+from tests.support.zookeeper import free_port
+
+FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"
+
+
+def config(listeners: str, more: str = "") -> BrokerConfig:
+    names = [each.partition("://")[0] for each in listeners.split(",")]
+    protocols = ",".join(f"{name}:{'SSL' if name == 'TLS' else 'PLAINTEXT'}" for name in names)
+    return parse(
+        f"{FILE}listeners={listeners}\nlistener.security.protocol.map={protocols}\n{more}"
+    )
+
+
+@pytest.fixture
+async def listeners() -> AsyncIterator[Listeners]:
+    """It accepts, and says nothing to anybody."""
+    one = Listeners(lambda sock, name: sock.accept()[0].close())
+    one.accept()
+    yield one
+    one.close()
+
+
+def is_open(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 5).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+async def test_they_come_go_and_stay(listeners: Listeners) -> None:
+    listeners.open(config("A://127.0.0.1:0,B://127.0.0.1:0"))
+    first = listeners.ports
+    assert all(map(is_open, first.values()))
+    listeners.open(config("A://127.0.0.1:0,C://127.0.0.1:0"))
+    assert list(listeners.ports) == ["A", "C"]
+    assert listeners.ports["A"] == first["A"]
+    assert "B" not in listeners
+    assert not is_open(first["B"])
+    listeners.open(config(f"A://127.0.0.1:{first['B']},C://127.0.0.1:0"))
+    assert listeners.ports["A"] == first["B"]
+    assert (is_open(first["A"]), is_open(first["B"])) == (False, True)
+    listeners.open(config(f"D://127.0.0.1:{first['B']}"))  # the same place under another name
+    assert listeners.ports == {"D": first["B"]}
+
+
+async def test_what_cannot_be_opened_changes_nothing(listeners: Listeners) -> None:
+    port, other = free_port(), free_port()
+    listeners.open(config(f"A://127.0.0.1:{port}"))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        wrong = config(f"A://127.0.0.1:{other},B://127.0.0.1:{taken.getsockname()[1]}")
+        for attempt in (listeners.check, listeners.open):
+            with pytest.raises(BindError, match=r"cannot listen on B://.*: Address already in use"):
+                attempt(wrong)
+            assert listeners.ports == {"A": port}
+            assert (is_open(port), is_open(other)) == (True, False)
+    with pytest.raises(TlsError):
+        listeners.open(
+            config(
+                f"TLS://127.0.0.1:{other}",
+                "ssl.keystore.type=PEM\nssl.keystore.location=/no/where.pem\n",
+            )
+        )
+    assert listeners.ports == {"A": port}
+    listeners.check(wrong)  # by now it is free
+    listeners.open(wrong)
+    assert list(listeners.ports) == ["A", "B"]
+    assert not is_open(port)
+
+
+async def test_one_that_was_closed_while_it_was_deaf_is_heard_no_more(listeners: Listeners) -> None:
+    listeners.open(config("A://127.0.0.1:0,B://127.0.0.1:0"))
+    listeners.deafen("B")
+    listeners.open(config("A://127.0.0.1:0"))
+    listeners.hear("B")
+    await asyncio.sleep(0)
+    assert "B" not in listeners
