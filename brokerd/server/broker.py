@@ -121,6 +121,7 @@ class Broker:
     async def start(self) -> None:
         """Returns when the broker serves. Raises BindError, LogDirError, ClusterError, OSError."""
         self.settings = LiveSettings(self, self.config, self._cleaner_workers)
+        self.settings.try_listeners()
         await self._open_logs()
         self.log_starts = LogStartSaves(self.logs)
         self.producer_expiry = ProducerExpiry(
@@ -148,6 +149,7 @@ class Broker:
         self.producer_ids = ProducerIdSource(self.cluster)
         await self._start_admin()
         await self.cluster.start()
+        self.settings.require_listeners()
         self.logs.dirs.join(self.cluster.image.cluster_id)
         self.logs.on_failing = self._plan_take_failed
         self._plan_take_failed()

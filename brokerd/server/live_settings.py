@@ -37,14 +37,28 @@ class LiveSettings:
         self.now = BrokerSettings(static=static)
         self._broker = broker
         self._workers = workers
+        self._not_open: BindError | TlsError | None = None
         self._left_out: list[str] = []
         self._told: dict[str, str] = {}
         """What makes no sense, by topic: it is said once."""
 
+    def try_listeners(self) -> None:
+        """Opens the listeners of the file, whose ports are this broker's while it reads its logs.
+        Those that cannot be opened may be others by what is set in ZooKeeper."""
+        try:
+            self._broker.network.open(self.now.static)
+        except BindError as error:
+            logger.warning("%s; it is tried again when the settings in ZooKeeper are known", error)
+
+    def require_listeners(self) -> None:
+        """Raises BindError or TlsError where the listeners that are wanted could not be opened."""
+        if self._not_open is not None:
+            raise self._not_open
+
     async def take_over(self, configs: Mapping[str, Mapping[str, str]]) -> None:
         """Has the dynamic configs of this broker and of all brokers hold, by their names in
-        ZooKeeper. A value that makes no sense is told in the log and passed over. The first time
-        the listeners are opened: raises BindError and TlsError."""
+        ZooKeeper. A value that makes no sense is told in the log and passed over. So
+        are listeners that cannot be opened: `require_listeners` tells of them."""
         broker = self._broker
         own = configs.get(str(self.now.static.broker_id), {})
         defaults = configs.get(DEFAULT_NAME, {})
@@ -67,12 +81,12 @@ class LiveSettings:
         await self._reconfigure_topics()
 
     def _open(self, config: BrokerConfig) -> BrokerConfig:
-        network = self._broker.network
         try:
-            return network.open(config)
+            config = self._broker.network.open(config)
+            self._not_open = None
+            return config
         except (BindError, TlsError) as error:
-            if not network.listeners.ports:
-                raise
+            self._not_open = error
             logger.error("the listeners and their stores stay as they are: %s", error)
             return config.with_listeners_of(self._broker.config)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from brokerd.cluster.names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode
@@ -19,12 +19,25 @@ UNCACHED_MAX = 1_000
 """More partitions than this are not encoded in one turn of the loop (about 5 ms)."""
 
 
+LISTENER_NOT_FOUND_FROM = 6
+"""Before this version a leader that is not where the client asks is not available."""
+
+
+class Asked(NamedTuple):
+    """What the bytes of a topic depend on. `unseen` are the live brokers that do not have the
+    listener on which the client asked."""
+
+    version: int
+    operations: bool = False
+    unseen: frozenset[int] = frozenset()
+
+
 class MetadataCache:
-    """Bytes by (version, operations asked, topic); an image change drops the topics it names."""
+    """Bytes by what was asked, and topic; an image change drops the topics it names."""
 
     def __init__(self, image: MetadataImage) -> None:
         self._image = image
-        self._encoded: dict[tuple[int, bool], dict[str, bytes]] = {}
+        self._encoded: dict[Asked, dict[str, bytes]] = {}
 
     def changed(self, delta: ImageDelta) -> None:
         """The image has changed; a broker that came or went touches every topic."""
@@ -37,9 +50,9 @@ class MetadataCache:
             for name in names:
                 encoded.pop(name, None)
 
-    def is_slow(self, version: int, operations: bool, infos: Collection[TopicInfo]) -> bool:
+    def is_slow(self, asked: Asked, infos: Collection[TopicInfo]) -> bool:
         """Whether so many partitions of these topics must be encoded that others would wait."""
-        encoded = self._encoded.get((version, operations), {})
+        encoded = self._encoded.get(asked, {})
         if len(infos) == len(encoded) == len(self._image.topics):
             return False
         missing = 0
@@ -50,30 +63,36 @@ class MetadataCache:
                     return True
         return False
 
-    def topic(self, version: int, operations: bool, info: TopicInfo) -> bytes:
+    def topic(self, asked: Asked, info: TopicInfo) -> bytes:
         """One existing topic's bytes."""
-        encoded = self._encoded.setdefault((version, operations), {})
+        encoded = self._encoded.setdefault(asked, {})
         data = encoded.get(info.name)
         if data is None:
-            data = encoded[info.name] = encode_topic(version, self._fields(info, operations))
+            data = encode_topic(asked.version, self._fields(info, asked))
+            encoded[info.name] = data
         return data
 
-    def _fields(self, info: TopicInfo, operations: bool) -> dict[str, Any]:
+    def _fields(self, info: TopicInfo, asked: Asked) -> dict[str, Any]:
         partitions = info.partitions
         return {
             "error_code": 0,
             "name": info.name,
             "topic_id": info.topic_id,
             "is_internal": info.name in INTERNAL_TOPICS,
-            "partitions": [self._partition(partitions[index]) for index in sorted(partitions)],
-            "topic_authorized_operations": TOPIC_OPERATIONS if operations else NOT_ASKED,
+            "partitions": [self._partition(partitions[it], asked) for it in sorted(partitions)],
+            "topic_authorized_operations": TOPIC_OPERATIONS if asked.operations else NOT_ASKED,
         }
 
-    def _partition(self, state: PartitionState) -> dict[str, Any]:
+    def _partition(self, state: PartitionState, asked: Asked) -> dict[str, Any]:
         image = self._image
-        led = state.leader in image.brokers
+        code = ErrorCode.NONE
+        if state.leader in asked.unseen and asked.version >= LISTENER_NOT_FOUND_FROM:
+            code = ErrorCode.LISTENER_NOT_FOUND
+        elif state.leader not in image.brokers or state.leader in asked.unseen:
+            code = ErrorCode.LEADER_NOT_AVAILABLE
+        led = code is ErrorCode.NONE
         return {
-            "error_code": 0 if led else int(ErrorCode.LEADER_NOT_AVAILABLE),
+            "error_code": int(code),
             "partition_index": state.partition,
             "leader_id": state.leader if led else -1,
             "leader_epoch": state.leader_epoch,
@@ -82,6 +101,6 @@ class MetadataCache:
             "offline_replicas": [
                 each
                 for each in state.replicas
-                if image.is_offline(state.topic, state.partition, each)
+                if each in asked.unseen or image.is_offline(state.topic, state.partition, each)
             ],
         }

@@ -212,7 +212,7 @@ def test_a_listener_may_move_and_be_told_elsewhere() -> None:
         ({}, {"advertised_listeners": f"{IN_AND},X://h:1"}, "X has no entry"),
         ({}, {"listener_security_protocol_map": "IN:PLAINTEXT,OUT:MORSE"}, "names no protocol of"),
         ({}, {"listener_security_protocol_map": "IN:PLAINTEXT,OUT:SSL"}, "ssl.keystore.location"),
-        (SECURE, {"listener_name_tls_ssl_enabled_protocols": "TLSv1.2"}, "the listener TLS is open"),
+        (SECURE, {"listener_name_tls_ssl_enabled_protocols": "TLSv1.2"}, "listener TLS is open"),
         (SECURE, {"listener_name_tls_ssl_enabled_protocols": None}, "the listener TLS is open"),
         (SECURE, {"listener_name_tls_ssl_keystore_location": None}, "SSL listener needs a key"),
         (SECURE, {"listener_security_protocol_map": "IN:PLAINTEXT,TLS:PLAINTEXT"}, "speaks SSL"),

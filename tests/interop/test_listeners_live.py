@@ -94,6 +94,14 @@ def test_a_listener_is_added_told_by_all_brokers_kept_over_a_restart_and_removed
     broker.stop()
     broker.start()
     wait_until(lambda: told(extra) == everywhere, "what was set holds after a restart")
+    broker.stop()
+    with socket.create_server(("127.0.0.1", extra)):
+        broker.launch()
+        assert broker.process is not None
+        assert broker.process.wait(30) == 1
+    assert f"brokerd: cannot listen on EXTRA://127.0.0.1:{extra}: Address" in broker.said()
+    broker.process = None
+    broker.start()
     moved = f"EXTRA://localhost:{extra}"
     settings = {"advertised.listeners": f"PLAINTEXT://127.0.0.1:{here},{moved}"}
     assert alter(here, settings).error_code == 0

@@ -16,6 +16,7 @@ from brokerd.protocol.metadata import encode_metadata, encode_topic
 from brokerd.protocol.versions import ADVERTISED
 from brokerd.server.context import ColdHandler, Fields, Reply, RequestContext
 from brokerd.server.dispatch import as_kafka_error
+from brokerd.server.metadata_cache import Asked
 from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
@@ -155,16 +156,22 @@ class _Answer:
         names = self._names or [image.topic_ids.get(each) for each in self._ids]
         return [image.topics[name] for name in names if name in image.topics]
 
+    def _asked(self) -> Asked:
+        unseen = [
+            broker.id
+            for broker in self._broker.cluster.image.brokers.values()
+            if self._context.listener not in broker.endpoints
+        ]
+        return Asked(self._version, self._operations, frozenset(unseen))
+
     def is_slow(self) -> bool:
         """Whether so many partitions must be encoded that it takes several turns of the loop."""
-        return self._broker.metadata.is_slow(self._version, self._operations, self._infos())
+        return self._broker.metadata.is_slow(self._asked(), self._infos())
 
     async def warm_up(self) -> None:
         """Encodes the topics into the cache, some per turn of the loop."""
         cache = self._broker.metadata
-        await in_turns(
-            list(self._infos()), lambda info: cache.topic(self._version, self._operations, info)
-        )
+        await in_turns(list(self._infos()), lambda info: cache.topic(self._asked(), info))
 
     def encode(self) -> bytes:
         image = self._broker.cluster.image
@@ -176,7 +183,8 @@ class _Answer:
             "cluster_authorized_operations": CLUSTER_OPERATIONS if asked else NOT_ASKED,
         }
         if self._is_for_all:
-            topics = [self._known(info) for info in image.topics.values()]
+            asked_of = self._asked()
+            topics = [self._broker.metadata.topic(asked_of, i) for i in image.topics.values()]
         else:
             topics = [self._by_id(topic_id) for topic_id in self._ids]
             topics += [self._by_name(name) for name in self._names]
@@ -194,7 +202,7 @@ class _Answer:
         return listed
 
     def _known(self, info: TopicInfo) -> bytes:
-        return self._broker.metadata.topic(self._version, self._operations, info)
+        return self._broker.metadata.topic(self._asked(), info)
 
     def _by_id(self, topic_id: UUID) -> bytes:
         image = self._broker.cluster.image
