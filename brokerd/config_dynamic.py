@@ -58,9 +58,7 @@ class BrokerSettings:
     def apart(self) -> tuple[BrokerConfig, list[str], list[str]]:
         """As `effective`, with what is wrong with listeners apart: then those of the file hold."""
         taken, problems = self._taken()
-        listeners = {
-            name: text.strip() for name, text in self.own.items() if _is_of_listeners(name)
-        }
+        listeners = {name: text.strip() for name, text in self.own.items() if is_of_listeners(name)}
         of_listeners: list[str] = []
         config = self.static.with_changes({**taken, **listeners}, of_listeners)
         if of_listeners:
@@ -92,7 +90,7 @@ class BrokerSettings:
 
 def is_read_only(name: str) -> bool:
     """Whether a setting is read when a broker starts and never again."""
-    if _is_of_listeners(name):
+    if is_of_listeners(name):
         return False
     if name.startswith(PREFIX):
         return not (is_listener_limit(name) or name.endswith(".num.network.threads"))
@@ -102,7 +100,7 @@ def is_read_only(name: str) -> bool:
     return known.mode is not UpdateMode.CLUSTER_WIDE
 
 
-def _is_of_listeners(name: str) -> bool:
+def is_of_listeners(name: str) -> bool:
     """Whether it says which listeners there are, or how one of them speaks."""
     return name in LISTENER_SETTINGS or tls_key_of_listener(name) != ("", "")
 
@@ -123,7 +121,7 @@ def check_change(
         raise _invalid(
             f"Cannot update these configs dynamically: {', '.join(fixed)}. {_why_fixed(fixed)}"
         )
-    of_one = sorted(filter(_is_of_listeners, changed))
+    of_one = sorted(filter(is_of_listeners, changed))
     if of_one and not name:
         raise _invalid(
             "Cannot update these configs at default cluster level, broker id must be specified:"
@@ -139,7 +137,7 @@ def check_change(
     )
     config, _, problems = after.apart()
     touched = changed.keys() | (held.keys() - wanted.keys())
-    if any(map(_is_of_listeners, touched)):
+    if any(map(is_of_listeners, touched)):
         if problems:
             raise _invalid("; ".join(problems))
         _check_open_listeners(settings.effective()[0], config, touched)

@@ -10,7 +10,7 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from brokerd.cluster.requests import Endpoint
-from brokerd.config_dynamic import DEFAULT_NAME, BrokerSettings
+from brokerd.config_dynamic import DEFAULT_NAME, BrokerSettings, is_of_listeners
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.compaction.jobs import Limits
 from brokerd.log.log_config import LogConfig
@@ -52,8 +52,16 @@ class LiveSettings:
 
     def require_listeners(self) -> None:
         """Raises BindError or TlsError where the listeners that are wanted could not be opened."""
-        if self._not_open is not None:
-            raise self._not_open
+        error = self._not_open
+        if error is None:
+            return
+        if not any(map(is_of_listeners, self.now.own)):
+            raise error
+        raise type(error)(
+            f"{error}. The listeners of this broker are not those of its properties file: they were"
+            " set while it ran, and stand in ZooKeeper under /config/brokers/"
+            f"{self.now.static.broker_id}. Make this one possible, or mend what stands there"
+        ) from error
 
     async def take_over(self, configs: Mapping[str, Mapping[str, str]]) -> None:
         """Has the dynamic configs of this broker and of all brokers hold, by their names in

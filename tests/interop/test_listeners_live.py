@@ -179,8 +179,8 @@ def test_connections_of_one_listener_wait_above_its_limit(broker: Brokerd) -> No
         assert second.answer(ApiKey.API_VERSIONS, 0).error_code == 0
 
 
-def registered(zookeeper: KazooClient, chroot: str) -> tuple[list[str], dict[str, str]]:
-    node = json.loads(zookeeper.get(f"{chroot}/brokers/ids/1")[0])
+def registered(zookeeper: KazooClient) -> tuple[list[str], dict[str, str]]:
+    node = json.loads(zookeeper.get("/brokers/ids/1")[0])
     return node["endpoints"], node["listener_security_protocol_map"]
 
 
@@ -202,18 +202,18 @@ def test_apache_kafka_is_told_the_same_and_does_the_same(
     zookeeper: ZooKeeper, kafka_port: int, brokerd_port: int
 ) -> None:
     """Codes, registrations and what DescribeConfigs tells; ports by their numbers in the list."""
-    client = KazooClient(zookeeper.connect(""))
-    client.start()
     seen = []
     for port, chroot in ((kafka_port, "/answers-of-kafka"), (brokerd_port, "/answers-of-brokerd")):
         extra = free_port()
+        client = KazooClient(zookeeper.connect(chroot))
+        client.start()
         try:
-            found = _steps(port, extra, lambda chroot=chroot: registered(client, chroot))
+            found = _steps(port, extra, lambda client=client: registered(client))
         finally:
+            client.stop()
             alter(port, dict.fromkeys((*LISTENERS, LIMIT)))
         text = json.dumps(found).replace(str(extra), "2").replace(str(port), "1")
         seen.append(json.loads(text))
-    client.stop()
     theirs, ours = seen
     assert ours == theirs
 
@@ -235,7 +235,7 @@ def _steps(port: int, extra: int, now: Callable[[], tuple[list[str], Any]]) -> l
         )
     ]  # fmt: skip
     found.append(alter(port, listening(port, added)).error_code)
-    wait_until(lambda: len(now()[0]) == 2)
+    wait_until(lambda: is_open(extra) and told(extra))
     found += [now(), described(port), told(extra), told(port)]
     with Wire(extra) as held:
         held.ask(ApiKey.API_VERSIONS, 0, {})
