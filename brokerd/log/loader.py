@@ -28,7 +28,7 @@ from brokerd.log.markers import MARKER_BYTES_MAX, Marker, read_marker
 from brokerd.log.offset_index import CorruptIndexError
 from brokerd.log.producer_state import ProducerState
 from brokerd.log.removal import mark_deleted
-from brokerd.log.scan import checked_batches, walk_headers
+from brokerd.log.scan import checked_batches
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
 from brokerd.protocol.records import BatchHeader
@@ -152,7 +152,7 @@ def _check(segments: list[Segment], recovery_point: int, epochs: EpochCache) -> 
         kept.append(segment)
         if not is_last and segments[number + 1].base_offset <= recovery_point:
             if makes_epochs:
-                for _, header in walk_headers(segment.file.fd(), 0, segment.size_bytes):
+                for _, header in segment.batches_from(0):
                     epochs.note(header.leader_epoch, header.base_offset)
             continue
         log_end, cut_here_bytes, has_transactions = _recover_segment(segment, epochs)

@@ -28,7 +28,7 @@ def walk_headers(
         start = position
         while position - start + HEADER_BYTES <= len(chunk):
             header = read_header(chunk, position - start)
-            if not _is_plausible(header, end_bytes - position):
+            if not is_plausible(header, end_bytes - position):
                 return
             yield position, header
             position += header.size_bytes
@@ -47,7 +47,7 @@ def checked_batches(
         at = 0
         while at + HEADER_BYTES <= filled:
             header = read_header(window, at)
-            if not _is_plausible(header, end_bytes - position):
+            if not is_plausible(header, end_bytes - position):
                 return
             size = header.size_bytes
             if at + size <= filled:
@@ -65,8 +65,15 @@ def checked_batches(
             return
 
 
-def _is_plausible(header: BatchHeader, room_bytes: int) -> bool:
+def is_plausible(header: BatchHeader, room_bytes: int) -> bool:
+    """Whether a header may be that of a batch where there is so much room."""
     return header.magic == MAGIC and HEADER_BYTES <= header.size_bytes <= room_bytes
+
+
+def is_intact(fd: int, position_bytes: int, header: BatchHeader) -> bool:
+    """Whether the CRC of a plausible batch is that of its bytes. Raises OSError."""
+    window = memoryview(bytearray(min(WINDOW_BYTES, header.size_bytes)))
+    return _crc_of_large(fd, position_bytes, header.size_bytes, window) == header.crc
 
 
 def _crc_of_large(fd: int, position: int, size: int, window: memoryview) -> int:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from brokerd.errors import KafkaError
 from brokerd.log.index_checks import confirm_timestamp, time_floor
-from brokerd.log.scan import walk_headers
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
 from brokerd.protocol.records import BatchHeader, Record, iter_records
@@ -32,7 +31,7 @@ def first_at_or_after(
             continue
         start_offset = max(time_floor(segment, timestamp_ms), log_start_offset)
         start = segment.locate(start_offset)
-        for position, header in walk_headers(segment.file.fd(), start, segment.size_bytes):
+        for position, header in segment.batches_from(start):
             if header.max_timestamp < timestamp_ms or header.last_offset < log_start_offset:
                 continue
             found = _first_record(
@@ -55,7 +54,7 @@ def largest(segments: SegmentList, log_start_offset: int) -> Found | None:
     if timestamp_ms < 0 or offset < log_start_offset:
         return None
     start = best.locate(offset)
-    for position, header in walk_headers(best.file.fd(), start, best.size_bytes):
+    for position, header in best.batches_from(start):
         if header.max_timestamp >= timestamp_ms:
             return _first_record(
                 best, position, header, lambda record: record.timestamp_ms >= timestamp_ms

@@ -13,29 +13,29 @@ import errno
 import logging
 import os
 import struct
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
-from brokerd.log import crash_points, index_checks, names, txn_index
+from brokerd.limits import INT32_MAX
+from brokerd.log import crash_points, damage, index_checks, names, txn_index
 from brokerd.log.cold import require_cached, require_cached_index
 from brokerd.log.files import make_empty
+from brokerd.log.header_page import NO_PAGE, read_page
 from brokerd.log.linux import reserve
 from brokerd.log.offset_index import CorruptIndexError, OffsetIndex
 from brokerd.log.open_files import LogFile, OpenFiles
-from brokerd.log.scan import CHUNK_BYTES, walk_headers
+from brokerd.log.scan import walk_headers
 from brokerd.log.time_index import NO_TIMESTAMP, TimeIndex
 from brokerd.log.txn_index import AbortedTxn
-from brokerd.protocol.records import HEADER_BYTES, BatchHeader
+from brokerd.protocol.records import HEADER_BYTES, LENGTH_OVERHEAD_BYTES, BatchHeader
 
 logger = logging.getLogger(__name__)
 
 MEMO_MAX: Final = 64
 
-# base offset, length, last offset delta of the header at some position
-_PREFIX: Final = struct.Struct(">qi11xi")
-_unpack_prefix = _PREFIX.unpack_from
+_LENGTH: Final = struct.Struct(">8xi")
 _cut = crash_points.around("cut")(os.ftruncate)
 
 
@@ -43,10 +43,10 @@ class Segment:
     """See the module. Offsets are absolute, positions are bytes in the data file."""
 
     __slots__ = (
-        "_aborted", "_index", "_memo", "_page_base", "_page_end", "_page_lasts", "_page_positions",
-        "_time_index", "_timestamps_known", "base_offset", "bytes_since_index", "created_ms",
-        "directory", "file", "first_timestamp_ms", "index_interval_bytes",
-        "largest_timestamp_ms", "largest_timestamp_offset", "size_bytes", "write_back_from",
+        "_aborted", "_index", "_memo", "_page", "_time_index", "_timestamps_known", "base_offset",
+        "bytes_since_index", "created_ms", "directory", "file", "first_timestamp_ms",
+        "index_interval_bytes", "largest_timestamp_ms", "largest_timestamp_offset", "size_bytes",
+        "write_back_from",
     )  # fmt: skip
 
     def __init__(
@@ -68,9 +68,7 @@ class Segment:
         self._index: OffsetIndex | None = None
         self._time_index: TimeIndex | None = None
         self._memo: dict[int, int] = {}
-        self._page_base = self._page_end = 0
-        self._page_lasts: list[int] = []
-        self._page_positions: list[int] = []
+        self._page = NO_PAGE
 
     @classmethod
     def create(
@@ -83,6 +81,11 @@ class Segment:
         segment._index = OffsetIndex(segment.path(names.INDEX), base_offset)
         segment._time_index = TimeIndex(segment.path(names.TIME_INDEX), base_offset)
         return segment
+
+    @property
+    def highest_offset(self) -> int:
+        """None above it fits: indexes hold 32 bits relative to the base."""
+        return self.base_offset + INT32_MAX
 
     def path(self, suffix: str) -> str:
         return names.segment_file(self.directory, self.base_offset, suffix)
@@ -184,10 +187,14 @@ class Segment:
             self.file.hold(self._index.memory_bytes)
 
     def mend(self, reason: str) -> None:
-        """Make both indexes anew, since they do not hold together. Raises OSError."""
+        """Make both indexes anew, since they do not hold together. Raises OSError.
+
+        Or the data do not: then what the offset index knew behind the damage stays known.
+        """
         logger.warning("%s; the indexes are made anew from the data", reason)
         size_bytes = self.size_bytes
-        self.rebuild(walk_headers(self.file.fd(), 0, size_bytes))
+        known = self._index or OffsetIndex.salvage(self.path(names.INDEX), self.base_offset)
+        self.rebuild(damage.sound_batches(self, known, 0))
         self.size_bytes = size_bytes  # what is behind a damaged batch is there yet
 
     @property
@@ -206,10 +213,11 @@ class Segment:
         txn_index.write(self.path(names.TXN_INDEX), entries, start)
         self._aborted = entries
 
-    def rebuild(self, batches: Iterator[tuple[int, BatchHeader]]) -> None:
+    def rebuild(self, batches: Iterable[tuple[int, BatchHeader]]) -> None:
         """Make both indexes, and their files, anew from the batches of the whole data file.
 
-        `size_bytes` becomes the end of the last of them; the file itself is not cut.
+        `size_bytes` becomes the end of the last of them; the file itself is not cut. A batch that
+        does not begin where the one before it ends gets an entry, without which nobody finds it.
         """
         self._index = OffsetIndex(self.path(names.INDEX), self.base_offset)
         self._time_index = TimeIndex(self.path(names.TIME_INDEX), self.base_offset)
@@ -219,7 +227,10 @@ class Segment:
         self.largest_timestamp_ms = NO_TIMESTAMP
         self.largest_timestamp_offset = self.base_offset
         self.first_timestamp_ms = None
-        for _, header in batches:
+        for position, header in batches:
+            if position > self.size_bytes:
+                self.size_bytes = position
+                self.bytes_since_index = self.index_interval_bytes + 1
             self.account([(header.last_offset, header.size_bytes, header.max_timestamp)])
         self._time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
         self._index.replace_file()
@@ -236,7 +247,7 @@ class Segment:
         next_offset = self.base_offset
         end = start
         self.bytes_since_index = 0
-        for position, header in walk_headers(self.file.fd(), start, self.size_bytes):
+        for position, header in self.batches_from(start):
             next_offset = header.last_offset + 1
             end = position + header.size_bytes
             self.bytes_since_index += header.size_bytes
@@ -267,17 +278,19 @@ class Segment:
 
     # -- looking up --------------------------------------------------------------------------------
 
-    def locate(self, offset: int, *, patient: bool = True) -> int:
+    def locate(self, offset: int, *, patient: bool = True, refuse: bool = False) -> int:
         """Position of the first batch that ends at or after `offset`; `size_bytes` if none does.
 
-        Raises ColdError, unless patient, where that cannot be said without the disk.
+        Raises ColdError, unless patient, where that cannot be said without the disk, and, to
+        `refuse`, KafkaError(CORRUPT_MESSAGE) where the data have been lost there.
         """
         position = self._memo.get(offset)
         if position is not None:
             return position
-        lasts = self._page_lasts
-        if lasts and self._page_base <= offset <= lasts[-1]:
-            return self._page_positions[bisect_left(lasts, offset)]
+        page = self._page
+        lasts = page.lasts
+        if lasts and page.base <= offset <= lasts[-1]:
+            return page.positions[bisect_left(lasts, offset)]
         if self._index is None and not patient:
             require_cached_index(self)
         position = self.index.floor(offset)
@@ -286,36 +299,28 @@ class Segment:
         ):
             self.mend(f"{self.file.path}: the index does not fit it at byte {position}")
             position = self.index.floor(offset)
+        last = position - 1
         while position < self.size_bytes:
             if not patient:
                 require_cached(self, position)
-            position = self._walk_page(position)
-            if self._page_lasts and self._page_lasts[-1] >= offset:
-                return self._page_positions[bisect_left(self._page_lasts, offset)]
+            page = read_page(self, position)
+            self._page = page
+            if page.lasts and page.lasts[-1] >= offset:
+                return page.positions[bisect_left(page.lasts, offset)]
+            if page.end > position:
+                last = page.positions[-1] if page.positions else position
+                position = page.end
+                continue
+            damaged, end = position, self.size_bytes
+            position = damage.behind(self, self.index, damaged, last, end)
+            if refuse and position == end:
+                damage.refuse_blank(self, damaged)
         return self.size_bytes
 
-    def _walk_page(self, position: int) -> int:
-        """Read a chunk's headers into the page; returns where to go on."""
-        chunk = os.pread(self.file.fd(), min(CHUNK_BYTES, self.size_bytes - position), position)
-        lasts: list[int] = []
-        positions: list[int] = []
-        at = 0
-        limit = len(chunk) - _PREFIX.size
-        room = self.size_bytes - position - 12
-        while at <= limit:
-            base_offset, length, delta = _unpack_prefix(chunk, at)
-            if not HEADER_BYTES - 12 <= length <= room - at:
-                break
-            lasts.append(base_offset + delta)
-            positions.append(position + at)
-            at += length + 12
-        if not lasts:
-            self.forget_page()
-            return index_checks.past_damage(self, position)
-        self._page_base = _unpack_prefix(chunk, 0)[0]
-        self._page_lasts, self._page_positions = lasts, positions
-        self._page_end = position + at
-        return self._page_end
+    def batches_from(self, position: int) -> Iterator[tuple[int, BatchHeader]]:
+        """(position, header) of the batches from a position on, past damaged ones. Raises OSError.
+        """
+        return damage.sound_batches(self, self.index, position)
 
     def last_offset_behind(self, position: int) -> int | None:
         """The last offset of some batch at or behind a position; None when none is known."""
@@ -323,20 +328,15 @@ class Segment:
 
     def end_within(self, position: int, limit: int) -> int:
         """The last known batch boundary in (position, limit]; 0 when none is known."""
-        boundary = self.index.boundary_at_most(limit)
-        positions = self._page_positions
-        if positions and positions[0] <= position < self._page_end:
-            if self._page_end <= limit:
-                on_page = self._page_end
-            else:
-                on_page = positions[bisect_right(positions, limit) - 1]
-            boundary = max(boundary, on_page)
+        boundary = max(
+            self.index.boundary_at_most(limit), self._page.boundary_at_most(position, limit)
+        )
         return boundary if boundary > position else 0
 
     def batch_size_at(self, position: int) -> int:
         """Size in bytes of the batch that starts at `position`."""
-        length: int = _unpack_prefix(os.pread(self.file.fd(), _PREFIX.size, position))[1]
-        return length + 12
+        length: int = _LENGTH.unpack(os.pread(self.file.fd(), _LENGTH.size, position))[0]
+        return length + LENGTH_OVERHEAD_BYTES
 
     # -- cutting, closing --------------------------------------------------------------------------
 
@@ -345,7 +345,8 @@ class Segment:
 
         Raises OSError.
         """
-        position = self.locate(offset)
+        self.locate(offset)  # an index that is wrong is made anew
+        position, offset = damage.end_below(self, self.index, offset)
         if position < self.size_bytes:
             self.file.cut(position)
             _cut(self.file.fd(), position)
@@ -388,8 +389,7 @@ class Segment:
         self.file.close()
 
     def forget_page(self) -> None:
-        self._page_base = self._page_end = 0
-        self._page_lasts, self._page_positions = [], []
+        self._page = NO_PAGE
 
     def forget_lookups(self) -> None:
         """Drop what a look-up loaded, when the file is closed for room."""

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 from brokerd.log.cold import READ_AHEAD_BYTES, ColdError, RangeSpot, is_cached
 from brokerd.log.open_files import FileRange
-from brokerd.log.scan import walk_headers
 from brokerd.log.segment import Segment
 from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import BatchHeader
@@ -78,7 +77,7 @@ class SegmentList:
         """(segment, position, header) of the batches from the one that holds `offset` on."""
         for segment in self._segments[self._number_of(offset) :]:
             start = segment.locate(offset)
-            for position, header in walk_headers(segment.file.fd(), start, segment.size_bytes):
+            for position, header in segment.batches_from(start):
                 yield segment, position, header
 
     def range_from(
@@ -102,13 +101,13 @@ class SegmentList:
         if offset < segment.base_offset:
             number = self._number_of(offset)
             segment = self._segments[number]
-        position = segment.locate(offset, patient=patient)
+        position = segment.locate(offset, patient=patient, refuse=True)
         while position >= segment.size_bytes:  # a gap at the end of a compacted segment
             if segment is self.active:
                 return None
             number += 1
             segment = self._segments[number]
-            position = segment.locate(offset, patient=patient)
+            position = segment.locate(offset, patient=patient, refuse=True)
         end = segment.size_bytes
         if up_to < self.end_of(number, log_end_offset):
             end = segment.locate(up_to, patient=patient)

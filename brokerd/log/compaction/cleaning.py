@@ -280,7 +280,8 @@ class _Cleaning:
                     size = header.size_bytes
                     if (
                         header.magic != MAGIC or size < HEADER_BYTES
-                        or header.base_offset < next_offset or header.last_offset_delta < 0
+                        or not next_offset <= header.base_offset <= header.last_offset
+                        or header.last_offset >= segment.next_offset
                         or position + at + size > segment.size_bytes
                     ):  # fmt: skip
                         break

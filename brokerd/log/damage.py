@@ -1,0 +1,192 @@
+"""Batches with a damaged header: which they are, and where the intact ones behind them begin.
+
+Nothing but a header says where the next batch begins and which offsets lie where. One whose length
+cannot be, or that has another magic, ends a walk. It goes on behind that length where a batch
+begins there, else at the next batch that the offset index knows: damage in one batch must not cost
+others. Offsets that do not rise show that one of two neighbours is damaged, the CRC and the
+neighbour before them tell which; the records of that one cannot be found by their offsets.
+"""
+
+import logging
+import os
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.offset_index import OffsetIndex
+from brokerd.log.scan import is_intact, is_plausible, walk_headers
+from brokerd.protocol.records import HEADER_BYTES, BatchHeader, read_header
+
+if TYPE_CHECKING:
+    from brokerd.log.segment import Segment
+
+logger = logging.getLogger(__name__)
+
+Placed = tuple[int, BatchHeader]
+"""Where in its file a batch begins, and its header."""
+
+
+def sound_batches(segment: "Segment", index: OffsetIndex, position: int) -> Iterator[Placed]:
+    """The batches of a segment from a position on at which one begins, or should, without those
+    that are damaged, of which one line in the log each tells. Raises OSError.
+
+    `index` may be wrong: of its entries those count that fit the data.
+    """
+    end = segment.size_bytes  # which a rebuild changes
+    return _in_order(segment, index, _chain(segment, index, position, end))
+
+
+def behind(
+    segment: "Segment", index: OffsetIndex, position: int, known_from: int, end: int
+) -> int:
+    """Where to go on behind something at a position that is no batch: the end of the data where
+    nothing is known. `known_from` is where the last batch before it begins, whose length may be
+    what is damaged. Raises OSError.
+    """
+    found = _behind_length(segment.file.fd(), position, end)
+    if not found:
+        known = (
+            at for offset, at in index.entries_behind(known_from)
+            if _fits(segment, offset, at, end)
+        )  # fmt: skip
+        found = next(known, end)
+    _tell(segment.file.path, position, f"readers pass over all up to byte {found}")
+    return found
+
+
+def end_below(segment: "Segment", index: OffsetIndex, offset: int) -> tuple[int, int]:
+    """Where the last batch ends that ends before `offset`, or the first damaged one begins; and the
+    offset behind what lies before. Raises OSError."""
+    fd = segment.file.fd()
+    while True:
+        start = index.floor(offset - 1)
+        end, next_offset = start, segment.base_offset
+        for position, header in walk_headers(fd, start, segment.size_bytes):
+            if not next_offset <= header.base_offset <= header.last_offset < offset:
+                break
+            end, next_offset = position + header.size_bytes, header.last_offset + 1
+        if end > start or start == 0:
+            return end, min(next_offset, offset)
+        offset = index.offset_behind(start) or 0  # what the entry points to is damaged
+
+
+def ends_whole(segment: "Segment") -> bool:
+    """Whether the data end with a batch. Raises OSError."""
+    end = start = segment.index.last_position
+    for position, header in sound_batches(segment, segment.index, start):
+        end = position + header.size_bytes
+    return end == segment.size_bytes
+
+
+def refuse_blank(segment: "Segment", position: int) -> None:
+    """Raises KafkaError(CORRUPT_MESSAGE), as Kafka answers, where there is not even the claim of a
+    batch; and OSError."""
+    data = os.pread(segment.file.fd(), HEADER_BYTES, position)
+    if len(data) < HEADER_BYTES or read_header(data).size_bytes < HEADER_BYTES:
+        raise KafkaError(
+            ErrorCode.CORRUPT_MESSAGE, f"{segment.file.path}: no batch at byte {position}"
+        )
+
+
+def _chain(
+    segment: "Segment", index: OffsetIndex, position: int, end: int
+) -> Iterator[Placed]:
+    """The batches that their lengths, or the index, lead to, whatever offsets they claim."""
+    fd = segment.file.fd()
+    last = position - 1
+    while position < end:
+        for at, header in walk_headers(fd, position, end):
+            inside = _known_inside(segment, index, at, header, end)
+            if inside:
+                _tell(segment.file.path, at, f"readers pass over all up to byte {inside}")
+                last, position = at, inside
+                break
+            yield at, header
+            last, position = at, at + header.size_bytes
+        else:
+            if position < end:
+                position = behind(segment, index, position, last, end)
+
+
+def _known_inside(
+    segment: "Segment", index: OffsetIndex, at: int, header: BatchHeader, end: int
+) -> int:
+    """Where another batch begins before a damaged one claims to end; 0 if none does."""
+    known = next(index.entries_behind(at), None)
+    if known is None or known[1] >= at + header.size_bytes or not _fits(segment, *known, end):
+        return 0
+    return 0 if is_intact(segment.file.fd(), at, header) else known[1]
+
+
+def _behind_length(fd: int, position: int, end: int) -> int:
+    """Where a batch with another magic ends, if one begins there, or the data end; else 0."""
+    data = os.pread(fd, HEADER_BYTES, position)
+    if len(data) < HEADER_BYTES:
+        return 0
+    following = position + read_header(data).size_bytes
+    if not position + HEADER_BYTES <= following <= end:
+        return 0
+    data = os.pread(fd, HEADER_BYTES, following)
+    is_batch = len(data) == HEADER_BYTES and is_plausible(read_header(data), end - following)
+    return following if following == end or is_batch else 0
+
+
+def _fits(segment: "Segment", last_offset: int, position: int, end: int) -> bool:
+    """Whether an index entry is one of a batch there. Kafka's may name a later batch's offset: it
+    makes one entry for all that was appended together."""
+    data = os.pread(segment.file.fd(), HEADER_BYTES, position)
+    if len(data) < HEADER_BYTES:
+        return False
+    header = read_header(data)
+    lowest = segment.base_offset
+    return is_plausible(header, end - position) and (
+        lowest <= header.base_offset <= header.last_offset <= last_offset
+    )
+
+
+def _in_order(
+    segment: "Segment", index: OffsetIndex, batches: Iterator[Placed]
+) -> Iterator[Placed]:
+    """Those batches whose offsets rise."""
+    last_offset = segment.base_offset - 1
+    held: Placed | None = None
+    is_first = True
+    for each in batches:
+        header = each[1]
+        if not last_offset < header.base_offset <= header.last_offset <= segment.highest_offset:
+            _tell_of_offsets(segment, each)
+            continue
+        if held is not None and header.base_offset <= held[1].last_offset:
+            follows = is_first or held[1].base_offset == last_offset + 1
+            if follows and _is_believed(segment, index, held):
+                _tell_of_offsets(segment, each)
+                continue
+            _tell_of_offsets(segment, held)
+        elif held is not None:
+            yield held
+            last_offset = held[1].last_offset
+            is_first = False
+        held = each
+    if held is not None:
+        yield held
+
+
+def _is_believed(segment: "Segment", index: OffsetIndex, batch: Placed) -> bool:
+    """Whether nothing but the offsets of the batch behind it speaks against a batch."""
+    position, header = batch
+    known = index.offset_behind(position)
+    is_possible = known is None or header.last_offset <= known
+    is_first = position > 0 or header.base_offset == segment.base_offset
+    return is_possible and is_first and is_intact(segment.file.fd(), position, header)
+
+
+def _tell_of_offsets(segment: "Segment", batch: Placed) -> None:
+    offset = batch[1].base_offset
+    _tell(segment.file.path, batch[0], f"it claims to begin at offset {offset}, which cannot be")
+
+
+@cache
+def _tell(path: str, position: int, detail: str) -> None:
+    """Once: everyone who reads there comes by."""
+    logger.error("%s: the batch at byte %d is damaged: %s", path, position, detail)

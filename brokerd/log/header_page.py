@@ -1,0 +1,101 @@
+"""The headers of one chunk of a data file: where batches begin, and which offsets end them.
+
+Kept for the next look-up, which will be near. Where offsets do not rise as they should, or the
+index knows of batches that the lengths in the headers do not lead to, the headers are gone through
+with care (see `damage`).
+"""
+
+import os
+import struct
+from bisect import bisect_right
+from itertools import islice
+from operator import lt
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from brokerd.log.damage import sound_batches
+from brokerd.log.scan import CHUNK_BYTES
+from brokerd.protocol.records import HEADER_BYTES, LENGTH_OVERHEAD_BYTES, MAGIC
+
+if TYPE_CHECKING:
+    from brokerd.log.segment import Segment
+
+BATCHES_MAX: Final = CHUNK_BYTES // HEADER_BYTES + 1
+LENGTH_MIN: Final = HEADER_BYTES - LENGTH_OVERHEAD_BYTES
+
+# base offset, length, magic, last offset delta of the header at some position
+_PREFIX: Final = struct.Struct(">qi4xb6xi")
+_unpack_prefix = _PREFIX.unpack_from
+
+
+class HeaderPage(NamedTuple):
+    """From offset `base` on; `lasts` are the last offsets of the batches that begin at `positions`,
+    both rising; `end` is the position at which the last batch of the chunk ends."""
+
+    base: int
+    end: int
+    lasts: list[int]
+    positions: list[int]
+
+    def boundary_at_most(self, position: int, limit: int) -> int:
+        """The greatest known batch boundary up to `limit`; 0 where `position` is not on the page.
+        """
+        if not self.positions or not self.positions[0] <= position < self.end:
+            return 0
+        if self.end <= limit:
+            return self.end
+        return self.positions[bisect_right(self.positions, limit) - 1]
+
+
+NO_PAGE: Final = HeaderPage(0, 0, [], [])
+
+
+def read_page(segment: "Segment", position: int) -> HeaderPage:
+    """The page that begins at a position; it ends there, too, where no batch begins there.
+
+    Raises OSError.
+    """
+    size_bytes = segment.size_bytes
+    chunk = os.pread(segment.file.fd(), min(CHUNK_BYTES, size_bytes - position), position)
+    lasts: list[int] = []
+    positions: list[int] = []
+    at = 0
+    limit = len(chunk) - _PREFIX.size
+    room = size_bytes - position - LENGTH_OVERHEAD_BYTES
+    while at <= limit:
+        base_offset, length, magic, delta = _unpack_prefix(chunk, at)
+        if not LENGTH_MIN <= length <= room - at or magic != MAGIC:
+            break
+        lasts.append(base_offset + delta)
+        positions.append(position + at)
+        at += length + LENGTH_OVERHEAD_BYTES
+    if not lasts:
+        return NO_PAGE._replace(end=position)
+    page = HeaderPage(_unpack_prefix(chunk, 0)[0], position + at, lasts, positions)
+    return page if _is_plausible(segment, page) else _with_care(segment, page)
+
+
+def _is_plausible(segment: "Segment", page: HeaderPage) -> bool:
+    """Whether the offsets of a page rise, and agree with what else is known of the segment."""
+    index, lasts = segment.index, page.lasts
+    known = index.offset_behind(page.positions[-1])
+    return (
+        segment.base_offset <= page.base <= lasts[0]
+        and lasts[-1] <= (segment.highest_offset if known is None else known)
+        and all(map(lt, lasts, islice(lasts, 1, None)))
+        and index.knows_only(page.positions, page.end)
+    )
+
+
+def _with_care(segment: "Segment", page: HeaderPage) -> HeaderPage:
+    lasts: list[int] = []
+    positions: list[int] = []
+    base, end = 0, page.end
+    for position, header in sound_batches(segment, segment.index, page.positions[0]):
+        if position >= end or len(lasts) == BATCHES_MAX:
+            end = position
+            break
+        if not lasts:
+            base = header.base_offset
+        lasts.append(header.last_offset)
+        positions.append(position)
+    return HeaderPage(base, end, lasts, positions)

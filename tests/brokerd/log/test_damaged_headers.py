@@ -1,0 +1,354 @@
+"""Batches whose header is damaged on disk: the intact ones around them are read, looked up by time,
+kept over a clean restart and never compacted away, and the broker's log names the place."""
+
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.log_config import LogConfig
+from brokerd.log.manager import LogManager
+from brokerd.log.partition_log import PartitionLog
+from brokerd.protocol.records import CONTROL, TRANSACTIONAL, Record, encode_batch, iter_batches
+from tests.brokerd.log.compaction.support import ABORT, CompactedLog, keyed
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
+
+BATCHES = 36
+SEGMENT = 12
+"""Batches of two records; so many fit a segment."""
+SIZE = 399
+"""The bytes of each."""
+CONFIG = LogConfig(
+    segment_bytes=SEGMENT * SIZE, index_interval_bytes=200, file_delete_delay_ms=0
+)  # fmt: skip
+END = 2 * BATCHES
+
+Damage = Callable[[bytearray, int], None]
+
+
+def flip(field_at: int, bit: int) -> Damage:
+    def damage(data: bytearray, at: int) -> None:
+        data[at + field_at] ^= 1 << bit
+
+    return damage
+
+
+def set_length(length: int) -> Damage:
+    return lambda data, at: struct.pack_into(">i", data, at + 8, length)
+
+
+def lose(size: int) -> Damage:
+    def damage(data: bytearray, at: int) -> None:
+        end = min(at + size, len(data))
+        data[at:end] = bytes(end - at)
+
+    return damage
+
+
+DAMAGES: dict[str, Damage] = {
+    "base offset, far": flip(0, 0),
+    "base offset, in the log": flip(7, 6),
+    "base offset, in the segment": flip(7, 2),
+    "base offset and length": lambda data, at: (flip(0, 0)(data, at), flip(8, 6)(data, at))[0],
+    "length, too long": flip(8, 6),
+    "length, two more batches": lambda data, at: set_length(
+        2 * SIZE + struct.unpack_from(">i", data, at + 8)[0]
+    )(data, at),
+    "length, negative": flip(8, 7),
+    "length, a bit more": flip(11, 7),
+    "magic": flip(16, 0),
+    "last offset delta, high": flip(23, 6),
+    "last offset delta, negative": flip(23, 7),
+    "last offset delta, a few": flip(26, 3),
+    "count": flip(57, 7),
+    "a sector": lose(512),
+    "the header": lose(61),
+}
+
+
+def open_in(directory: Path) -> LogManager:
+    return LogManager.open([str(directory)], 1, now_ms=NOW_MS)
+
+
+def the_log(manager: LogManager, config: LogConfig = CONFIG) -> PartitionLog:
+    log = manager.create("t", 0, TOPIC_ID, config, NOW_MS, is_new=False)
+    log.load()
+    log.high_watermark = log.log_end_offset
+    return log
+
+
+def a_batch(number: int) -> memoryview:
+    return batch(2, size=157, timestamp_ms=NOW_MS + 2 * number)
+
+
+def fill(directory: Path, config: LogConfig = CONFIG) -> None:
+    assert len(a_batch(1)) == SIZE
+    manager = open_in(directory)
+    log = manager.create("t", 0, TOPIC_ID, config, NOW_MS)
+    for number in range(BATCHES):
+        log.append([a_batch(number)], 0, NOW_MS)
+    manager.shutdown()
+
+
+def damage_in(directory: Path, number: int, damage: Damage) -> set[int]:
+    """Damages one batch; returns the offsets whose bytes are touched."""
+    for path in sorted(directory.glob("t-0/*.log")):
+        before = path.read_bytes()
+        data = bytearray(before)
+        for header, view in iter_batches(memoryview(before)):
+            if header.base_offset == 2 * number:
+                at = before.index(bytes(view))
+                damage(data, at)
+        path.write_bytes(data)
+        touched = set()
+        for header, view in iter_batches(memoryview(before)):
+            at = before.index(bytes(view))
+            if data[at : at + len(view)] != view:
+                touched |= {header.base_offset, header.last_offset}
+        if touched:
+            return touched
+    raise AssertionError(number)
+
+
+def found_at(log: PartitionLog, offset: int) -> list[int]:
+    """The first and last offset of the batch that a read of an offset begins with."""
+    found = log.read(offset, 1000, up_to=log.log_end_offset, min_one_batch=True)
+    if found is None:
+        return []
+    data = memoryview(found.read())
+    found.release()
+    header, _ = next(iter_batches(data))
+    return [header.base_offset, header.last_offset]
+
+
+def read_at(log: PartitionLog, offset: int) -> None:
+    """A read that may find whatever is there."""
+    try:
+        found = log.read(offset, 1000, up_to=log.log_end_offset, min_one_batch=True)
+    except KafkaError as error:
+        if error.code != ErrorCode.CORRUPT_MESSAGE:
+            raise
+    else:
+        if found is not None:
+            found.release()
+
+
+def assert_the_others_are_found(log: PartitionLog, touched: set[int]) -> None:
+    for offset in sorted(touched):
+        read_at(log, offset)
+    for order in (range(END), reversed(range(END))):
+        for offset in order:
+            if offset not in touched:
+                assert found_at(log, offset) == [offset & ~1, offset | 1], offset
+    for offset in range(END):
+        if offset not in touched:
+            assert log.offset_for_timestamp(NOW_MS + offset) == (offset, NOW_MS + offset, 0)
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("log")
+    fill(directory)
+    assert len(list(directory.glob("t-0/*.log"))) == 3
+    return directory
+
+
+@pytest.fixture
+def work(template: Path, tmp_path: Path) -> Path:
+    (tmp_path / "work" / "t-0").mkdir(parents=True)
+    for path in template.rglob("*"):
+        if path.is_file():
+            (tmp_path / "work" / path.relative_to(template)).write_bytes(path.read_bytes())
+    return tmp_path / "work"
+
+
+CLOSED = {"first": SEGMENT, "second": SEGMENT + 1, "middle": SEGMENT + 6, "last": 2 * SEGMENT - 1}
+
+
+@pytest.mark.parametrize("number", CLOSED.values(), ids=CLOSED)
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_damage_in_one_batch_of_a_closed_segment_costs_no_other(
+    work: Path, damage: Damage, number: int
+) -> None:
+    indexes = {path: path.stat().st_size for path in work.glob("t-0/*.index")}
+    touched = damage_in(work, number, damage)
+    for _ in range(2):  # the second time as the first has left it
+        manager = open_in(work)
+        log = the_log(manager)
+        assert log.log_end_offset == END
+        assert_the_others_are_found(log, touched)
+        manager.shutdown()
+    for path, size_bytes in indexes.items():
+        assert path.stat().st_size >= size_bytes - 8 * (len(touched) // 2)
+
+
+@pytest.mark.parametrize("number", [2 * SEGMENT, 28, BATCHES - 4])
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_damage_in_the_active_segment_costs_no_other_whoever_reads_there_before_a_clean_stop(
+    work: Path, damage: Damage, number: int
+) -> None:
+    touched = damage_in(work, number, damage)
+    for _ in range(2):
+        manager = open_in(work)
+        log = the_log(manager)
+        assert log.log_end_offset == END
+        assert_the_others_are_found(log, touched)
+        manager.shutdown()
+    manager = open_in(work)
+    log = the_log(manager)
+    (result,) = log.append([a_batch(BATCHES)], 0, NOW_MS)
+    assert result.base_offset == END
+    assert found_at(log, END + 1) == [END, END + 1]
+    manager.shutdown()
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_sparse_index_leads_back_to_intact_batches(tmp_path: Path, damage: Damage) -> None:
+    """What lies between the damage and the next entry may be lost, and nothing else."""
+    sparse = replace(CONFIG, index_interval_bytes=1500)
+    fill(tmp_path, sparse)
+    touched = damage_in(tmp_path, SEGMENT + 3, damage)
+    manager = open_in(tmp_path)
+    log = the_log(manager, sparse)
+    first = 2 * (SEGMENT + 3)
+    lost = touched | set(range(first, first + 2 * 5))
+    assert_the_others_are_found(log, lost)
+    manager.shutdown()
+    manager = open_in(tmp_path)
+    assert_the_others_are_found(the_log(manager, sparse), lost)
+    manager.shutdown()
+
+
+def test_the_brokers_log_names_the_place(work: Path, caplog: pytest.LogCaptureFixture) -> None:
+    damage_in(work, SEGMENT + 6, DAMAGES["a sector"])
+    manager = open_in(work)
+    log = the_log(manager)
+    for _ in range(3):
+        assert found_at(log, 2 * SEGMENT + 12) == [2 * SEGMENT + 16, 2 * SEGMENT + 17]
+    path = work / "t-0" / f"{2 * SEGMENT:020d}.log"
+    place = f"{path}: the batch at byte {SIZE * 6} is damaged"
+    assert caplog.text.count(place) == 1
+    manager.shutdown()
+
+
+def test_lost_data_behind_which_nothing_is_known_are_refused_as_kafka_does(work: Path) -> None:
+    damage_in(work, 2 * SEGMENT - 2, lose(800))
+    manager = open_in(work)
+    log = the_log(manager)
+    with pytest.raises(KafkaError) as refused:
+        log.read(4 * SEGMENT - 3, 1000, up_to=END, min_one_batch=True)
+    assert refused.value.code == ErrorCode.CORRUPT_MESSAGE
+    assert log.offset_for_timestamp(NOW_MS + 4 * SEGMENT - 3) == (
+        4 * SEGMENT, NOW_MS + 4 * SEGMENT, 0
+    )  # fmt: skip
+    assert found_at(log, 4 * SEGMENT) == [4 * SEGMENT, 4 * SEGMENT + 1]
+    manager.shutdown()
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_after_a_crash_what_lies_before_the_recovery_point_is_kept(
+    work: Path, damage: Damage
+) -> None:
+    (work / ".kafka_cleanshutdown").unlink()
+    (work / "recovery-point-offset-checkpoint").write_text(f"0\n1\nt 0 {4 * SEGMENT}\n")
+    touched = damage_in(work, SEGMENT + 6, damage)
+    manager = open_in(work)
+    log = the_log(manager)
+    assert log.log_end_offset == END
+    assert_the_others_are_found(log, touched)
+    manager.shutdown()
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_log_is_cut_where_it_is_told_to_whatever_is_damaged_there(
+    work: Path, damage: Damage
+) -> None:
+    damage_in(work, 30, damage)
+    manager = open_in(work)
+    log = the_log(manager)
+    read_at(log, 60)
+    log.truncate_to(60)
+    assert log.log_end_offset in (58, 60)
+    (result,) = log.append([a_batch(log.log_end_offset // 2)], 0, NOW_MS)
+    assert found_at(log, result.base_offset) == [result.base_offset, result.last_offset]
+    assert found_at(log, 56) == [56, 57]
+    manager.shutdown()
+    manager = open_in(work)
+    assert the_log(manager).log_end_offset == result.base_offset + 2
+    manager.shutdown()
+
+
+@pytest.mark.parametrize(("field_at", "bit"), [(7, 0), (7, 3), (35, 0), (29, 5), (60, 1)])
+def test_a_right_time_index_is_not_made_from_damaged_batches(
+    work: Path, field_at: int, bit: int
+) -> None:
+    """Base offset, largest timestamp (low and high) and count of the last batch of a segment."""
+    path = work / "t-0" / f"{2 * SEGMENT:020d}.timeindex"
+    before = path.read_bytes()
+    damage_in(work, 2 * SEGMENT - 1, flip(field_at, bit))
+    manager = open_in(work)
+    log = the_log(manager)
+    log.reconfigure(replace(CONFIG, retention_ms=100))
+    assert log.apply_retention(NOW_MS + 100, END) == []
+    for at in range(2 * SEGMENT, 4 * SEGMENT - 2):
+        assert log.offset_for_timestamp(NOW_MS + at) == (at, NOW_MS + at, 0)
+    manager.shutdown()
+    if field_at != 7:
+        assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_an_aborted_transaction_stays_aborted_when_its_marker_is_damaged(
+    tmp_path: Path, damage: Damage
+) -> None:
+    manager = open_in(tmp_path)
+    log = manager.create("t", 0, TOPIC_ID, CONFIG, NOW_MS)
+    for at, flags, key in ((0, 0, b"k" * 300), (1, CONTROL, ABORT), (2, 0, b"k" * 300)):
+        view = encode_batch(
+            [Record(0, NOW_MS, key, bytes(6))], base_offset=at, leader_epoch=0, producer_id=9,
+            producer_epoch=0, base_sequence=-1 if flags else at, attributes=TRANSACTIONAL | flags,
+        )  # fmt: skip
+        log.append_replicated(list(iter_batches(memoryview(view))), NOW_MS)
+    log.append([a_batch(2)], 0, NOW_MS)
+    log.roll(NOW_MS)
+    manager.shutdown()
+    (path,) = [each for each in tmp_path.glob("t-0/*.log") if each.stat().st_size]
+    data = bytearray(path.read_bytes())
+    first = next(iter_batches(memoryview(bytes(data))))[0]
+    damage(data, first.size_bytes)
+    path.write_bytes(data)
+    manager = open_in(tmp_path)
+    log = the_log(manager)
+    found = log.read(0, 1000, up_to=5, min_one_batch=True)
+    assert found is not None
+    assert log.aborted_transactions(0, found, 5) == [(9, 0)]
+    found.release()
+    manager.shutdown()
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@pytest.mark.parametrize("number", [0, 3, 7])
+def test_compaction_takes_no_record_for_the_sake_of_a_damaged_one(
+    tmp_path: Path, damage: Damage, number: int
+) -> None:
+    """Each key is written once in the damaged segment and once in the next, so the last ones are
+    intact and stay."""
+    log = CompactedLog(tmp_path)
+    for round_ in range(2):
+        for each in range(8):
+            log.append(keyed([(b"%d" % each, bytes([round_]) * 250)]))
+        log.roll()
+    path = min(Path(log.log.directory).glob("*.log"))
+    data = bytearray(path.read_bytes())
+    damage(data, number * (len(data) // 8))
+    path.write_bytes(data)
+    done = log.clean()
+    assert done.failed or done.damaged_batches <= 1
+    for offset in range(8, 16):
+        assert found_at(log.log, offset)[0] == offset
+    if done.failed:
+        assert list(log.cleaner.uncleanable) == [("t", 0)]
+        assert path.read_bytes() == data
