@@ -203,7 +203,7 @@ class FetchSessions:
     ) -> Session | None:
         """A session of these partitions, or None where there is no room for it."""
         wanted = {each.key: each for each in partitions}
-        if not wanted or self._partitions + len(wanted) > PARTITIONS_MAX:
+        if self._partitions + len(wanted) > PARTITIONS_MAX:
             return None
         if len(self._sessions) >= self._slots and not self._make_room(len(wanted), now_ms):
             return None

@@ -59,6 +59,14 @@ def test_a_request_of_epoch_0_gets_a_session_and_every_reply() -> None:
     assert (session_id, len(replies), len(cache), cache.partition_count) == (1, 2, 1, 2)
 
 
+def test_a_session_can_begin_without_partitions_and_get_them_later() -> None:
+    cache = sessions()
+    session_id = opened(cache)
+    assert (session_id, len(cache), cache.partition_count) == (1, 1, 0)
+    fetch = cache.begin(request(session_id, 1, wanted("a")), False, NOW_MS)
+    assert fetch.finish([reply("a")], NOW_MS) == (session_id, [reply("a")])
+
+
 @pytest.mark.parametrize("epoch", [0, -1])
 def test_a_partition_named_again_is_read_once_as_it_was_asked_for_last(epoch: int) -> None:
     asked = wanted("a", "b") + wanted("a", offset=7) * 1000
