@@ -53,9 +53,10 @@ class Connection:
 
     __slots__ = (
         "_awaits", "_buffers", "_fd", "_filled", "_frame", "_frame_size", "_head", "_holds",
-        "_kept", "_loop", "_network", "_reading", "_receive_bytes", "_receiving", "_router",
-        "_socket", "_writing", "active_at", "blocked_at", "closed", "fetch_memo", "last_header",
-        "listener", "output", "parked", "peer_host", "produce_memo", "produces_open", "tasks_open",
+        "_kept", "_loop", "_network", "_planned", "_reading", "_receive_bytes", "_receiving",
+        "_router", "_socket", "_writing", "active_at", "blocked_at", "closed", "fetch_memo",
+        "last_header", "listener", "output", "parked", "peer_host", "produce_memo",
+        "produces_open", "tasks_open",
     )  # fmt: skip
 
     def __init__(
@@ -81,7 +82,7 @@ class Connection:
         self._receive_bytes = router.receive_bytes_max
         self._reading = self._writing = self._receiving = False
         self._holds = 0
-        self._awaits = False
+        self._awaits = self._planned = False
         self.produces_open = 0  # batches queued, and Produces whose records are not safe yet
         self.tasks_open = 0  # requests other than Produce and Fetch that are not answered yet
         self.output = output
@@ -121,10 +122,11 @@ class Connection:
 
     def resume(self) -> None:
         """Reads again, if nothing else holds it up; first come frames that were kept."""
-        may_not = self._reading or self._writing or self._holds or self.closed
+        may_not = self._reading or self._writing or self._holds or self._planned or self.closed
         if may_not or self.output.held_bytes > HELD_BYTES_MAX:
             return
         if self._kept:
+            self._planned = True
             self._loop.call_soon(self._serve_kept)
         else:
             self._reading = True
@@ -132,9 +134,9 @@ class Connection:
             self._loop.add_reader(self._fd, self._on_readable)
 
     def _serve_kept(self) -> None:
-        output = self.output
-        if self._kept and not self._writing and not self._holds and not self.closed:
-            if output.held_bytes <= HELD_BYTES_MAX:
+        self._planned = False
+        if not (self._writing or self._holds or self.closed):
+            if self._kept and self.output.held_bytes <= HELD_BYTES_MAX:
                 self._on_readable()
             self.resume()
 
@@ -316,10 +318,8 @@ class Connection:
         size = FRAME_SIZE.unpack_from(buffer, position)[0] + FRAME_SIZE.size
         if not SMALLEST_FRAME_BYTES <= size <= self._router.frame_bytes_max:
             self.end(self._router.refuse_size(size - FRAME_SIZE.size))
-        elif size <= rest:  # whole: the router served others first
-            self._kept = True
-            self._head = bytes(buffer[position:end])
-        elif size <= SMALL_FRAME_BYTES:
+        elif size <= rest or size <= SMALL_FRAME_BYTES:
+            self._kept = size <= rest  # whole: the router served others first
             self._head = bytes(buffer[position:end])
         else:
             frame = self._buffers.borrow(min(size, max(FIRST_BYTES_MAX, rest)))
@@ -374,7 +374,7 @@ class Connection:
     def end(self, reason: str) -> None:
         """Closes when all that was asked before is answered; nothing more is served."""
         self.tasks_open += 1
-        self.hold()
+        self.hold_until_done()
         self.output.add_parts([End(reason)])
         if not self._receiving:
             self.flush()

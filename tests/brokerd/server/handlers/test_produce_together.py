@@ -240,3 +240,43 @@ def test_those_to_a_topic_that_recompresses_wait_and_the_others_do_not_lose_thei
     assert len(told) == 3 * CLIENTS
     found = {each: values(wires[0], each) for each in (topic, other)}
     assert {(to, offset): found[to][offset] for to, offset in told} == told
+
+
+def test_bad_batches_among_good_ones_are_refused_and_cost_nobody_a_record(
+    broker: Brokerd, wires: list[Wire], admin: Any
+) -> None:
+    kinds: dict[str, dict[str, str]] = {
+        "plain": {}, "compact": {"cleanup.policy": "compact"}, "gzip": {"compression.type": "gzip"},
+        "flushed": {"flush.messages": "1"},
+    }  # fmt: skip
+    topics = {kind: f"together-{next(_numbers)}" for kind in kinds}
+    made = [
+        NewTopic(topic, 1, replica_assignment=[[1]], config=kinds[kind])
+        for kind, topic in topics.items()
+    ]
+    for future in admin.create_topics(made).values():
+        future.result(20)
+    names = list(topics.values())
+    for topic in names:
+        get_known(wires, topic)
+    sent: list[tuple[Wire, str, bytes, bool]] = []
+    with hung(broker.process):
+        for number, wire in enumerate(wires):
+            for turn in range(1 + number % 5):
+                topic, value = names[(number + turn) % 4], b"%d.%d" % (number, turn)
+                asked = produce(topic, value, (1, -1)[turn % 2])
+                is_good = (number + 2 * turn) % 5 != 0
+                if not is_good:
+                    row = asked["topic_data"][0]["partition_data"][0]
+                    row["records"] = row["records"][:-1] + b"!"
+                wire.request(ApiKey.PRODUCE, V, asked)
+                sent.append((wire, topic, value, is_good))
+    told: dict[tuple[str, int], bytes] = {}
+    for wire, topic, value, is_good in sent:
+        row = wire.answer(ApiKey.PRODUCE, V).responses[0].partition_responses[0]
+        assert (row.error_code == 0) == is_good
+        if is_good:
+            told[topic, row.base_offset] = value
+    found = {topic: values(wires[0], topic) for topic in names}
+    assert {place: found[place[0]][place[1]] for place in told} == told
+    assert sum(map(len, found.values())) == len(told) + 4 * CLIENTS

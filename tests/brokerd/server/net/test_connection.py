@@ -1,5 +1,6 @@
 """One connection on a real socket, without a broker: whose fault an error is, and whose turn."""
 
+import asyncio
 import errno
 import logging
 import math
@@ -98,3 +99,23 @@ async def test_a_connection_is_idle_only_while_its_client_could_go_on(bench: Ben
     connection.let_go()
     connection._pause()  # as while memory to receive into is short
     assert not connection.is_idle_since(later)
+
+
+async def test_what_was_kept_is_served_once_a_turn_however_many_replies_were_sent(
+    bench: Bench,
+) -> None:
+    served = 0
+
+    def serve() -> int:  # others have their turn first
+        nonlocal served
+        served += 1
+        return 0
+
+    bench.serve = serve
+    slots = [bench.connection.output.reserve() for _ in range(3)]
+    bench.receive((40).to_bytes(4, "big") + bytes(40))
+    for slot in slots:
+        bench.connection.deliver(slot, [b"x"])
+    for turn in range(5):
+        assert served == 1 + turn
+        await asyncio.sleep(0)
