@@ -38,7 +38,7 @@ class Setting:
 
 @dataclass(slots=True)
 class Translated:
-    """What goes to librdkafka, and which names say nothing to this client."""
+    """What goes to librdkafka, and which names are of nobody."""
 
     settings: dict[str, str]
     unused: list[str] = field(default_factory=list)
@@ -296,7 +296,8 @@ def consumer(told: Mapping[str, str]) -> Translated:
 def _translated(
     told: Mapping[str, str], known: Mapping[str, Setting], of_others: Iterable[str]
 ) -> Translated:
-    """Names of neither Java client stay, behind the others: they may be librdkafka's own."""
+    """What only the other client has says nothing here. Names of neither stay, behind the others:
+    they may be librdkafka's own."""
     given: dict[str, str] = {}
     ours = Translated({})
     with_sasl = told.get("security.protocol", "").upper().startswith("SASL_")
@@ -305,9 +306,9 @@ def _translated(
             checked = _checked(name, known[name], value)
             if known[name].name is not None:
                 ours.settings[str(known[name].name)] = checked
-        elif name in of_others or name in _OF_PYTHON:
+        elif name in _OF_PYTHON:
             ours.unused.append(name)
-        elif with_sasl or not name.startswith("sasl."):
+        elif name not in of_others and (with_sasl or not name.startswith("sasl.")):
             given[name] = value
     _match_pairs(ours.settings)
     ours.settings |= given

@@ -4,6 +4,8 @@ import os
 import select
 import signal
 
+from brokerd.cli.options import CliError
+
 PIECE_BYTES = 1 << 16
 _EXIT_CODE = 128  # and the signal's number: of a shell, and of Java
 
@@ -51,8 +53,13 @@ class Input:
         signal.set_wakeup_fd(wake)
 
     def __call__(self) -> bytes:
-        """The next piece; empty at the end."""
+        """The next piece; empty at the end. Raises CliError."""
         if self._ending.now:
             return b""
         ready, _, _ = select.select([self._fd, self._woken], [], [])
-        return b"" if self._woken in ready else os.read(self._fd, PIECE_BYTES)
+        if self._woken in ready:
+            return b""
+        try:
+            return os.read(self._fd, PIECE_BYTES)
+        except OSError as error:
+            raise CliError(f"The input cannot be read: {error.strerror}") from None
