@@ -25,6 +25,8 @@ _FETCH_LEAST_BYTES = 1_000_000
 """librdkafka's default of message.max.bytes, below which fetch.max.bytes may not be."""
 _SESSION_TIMEOUT_MS = 45_000
 _HEARTBEAT_MS = 3_000
+_POLL_INTERVAL_MS = 300_000
+_RECONNECT_MS = 50
 _KINDS = {"INT": INT32_MAX, "LONG": INT64_MAX}
 
 
@@ -284,9 +286,8 @@ def consumer(told: Mapping[str, str]) -> Translated:
     session_ms = int(settings.get("session.timeout.ms", _SESSION_TIMEOUT_MS))
     if int(settings.get("heartbeat.interval.ms", _HEARTBEAT_MS)) >= session_ms:
         raise CliError("Heartbeat must be set lower than the session timeout")
-    if "max.poll.interval.ms" in settings:
-        poll_ms = int(settings["max.poll.interval.ms"])
-        settings["max.poll.interval.ms"] = str(max(poll_ms, session_ms))
+    if int(settings.get("max.poll.interval.ms", _POLL_INTERVAL_MS)) < session_ms:
+        settings["max.poll.interval.ms"] = str(session_ms)
     if "fetch.max.bytes" in settings:
         least = min(int(settings["fetch.max.bytes"]), _FETCH_LEAST_BYTES)
         settings.setdefault("message.max.bytes", str(least))
@@ -324,10 +325,11 @@ def _checked(name: str, setting: Setting, value: str) -> str:
 
 def _match_pairs(settings: dict[str, str]) -> None:
     """What librdkafka has in two settings, or wants in a certain order."""
-    if "reconnect.backoff.ms" in settings:
-        least = settings["reconnect.backoff.ms"]
-        most = settings.get("reconnect.backoff.max.ms", least)
-        settings["reconnect.backoff.max.ms"] = max(least, most, key=int)
+    least, most = "reconnect.backoff.ms", "reconnect.backoff.max.ms"
+    if least in settings:
+        settings[most] = max(settings[least], settings.get(most, "0"), key=int)
+    elif most in settings:
+        settings[least] = str(min(_RECONNECT_MS, int(settings[most])))
     if "metadata.max.age.ms" in settings:
         age_ms = int(settings["metadata.max.age.ms"])
         settings["topic.metadata.refresh.interval.ms"] = str(_within(age_ms, _METADATA_REFRESH_MS))
