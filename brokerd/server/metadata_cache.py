@@ -23,7 +23,7 @@ LISTENER_NOT_FOUND_FROM = 6
 """Before this version a leader that is not where the client asks is not available."""
 
 
-class Asked(NamedTuple):
+class View(NamedTuple):
     """What the bytes of a topic depend on. `unseen` are the live brokers that do not have the
     listener on which the client asked."""
 
@@ -37,7 +37,7 @@ class MetadataCache:
 
     def __init__(self, image: MetadataImage) -> None:
         self._image = image
-        self._encoded: dict[Asked, dict[str, bytes]] = {}
+        self._encoded: dict[View, dict[str, bytes]] = {}
 
     def changed(self, delta: ImageDelta) -> None:
         """The image has changed; a broker that came or went touches every topic."""
@@ -50,9 +50,9 @@ class MetadataCache:
             for name in names:
                 encoded.pop(name, None)
 
-    def is_slow(self, asked: Asked, infos: Collection[TopicInfo]) -> bool:
+    def is_slow(self, view: View, infos: Collection[TopicInfo]) -> bool:
         """Whether so many partitions of these topics must be encoded that others would wait."""
-        encoded = self._encoded.get(asked, {})
+        encoded = self._encoded.get(view, {})
         if len(infos) == len(encoded) == len(self._image.topics):
             return False
         missing = 0
@@ -63,32 +63,32 @@ class MetadataCache:
                     return True
         return False
 
-    def topic(self, asked: Asked, info: TopicInfo) -> bytes:
+    def topic(self, view: View, info: TopicInfo) -> bytes:
         """One existing topic's bytes."""
-        encoded = self._encoded.setdefault(asked, {})
+        encoded = self._encoded.setdefault(view, {})
         data = encoded.get(info.name)
         if data is None:
-            data = encode_topic(asked.version, self._fields(info, asked))
+            data = encode_topic(view.version, self._fields(info, view))
             encoded[info.name] = data
         return data
 
-    def _fields(self, info: TopicInfo, asked: Asked) -> dict[str, Any]:
+    def _fields(self, info: TopicInfo, view: View) -> dict[str, Any]:
         partitions = info.partitions
         return {
             "error_code": 0,
             "name": info.name,
             "topic_id": info.topic_id,
             "is_internal": info.name in INTERNAL_TOPICS,
-            "partitions": [self._partition(partitions[it], asked) for it in sorted(partitions)],
-            "topic_authorized_operations": TOPIC_OPERATIONS if asked.operations else NOT_ASKED,
+            "partitions": [self._partition(partitions[it], view) for it in sorted(partitions)],
+            "topic_authorized_operations": TOPIC_OPERATIONS if view.operations else NOT_ASKED,
         }
 
-    def _partition(self, state: PartitionState, asked: Asked) -> dict[str, Any]:
+    def _partition(self, state: PartitionState, view: View) -> dict[str, Any]:
         image = self._image
         code = ErrorCode.NONE
-        if state.leader in asked.unseen and asked.version >= LISTENER_NOT_FOUND_FROM:
+        if state.leader in view.unseen and view.version >= LISTENER_NOT_FOUND_FROM:
             code = ErrorCode.LISTENER_NOT_FOUND
-        elif state.leader not in image.brokers or state.leader in asked.unseen:
+        elif state.leader not in image.brokers or state.leader in view.unseen:
             code = ErrorCode.LEADER_NOT_AVAILABLE
         led = code is ErrorCode.NONE
         return {
@@ -101,6 +101,6 @@ class MetadataCache:
             "offline_replicas": [
                 each
                 for each in state.replicas
-                if each in asked.unseen or image.is_offline(state.topic, state.partition, each)
+                if each in view.unseen or image.is_offline(state.topic, state.partition, each)
             ],
         }

@@ -16,7 +16,7 @@ from brokerd.protocol.metadata import encode_metadata, encode_topic
 from brokerd.protocol.versions import ADVERTISED
 from brokerd.server.context import ColdHandler, Fields, Reply, RequestContext
 from brokerd.server.dispatch import as_kafka_error
-from brokerd.server.metadata_cache import Asked
+from brokerd.server.metadata_cache import View
 from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
@@ -156,25 +156,25 @@ class _Answer:
         names = self._names or [image.topic_ids.get(each) for each in self._ids]
         return [image.topics[name] for name in names if name in image.topics]
 
-    def _asked(self) -> Asked:
+    def _view(self) -> View:
         unseen = [
             broker.id
             for broker in self._broker.cluster.image.brokers.values()
             if self._context.listener not in broker.endpoints
         ]
-        return Asked(self._version, self._operations, frozenset(unseen))
+        return View(self._version, self._operations, frozenset(unseen))
 
     def is_slow(self) -> bool:
         """Whether so many partitions must be encoded that it takes several turns of the loop."""
-        return self._broker.metadata.is_slow(self._asked(), self._infos())
+        return self._broker.metadata.is_slow(self._view(), self._infos())
 
     async def warm_up(self) -> None:
         """Encodes the topics into the cache, some per turn of the loop."""
-        cache = self._broker.metadata
-        await in_turns(list(self._infos()), lambda info: cache.topic(self._asked(), info))
+        cache, view = self._broker.metadata, self._view()
+        await in_turns(list(self._infos()), lambda info: cache.topic(view, info))
 
     def encode(self) -> bytes:
-        image = self._broker.cluster.image
+        image, view = self._broker.cluster.image, self._view()
         asked = bool(getattr(self._request, "include_cluster_authorized_operations", False))
         fields = {
             "brokers": self._brokers(),
@@ -183,11 +183,10 @@ class _Answer:
             "cluster_authorized_operations": CLUSTER_OPERATIONS if asked else NOT_ASKED,
         }
         if self._is_for_all:
-            asked_of = self._asked()
-            topics = [self._broker.metadata.topic(asked_of, i) for i in image.topics.values()]
+            topics = [self._known(info, view) for info in image.topics.values()]
         else:
-            topics = [self._by_id(topic_id) for topic_id in self._ids]
-            topics += [self._by_name(name) for name in self._names]
+            topics = [self._by_id(topic_id, view) for topic_id in self._ids]
+            topics += [self._by_name(name, view) for name in self._names]
         return encode_metadata(self._version, fields, topics)
 
     def _brokers(self) -> list[Fields]:
@@ -201,22 +200,22 @@ class _Answer:
                 )
         return listed
 
-    def _known(self, info: TopicInfo) -> bytes:
-        return self._broker.metadata.topic(self._asked(), info)
+    def _known(self, info: TopicInfo, view: View) -> bytes:
+        return self._broker.metadata.topic(view, info)
 
-    def _by_id(self, topic_id: UUID) -> bytes:
+    def _by_id(self, topic_id: UUID, view: View) -> bytes:
         image = self._broker.cluster.image
         info = image.topics.get(image.topic_ids.get(topic_id, ""))
         if info is None:
             return self._unknown(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
-        return self._known(info)
+        return self._known(info, view)
 
-    def _by_name(self, name: str | None) -> bytes:
+    def _by_name(self, name: str | None, view: View) -> bytes:
         if name is None:
             return self._unknown("", None, ErrorCode.INVALID_TOPIC_EXCEPTION)
         info = self._broker.cluster.image.topics.get(name)
         if info is not None:
-            return self._known(info)
+            return self._known(info, view)
         return self._unknown(name, None, self._failures.get(name) or _why_unknown(name))
 
     def _unknown(self, name: str | None, topic_id: UUID | None, code: ErrorCode) -> bytes:

@@ -106,10 +106,10 @@ class Admission:
     def leave(self, host: str, listener: str) -> None:
         """One that was admitted is closed."""
         self.open -= 1
-        for counter, key in ((self._per_host, host), (self._per_listener, listener)):
-            counter[key] -= 1
-            if counter[key] <= 0:
-                del counter[key]
+        self._per_listener[listener] -= 1
+        self._per_host[host] -= 1
+        if self._per_host[host] <= 0:
+            del self._per_host[host]
 
 
 def limits_by_address(text: str) -> dict[str, int]:

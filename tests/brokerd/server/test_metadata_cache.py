@@ -9,7 +9,7 @@ from brokerd.errors import ErrorCode
 from brokerd.protocol.messages import decode_response, response_frame
 from brokerd.protocol.metadata import encode_metadata
 from brokerd.replication.state import PartitionState
-from brokerd.server.metadata_cache import UNCACHED_MAX, Asked, MetadataCache
+from brokerd.server.metadata_cache import UNCACHED_MAX, MetadataCache, View
 
 STATE = PartitionState(
     topic="t", partition=0, topic_id=UUID(int=5), replicas=(1, 2), leader=1, leader_epoch=3,
@@ -17,7 +17,7 @@ STATE = PartitionState(
 )  # fmt: skip
 
 
-NINE = Asked(9)
+NINE = View(9)
 
 
 def image() -> MetadataImage:
@@ -71,7 +71,7 @@ def test_an_answer_is_slow_while_many_partitions_of_it_are_to_be_encoded() -> No
     assert not cache.is_slow(NINE, [known.topics["t"]])
     cache.topic(NINE, known.topics["many"])
     assert not cache.is_slow(NINE, known.topics.values())
-    assert cache.is_slow(Asked(9, operations=True), known.topics.values())
+    assert cache.is_slow(View(9, operations=True), known.topics.values())
 
 
 def test_a_broker_that_goes_takes_its_leadership_along() -> None:
@@ -94,6 +94,6 @@ def test_a_broker_without_the_listener_is_no_leader_for_who_asks_there() -> None
     assert (found.leader_id, found.offline_replicas) == (-1, (1,))
     seen: Any = partition(cache.topic(NINE, known.topics["t"]))
     assert (seen.error_code, seen.leader_id) == (0, 1)
-    asked = Asked(5, unseen=frozenset({1}))
-    old: Any = partition(cache.topic(asked, known.topics["t"]), asked.version)
+    view = View(5, unseen=frozenset({1}))
+    old: Any = partition(cache.topic(view, known.topics["t"]), view.version)
     assert (old.error_code, old.leader_id) == (ErrorCode.LEADER_NOT_AVAILABLE, -1)
