@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from brokerd.log import loader
 from brokerd.log.compaction.swap import swap_in
 from brokerd.log.context import tells_of_errors
 from brokerd.log.segment import Segment
@@ -29,6 +30,10 @@ class CleanableLog(StoredLog):
         """
         self._mend_aborted()  # the cleaner reads the files of all segments
         return self._segments.aborted_across(offset)
+
+    @tells_of_errors
+    def _mend_aborted(self) -> None:
+        loader.mend_aborted(list(self._segments), self.log_start_offset)
 
     def has_closed(self, bases: Sequence[int]) -> bool:
         """Whether these base offsets are those of neighbouring closed segments."""

@@ -166,7 +166,8 @@ class Segment:
     def time_index(self) -> TimeIndex:
         if self._time_index is None:
             try:
-                self._time_index = index_checks.load_times(self)
+                loaded = index_checks.load_times(self)
+                self._time_index = self._time_index or loaded  # the check may have made one
             except CorruptIndexError as error:
                 self.mend(str(error))
         assert self._time_index is not None
@@ -318,8 +319,7 @@ class Segment:
         return self.size_bytes
 
     def batches_from(self, position: int) -> Iterator[tuple[int, BatchHeader]]:
-        """(position, header) of the batches from a position on, past damaged ones. Raises OSError.
-        """
+        """(position, header) of the batches from there on, past damaged ones. Raises OSError."""
         return damage.sound_batches(self, self.index, position)
 
     def last_offset_behind(self, position: int) -> int | None:

@@ -32,10 +32,6 @@ class SegmentList:
     def __getitem__(self, number: int) -> Segment:
         return self._segments[number]
 
-    @property
-    def size_bytes(self) -> int:
-        return sum(segment.size_bytes for segment in self._segments)
-
     def get(self, base_offset: int) -> Segment | None:
         number = self._number_of(base_offset)
         return self._segments[number] if self._bases[number] == base_offset else None

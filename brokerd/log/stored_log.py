@@ -4,7 +4,7 @@ Invariants:
 - offsets only grow; the log start is at or below the log end; what lies below `recovery_point` is
   durable and never checked again;
 - the last segment is the active one, the only one written to;
-- `high_watermark` is what the partition says of this log; only the partition moves it;
+- `high_watermark` is moved by the partition only; `heard_cut` tells it when the first use cuts;
 - a log opened after a clean stop reads nothing until its first use; then the batches behind the
   last index entry are walked, and if they do not end where the log should end, it is recovered as
   after an unclean stop.
@@ -37,8 +37,9 @@ class StoredLog:
     __slots__ = (
         "_append_time", "_context", "_epochs", "_expired_until_ms", "_jitter_ms", "_last_epoch",
         "_mark_offset", "_producers", "_ready", "_segments", "_since_mark_bytes", "config",
-        "directory", "high_watermark", "is_abandoned", "log_end_offset", "log_start_offset",
-        "partition", "recovery_point", "topic", "topic_id", "truncations", "warm_offset",
+        "directory", "heard_cut", "high_watermark", "is_abandoned", "log_end_offset",
+        "log_start_offset", "partition", "recovery_point", "topic", "topic_id", "truncations",
+        "warm_offset",
     )  # fmt: skip
 
     def __init__(
@@ -62,6 +63,7 @@ class StoredLog:
         self._last_epoch = -1
         self.truncations = 0
         self.is_abandoned = False
+        self.heard_cut: Callable[[], object] = lambda: None
         self.high_watermark = loaded.log_start_offset
         self._take(loaded)
         self.reconfigure(config)
@@ -170,6 +172,7 @@ class StoredLog:
         producers = self._producers
         if producers is None:
             producers = self._load_producers()
+            high_watermark = min(high_watermark, self.log_end_offset)
         unstable = producers.first_unstable(high_watermark)
         if unstable == NO_TXN or unstable >= high_watermark:
             return high_watermark
@@ -193,14 +196,14 @@ class StoredLog:
             return
         self._close_epochs()
         self._epochs = self._producers = None
+        context, segments, created_ms = self._context, list(self._segments), active.created_ms
         self._take(
-            loader.recover(
-                self._context, list(self._segments), self.log_start_offset, active.base_offset,
-                active.created_ms,
-            )
-        )  # fmt: skip
+            loader.recover(context, segments, self.log_start_offset, active.base_offset, created_ms)
+        )
+        self.truncations += 1
         self.reconfigure(self.config)
-        self._context.on_cut()
+        context.on_cut()
+        self.heard_cut()
 
     # -- roll --------------------------------------------------------------------------------------
 
@@ -312,10 +315,6 @@ class StoredLog:
         size_bytes = sum(segment.size_bytes for segment in dropped)
         self._event("retention", segments=deleted, reasons=reasons, size_bytes=size_bytes)
         return deleted
-
-    @tells_of_errors
-    def _mend_aborted(self) -> None:
-        loader.mend_aborted(list(self._segments), self.log_start_offset)
 
     def _let_go(self, count: int, now_ms: int) -> list[Segment]:
         if count == len(self._segments):

@@ -86,6 +86,7 @@ class Partition:
         self.leader_epoch = NO_EPOCH
         self.high_watermark = min(max(high_watermark, log.log_start_offset), log.log_end_offset)
         self.log.high_watermark = self.high_watermark
+        self.log.heard_cut = self.advance
         self.listeners: dict[Callable[[Partition], None], None] = {}
         self.bytes_in = self.bytes_out = self.messages_in = 0
         self.produces = self.fetches = self.failed_produces = self.failed_fetches = 0

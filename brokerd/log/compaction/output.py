@@ -32,9 +32,13 @@ class CleanedSegment:
             suffix: names.cleaned_file(directory, base_offset, suffix, job)
             for suffix in (names.LOG, *names.INDEX_SUFFIXES)
         }
-        for suffix in (names.INDEX, names.TIME_INDEX):
-            open(self._paths[suffix], "xb").close()
-        self._file = open(self._paths[names.LOG], "xb", buffering=0)  # noqa: SIM115
+        try:
+            for suffix in (names.INDEX, names.TIME_INDEX):
+                open(self._paths[suffix], "xb").close()
+            self._file = open(self._paths[names.LOG], "xb", buffering=0)  # noqa: SIM115
+        except OSError:
+            self.discard()
+            raise
         self._index = OffsetIndex(self._paths[names.INDEX], base_offset)
         self._time_index = TimeIndex(self._paths[names.TIME_INDEX], base_offset)
         self._largest = (NO_TIMESTAMP, base_offset)

@@ -227,7 +227,6 @@ def _read(
     committed: bool,
     patient: bool,
 ) -> FetchReply:
-    high_watermark = partition.high_watermark
     log = partition.log
     offset = wanted.offset
     if not log.log_start_offset <= offset <= log.log_end_offset:
@@ -236,6 +235,7 @@ def _read(
             f"offset {offset} is not in {log.log_start_offset} to {log.log_end_offset}",
         )
     stable = partition.last_stable_offset
+    high_watermark = partition.high_watermark  # the first use of a log may have cut it
     diverging = None
     if wanted.last_fetched_epoch >= 0:
         diverging = _diverging(partition, wanted)

@@ -296,3 +296,19 @@ def test_foreign_files_and_directories_are_left_alone(
     assert_everything_is_there(the_log(manager))
     manager.shutdown()
     assert [path.read_text() for path in foreign] == ["not ours"] * len(foreign)
+
+
+def test_a_time_index_made_anew_while_it_is_checked_is_the_one_that_counts(
+    templates: dict[bool, Path], tmp_path: Path
+) -> None:
+    """It lacks all but its last entry, and the offset index with which that is checked is gone."""
+    shutil.copytree(templates[True], tmp_path / "work")
+    _, path, *_ = sorted((tmp_path / "work" / "t-0").glob("*.timeindex"))
+    whole = path.read_bytes()
+    path.write_bytes(whole[-12:])
+    path.with_suffix(".index").unlink()
+    manager = open_in(tmp_path / "work")
+    log = the_log(manager)
+    assert log.index_size(int(path.stem), "time") == len(whole) // 12 > 1
+    assert path.read_bytes() == whole
+    manager.shutdown()

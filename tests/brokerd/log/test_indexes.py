@@ -119,6 +119,8 @@ def test_a_time_index_that_got_shorter_is_told(tmp_path: Path) -> None:
     os.truncate(path, 12)
     with pytest.raises(CorruptIndexError):
         times.floor(9)
+    with pytest.raises(CorruptIndexError):
+        times.entries(0, 2)
 
 
 def test_entries_reach_the_file_in_bulk(tmp_path: Path) -> None:

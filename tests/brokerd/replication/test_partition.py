@@ -8,7 +8,7 @@ import pytest
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.log_config import LogConfig
 from brokerd.replication.partition import HIGH_WATERMARK, Partition
-from tests.brokerd.log.support import NOW_MS, batch, records
+from tests.brokerd.log.support import NOW_MS, batch, open_log, records
 from tests.brokerd.replication.support import apply_all, fetch, reconcile, replica, state
 
 
@@ -266,3 +266,22 @@ def test_only_a_leader_deletes_records_and_only_where_the_policy_lets_it(tmp_pat
     with pytest.raises(KafkaError) as caught:
         compacted.delete_records(0)
     assert caught.value.code is ErrorCode.POLICY_VIOLATION
+
+
+def test_the_high_watermark_follows_a_log_that_its_first_use_cuts(tmp_path: Path) -> None:
+    log = open_log(tmp_path / "1")
+    log.append([batch(3)], 0, NOW_MS)
+    log.append([batch(4)], 0, NOW_MS)
+    log.close()
+    (path,) = (tmp_path / "1").glob("*.log")
+    path.write_bytes(path.read_bytes()[:-1])
+    torn = open_log(tmp_path / "1", recovery_point=7)
+    only = Partition("t", 0, 1, torn, 7)
+    only.apply(state(1, leader=1, replicas=(1,), isr=(1,)), NOW_MS)
+    heard: list[int] = []
+    only.listeners[lambda partition: heard.append(partition.high_watermark)] = None
+    before = torn.truncations
+    assert only.last_stable_offset == 3
+    assert (only.log_end_offset, only.high_watermark, torn.high_watermark) == (3, 3, 3)
+    assert heard == [3]
+    assert torn.truncations == before + 1
