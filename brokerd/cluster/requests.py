@@ -69,11 +69,11 @@ class CreatedTopic:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPartitions:
     """Growth of a topic to `total` partitions; `assignment` holds the replicas of each added one,
-    in order, or is empty for the automatic placement."""
+    in order; without one (None) they are placed."""
 
     topic: str
     total: int
-    assignment: tuple[tuple[int, ...], ...] = ()
+    assignment: tuple[tuple[int, ...], ...] | None = None
 
 
 class ConfigOperation(IntEnum):

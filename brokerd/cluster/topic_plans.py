@@ -5,7 +5,7 @@ Pure: the random start of the placement is passed in. Refusals carry Kafka's cod
 keeps one replica of each partition; REPLICATION_FACTOR_MAX is the only place that says so.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -108,8 +108,8 @@ def plan_growth(
     check_partition_count(growth.total)
     _check_brokers(brokers)
     factor = len(node.replicas[0])
-    if growth.assignment:
-        replicas = _chosen_growth(growth, node, brokers)
+    if growth.assignment is not None:
+        replicas = _chosen_growth(growth, growth.assignment, node, brokers)
     else:
         ordered = sorted(brokers)
         first = node.replicas[0][0]
@@ -135,24 +135,27 @@ def _too_few(growth: NewPartitions, present: int) -> str:
 
 
 def _chosen_growth(
-    growth: NewPartitions, node: TopicNode, brokers: Mapping[int, str | None]
+    growth: NewPartitions,
+    assignment: Sequence[tuple[int, ...]],
+    node: TopicNode,
+    brokers: Mapping[int, str | None],
 ) -> Assignment:
     present = len(node.replicas)
     added = growth.total - present
-    if len(growth.assignment) != added:
+    if len(assignment) != added:
         raise KafkaError(
             ErrorCode.INVALID_REPLICATION_ASSIGNMENT,
-            f"Increasing the number of partitions by {added} but {len(growth.assignment)} "
+            f"Increasing the number of partitions by {added} but {len(assignment)} "
             "assignments provided.",
         )
-    check_assignment(dict(enumerate(growth.assignment)), brokers)
+    check_assignment(dict(enumerate(assignment)), brokers)
     factor = len(node.replicas[0])
-    if len(growth.assignment[0]) != factor:
+    if len(assignment[0]) != factor:
         raise KafkaError(
             ErrorCode.INVALID_REPLICATION_ASSIGNMENT,
             f"Each new partition needs {factor} replicas, as the partitions that exist.",
         )
-    return {present + i: tuple(replicas) for i, replicas in enumerate(growth.assignment)}
+    return {present + i: tuple(replicas) for i, replicas in enumerate(assignment)}
 
 
 def check_partition_count(partitions: int) -> None:

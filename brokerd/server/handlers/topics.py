@@ -13,6 +13,8 @@ from brokerd.server.context import ColdHandler, Fields, RequestContext
 from brokerd.server.handlers.config_entries import topic_entries
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from brokerd.server.broker import Broker
 
 NO_ID = UUID(int=0)
@@ -133,7 +135,7 @@ async def create_partitions(broker: Broker, context: RequestContext, request: An
         NewPartitions(
             topic=topic.name,
             total=topic.count,
-            assignment=tuple(tuple(each.broker_ids) for each in topic.assignments or ()),
+            assignment=_assignment(topic.assignments),
         )
         for topic in request.topics
     ]
@@ -150,6 +152,11 @@ async def create_partitions(broker: Broker, context: RequestContext, request: An
             for name, error in results.items()
         ]
     }
+
+
+def _assignment(told: Sequence[Any] | None) -> tuple[tuple[int, ...], ...] | None:
+    """An empty list names no replicas where some are to be named; only null leaves it to us."""
+    return None if told is None else tuple(tuple(each.broker_ids) for each in told)
 
 
 def _ms(duration: timedelta) -> int:

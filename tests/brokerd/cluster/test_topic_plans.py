@@ -96,6 +96,7 @@ def test_added_partitions_take_the_replicas_that_are_given() -> None:
         (2, (), ErrorCode.INVALID_PARTITIONS),
         (-1, (), ErrorCode.INVALID_PARTITIONS),
         (10_001, (), ErrorCode.INVALID_PARTITIONS),
+        (4, (), ErrorCode.INVALID_REPLICATION_ASSIGNMENT),
         (4, ((1,), (2,)), ErrorCode.INVALID_REPLICATION_ASSIGNMENT),
         (4, ((1, 2),), ErrorCode.INVALID_REPLICATION_ASSIGNMENT),
         (4, ((9,),), ErrorCode.INVALID_REPLICATION_ASSIGNMENT),

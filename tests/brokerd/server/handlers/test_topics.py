@@ -156,3 +156,6 @@ def test_a_topic_grows_and_never_shrinks(admin, ask) -> None:
         name: ErrorCode.INVALID_PARTITIONS,
         "never-made": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     }
+    request["topics"] = [{"name": name, "count": 6, "assignments": ()}]
+    (answer,) = ask(ApiKey.CREATE_PARTITIONS, 3, request, broker=_controller(admin)).results
+    assert answer.error_code == ErrorCode.INVALID_REPLICATION_ASSIGNMENT
