@@ -8,8 +8,6 @@ with care (see `damage`).
 import os
 import struct
 from bisect import bisect_right
-from itertools import islice
-from operator import lt
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from brokerd.log.damage import sound_batches
@@ -59,29 +57,33 @@ def read_page(segment: "Segment", position: int) -> HeaderPage:
     lasts: list[int] = []
     positions: list[int] = []
     at = 0
+    last = -1
+    is_rising = True
     limit = len(chunk) - _PREFIX.size
     room = size_bytes - position - LENGTH_OVERHEAD_BYTES
     while at <= limit:
         base_offset, length, magic, delta = _unpack_prefix(chunk, at)
         if not LENGTH_MIN <= length <= room - at or magic != MAGIC:
             break
-        lasts.append(base_offset + delta)
+        if base_offset <= last or delta < 0:
+            is_rising = False
+        last = base_offset + delta
+        lasts.append(last)
         positions.append(position + at)
         at += length + LENGTH_OVERHEAD_BYTES
     if not lasts:
         return NO_PAGE._replace(end=position)
     page = HeaderPage(_unpack_prefix(chunk, 0)[0], position + at, lasts, positions)
-    return page if _is_plausible(segment, page) else _with_care(segment, page)
+    return page if is_rising and _is_plausible(segment, page) else _with_care(segment, page)
 
 
 def _is_plausible(segment: "Segment", page: HeaderPage) -> bool:
-    """Whether the offsets of a page rise, and agree with what else is known of the segment."""
-    index, lasts = segment.index, page.lasts
+    """Whether a page agrees with what else is known of the segment."""
+    index = segment.index
     known = index.offset_behind(page.positions[-1])
     return (
-        segment.base_offset <= page.base <= lasts[0]
-        and lasts[-1] <= (segment.highest_offset if known is None else known)
-        and all(map(lt, lasts, islice(lasts, 1, None)))
+        segment.base_offset <= page.base
+        and page.lasts[-1] <= (segment.highest_offset if known is None else known)
         and index.knows_only(page.positions, page.end)
     )
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from brokerd.errors import KafkaError
 from brokerd.log.index_checks import confirm_timestamp, time_floor
+from brokerd.log.scan import is_intact
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
 from brokerd.protocol.records import BatchHeader, Record, iter_records
@@ -34,6 +35,8 @@ def first_at_or_after(
         for position, header in segment.batches_from(start):
             if header.max_timestamp < timestamp_ms or header.last_offset < log_start_offset:
                 continue
+            if not is_intact(segment.file.fd(), position, header):
+                continue  # nobody can read it, and its time may be any
             found = _first_record(
                 segment, position, header,
                 lambda record: (

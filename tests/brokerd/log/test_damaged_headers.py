@@ -63,6 +63,8 @@ DAMAGES: dict[str, Damage] = {
     "last offset delta, high": flip(23, 6),
     "last offset delta, negative": flip(23, 7),
     "last offset delta, a few": flip(26, 3),
+    "last offset delta, one more": lambda data, at: data.__setitem__(at + 26, 2),
+    "largest timestamp, far": flip(36, 4),
     "count": flip(57, 7),
     "a sector": lose(512),
     "the header": lose(61),
