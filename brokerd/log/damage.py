@@ -37,6 +37,28 @@ def sound_batches(segment: "Segment", index: OffsetIndex, position: int) -> Iter
     return _in_order(segment, index, _chain(segment, index, position, end))
 
 
+def up_to_damage(segment: "Segment", batches: Iterator[Placed]) -> Iterator[Placed]:
+    """Batches whose CRCs are right, up to the first one whose offsets cannot be. Of two that
+    overlap that is the earlier one if offsets are missing before it: no CRC guards a base offset.
+    """
+    next_offset = segment.base_offset
+    held: Placed | None = None
+    for each in batches:
+        header = each[1]
+        if not next_offset <= header.base_offset <= header.last_offset <= segment.highest_offset:
+            break
+        if held is not None:
+            if header.base_offset <= held[1].last_offset:
+                if held[1].base_offset != next_offset:
+                    return
+                break
+            yield held
+            next_offset = held[1].last_offset + 1
+        held = each
+    if held is not None:
+        yield held
+
+
 def behind(
     segment: "Segment", index: OffsetIndex, position: int, known_from: int, end: int
 ) -> int:

@@ -20,9 +20,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from brokerd.limits import INT32_MAX
 from brokerd.log import checkpoints, crash_points, names, producer_snapshot
 from brokerd.log.context import LogContext
+from brokerd.log.damage import up_to_damage
 from brokerd.log.epochs import EpochCache
 from brokerd.log.markers import MARKER_BYTES_MAX, Marker, read_marker
 from brokerd.log.offset_index import CorruptIndexError
@@ -175,11 +175,8 @@ def _recover_segment(segment: Segment, epochs: EpochCache) -> tuple[int, int, bo
 
     def intact() -> Iterator[tuple[int, BatchHeader]]:
         nonlocal log_end, has_transactions
-        for position, header in checked_batches(segment.file.fd(), 0, file_bytes):
-            if header.base_offset < log_end or header.last_offset_delta < 0:
-                return
-            if header.last_offset - segment.base_offset > INT32_MAX:
-                return
+        found = checked_batches(segment.file.fd(), 0, file_bytes)
+        for position, header in up_to_damage(segment, found):
             log_end = header.last_offset + 1
             epochs.note(header.leader_epoch, header.base_offset)
             has_transactions = has_transactions or header.is_transactional

@@ -265,6 +265,22 @@ def test_after_a_crash_what_lies_before_the_recovery_point_is_kept(
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_after_a_crash_a_log_behind_its_recovery_point_ends_where_the_damage_begins(
+    work: Path, damage: Damage
+) -> None:
+    (work / ".kafka_cleanshutdown").unlink()
+    (work / "recovery-point-offset-checkpoint").write_text(f"0\n1\nt 0 {4 * SEGMENT}\n")
+    damage_in(work, 30, damage)
+    manager = open_in(work)
+    log = the_log(manager)
+    assert log.log_end_offset == 60
+    assert found_at(log, 59) == [58, 59]
+    (result,) = log.append([a_batch(30)], 0, NOW_MS)
+    assert found_at(log, 60) == [60, 61] == [result.base_offset, result.last_offset]
+    manager.shutdown()
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_log_is_cut_where_it_is_told_to_whatever_is_damaged_there(
     work: Path, damage: Damage
 ) -> None:
