@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from brokerd.log.segment import Segment
 
 READ_AHEAD_BYTES: Final = 1 << 20
-_PIECE_BYTES: Final = 256 << 10
+READ_AHEAD_MAX_BYTES: Final = 8 << 20
+AHEAD_FACTOR: Final = 4
+_PIECE_BYTES: Final = 1 << 20
 _SMALL_BYTES: Final = 64 << 10
+_SOON: Final = os.POSIX_FADV_WILLNEED
 _NOWAIT: Final = getattr(os, "RWF_NOWAIT", 0)
 _one_byte = [bytearray(1)]
 
@@ -44,7 +47,7 @@ class ColdError(Exception):
 
 
 class RangeSpot:
-    """A range of a data file; what follows it is asked for, too."""
+    """A range of a data file; what follows it is asked for, too, for who reads on."""
 
     __slots__ = ("_range",)
 
@@ -55,8 +58,10 @@ class RangeSpot:
         """Read the range. Raises OSError."""
         pinned = self._range
         end = pinned.position_bytes + pinned.size_bytes
+        ahead = min(max(READ_AHEAD_BYTES, AHEAD_FACTOR * pinned.size_bytes), READ_AHEAD_MAX_BYTES)
+        os.posix_fadvise(pinned.fd, pinned.position_bytes, pinned.size_bytes, _SOON)
+        os.posix_fadvise(pinned.fd, end, ahead, _SOON)
         read_through(pinned.fd, pinned.position_bytes, end)
-        os.posix_fadvise(pinned.fd, end, READ_AHEAD_BYTES, os.POSIX_FADV_WILLNEED)
 
     def release(self) -> None:
         """Let go of the file. A second call does nothing."""

@@ -9,6 +9,11 @@ happens to the segment (closed for room, renamed, unlinked). The last release cl
 the log is cut below its end it must not be sent: other records may lie there by then. Such a range
 says so (`is_cut`).
 
+The system is told not to read ahead by itself: it would do so in whoever touches a page that is
+not in memory, or the one at which it had planned to read on, which is the event loop at a look-up
+or a `sendfile`, and where it reads far ahead (8 MiB on some machines) that takes milliseconds.
+Who reads in order asks for what comes next (`cold`, `scan`).
+
 With a file goes what a look-up in its segment keeps in memory (2 MiB of index for a gigabyte of
 small batches). Where that comes to more than `held_max_bytes` in all, files are closed for it, too.
 """
@@ -46,6 +51,7 @@ class LogFile:
         if self._fd >= 0:
             return self._fd
         self._fd = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+        os.posix_fadvise(self._fd, 0, 0, os.POSIX_FADV_RANDOM)
         self._closing = False
         self._files.add(self)
         return self._fd

@@ -1,6 +1,7 @@
 """What is not in memory is said instead of waited for, and is there after it was warmed."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,12 @@ from brokerd.log.log_config import LogConfig
 from brokerd.log.open_files import FileRange
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.support import NOW_MS, batch, open_log, reopen
+from tests.support.waiting import wait_until
 
 SMALL = LogConfig(segment_bytes=1 << 20, index_interval_bytes=4096)
 LARGE = LogConfig(segment_bytes=16 << 20)
 RECORD_BYTES = 10_000
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 def written(directory: Path, config: LogConfig, count: int) -> PartitionLog:
@@ -123,3 +126,26 @@ def test_what_was_appended_lately_is_read_without_asking(tmp_path: Path) -> None
         read(log, 0, 100, patient=False)
     cold.value.spot.release()
     assert content(read(log, log.log_end_offset - 1, 100, patient=False))
+
+
+def test_a_look_at_a_page_has_no_others_read_by_whoever_looks(tmp_path: Path) -> None:
+    log = written(tmp_path, LARGE, 900)
+    log.load()
+    found = read(log, 0, 1, patient=True)
+    fd = found.fd
+    evict(tmp_path)
+    assert not is_cached(fd, 0, 1)
+    wait_until(lambda: is_cached(fd, 0, 1), "the page is there")
+    time.sleep(0.2)
+    assert not is_cached(fd, 2 * PAGE_BYTES, 1)
+    found.release()
+
+
+def test_who_reads_on_finds_what_follows(tmp_path: Path) -> None:
+    log = written(tmp_path, LARGE, 900)
+    log.load()
+    evict(tmp_path)
+    found, _ = warmed(log, 0, 1 << 20)
+    size_bytes = found.size_bytes
+    found.release()
+    wait_until(lambda: is_cached(found.fd, size_bytes, 1 << 20), "the next reply is there")
