@@ -1,6 +1,7 @@
 """Opening a partition's directory: what is there, and mending it after an unclean stop.
 
-After a clean stop nothing but the names and sizes of files is read. Otherwise, in this order:
+After a clean stop nothing but the names and sizes of files is read, and the last segment where the
+checkpoint does not say where the log ends. Otherwise, in this order:
 
 1. half-done deletions and compactions are finished or undone (`tidy`), orphaned indexes removed;
 2. from the segment that holds the recovery point on, every batch is checked with its CRC, the
@@ -93,6 +94,8 @@ def load(
     log_start_offset = max(log_start_offset, segments[0].base_offset)
     if clean and recovery_point is not None and recovery_point >= last.base_offset:
         return LoadedLog(segments, log_start_offset, recovery_point, recovery_point)
+    if clean:  # all is on the disk, whatever the checkpoint knows: only its end is not known
+        recovery_point = last.base_offset
     return recover(context, segments, log_start_offset, recovery_point or 0, now_ms)
 
 

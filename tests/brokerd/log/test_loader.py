@@ -99,6 +99,20 @@ def test_recovery_checks_nothing_below_the_recovery_point(tmp_path: Path) -> Non
     assert log.log_end_offset == 40
 
 
+@pytest.mark.parametrize("recovery_point", [None, 0, 3])
+def test_after_a_clean_stop_a_lost_recovery_point_costs_nothing_behind_old_damage(
+    tmp_path: Path, recovery_point: int | None
+) -> None:
+    filled(tmp_path).close()
+    first = bytearray(data_files(tmp_path)[0].read_bytes())
+    first[-1] ^= 1
+    data_files(tmp_path)[0].write_bytes(first)
+    log = open_log(tmp_path, SMALL, recovery_point=recovery_point)
+    assert log.log_end_offset == 40
+    behind = int(data_files(tmp_path)[1].stem)
+    assert [each.offset for each in records(log, behind)] == list(range(behind, 40))
+
+
 def test_a_log_shorter_than_a_clean_stop_says_is_recovered_at_first_use(tmp_path: Path) -> None:
     filled(tmp_path).close()
     last = data_files(tmp_path)[-1]
