@@ -130,7 +130,8 @@ class SegmentList:
                 elif number + 1 < len(segments):
                     upper = segments[number + 1].base_offset
         aborted = []
-        for segment in segments:
+        # a transaction that began below `up_to` may have ended in any later segment
+        for segment in self._segments[self._number_of(offset) :]:
             for each in segment.aborted:
                 if each.last_offset >= offset and each.first_offset < upper:
                     aborted.append(each)

@@ -164,6 +164,26 @@ def test_a_transaction_that_ends_in_a_later_segment_is_told_in_the_first(tmp_pat
     assert aborted(log, log.log_end_offset - 1) == []
 
 
+def test_one_that_was_aborted_in_a_segment_behind_the_stable_offset_is_told(
+    tmp_path: Path,
+) -> None:
+    log = open_log(tmp_path)
+    data(log, 5)
+    plain(log)
+    data(log, 6)  # stays open, and the log stable up to here
+    log.roll(NOW_MS)
+    end(log, 5, ABORT)
+    for _ in range(3):
+        plain(log)
+        log.roll(NOW_MS)
+    assert stable(log) == 2
+    assert aborted(log, 0) == [(5, 0)]
+    log = reopened(log)
+    assert aborted(log, 0) == [(5, 0)]
+    end(log, 6, ABORT)
+    assert aborted(log, 0) == [(5, 0), (6, 2)]
+
+
 def test_a_small_read_is_not_told_of_what_was_aborted_far_behind_it(tmp_path: Path) -> None:
     log = open_log(tmp_path, LogConfig(index_interval_bytes=1))
     for number in range(50):
