@@ -66,7 +66,7 @@ def _number(
             raise ValueError(f"Value must be at least {low}")
         if high is not None and value > high:
             raise ValueError(f"Value must be no more than {high}")
-        return str(value if taken is None else min(max(value, taken[0]), taken[1]))
+        return str(value if taken is None else _within(value, taken))
 
     return check
 

@@ -8,15 +8,14 @@ neighbour before them tell which; the records of that one cannot be found by the
 """
 
 import logging
-import os
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.offset_index import OffsetIndex
-from brokerd.log.scan import is_intact, is_plausible, walk_headers
-from brokerd.protocol.records import HEADER_BYTES, BatchHeader, read_header
+from brokerd.log.scan import header_at, is_intact, is_plausible, walk_headers
+from brokerd.protocol.records import HEADER_BYTES, BatchHeader
 
 if TYPE_CHECKING:
     from brokerd.log.segment import Segment
@@ -104,8 +103,8 @@ def ends_whole(segment: "Segment") -> bool:
 def refuse_blank(segment: "Segment", position: int) -> None:
     """Raises KafkaError(CORRUPT_MESSAGE), as Kafka answers, where there is not even the claim of a
     batch; and OSError."""
-    data = os.pread(segment.file.fd(), HEADER_BYTES, position)
-    if len(data) < HEADER_BYTES or read_header(data).size_bytes < HEADER_BYTES:
+    header = header_at(segment.file.fd(), position)
+    if header is None or header.size_bytes < HEADER_BYTES:
         raise KafkaError(
             ErrorCode.CORRUPT_MESSAGE, f"{segment.file.path}: no batch at byte {position}"
         )
@@ -143,27 +142,25 @@ def _known_inside(
 
 def _behind_length(fd: int, position: int, end: int) -> int:
     """Where a batch with another magic ends, if one begins there, or the data end; else 0."""
-    data = os.pread(fd, HEADER_BYTES, position)
-    if len(data) < HEADER_BYTES:
+    header = header_at(fd, position)
+    if header is None:
         return 0
-    following = position + read_header(data).size_bytes
+    following = position + header.size_bytes
     if not position + HEADER_BYTES <= following <= end:
         return 0
-    data = os.pread(fd, HEADER_BYTES, following)
-    is_batch = len(data) == HEADER_BYTES and is_plausible(read_header(data), end - following)
+    behind_it = header_at(fd, following)
+    is_batch = behind_it is not None and is_plausible(behind_it, end - following)
     return following if following == end or is_batch else 0
 
 
 def _fits(segment: "Segment", last_offset: int, position: int, end: int) -> bool:
     """Whether an index entry is one of a batch there. Kafka's may name a later batch's offset: it
     makes one entry for all that was appended together."""
-    data = os.pread(segment.file.fd(), HEADER_BYTES, position)
-    if len(data) < HEADER_BYTES:
-        return False
-    header = read_header(data)
-    lowest = segment.base_offset
-    return is_plausible(header, end - position) and (
-        lowest <= header.base_offset <= header.last_offset <= last_offset
+    header = header_at(segment.file.fd(), position)
+    return (
+        header is not None
+        and is_plausible(header, end - position)
+        and segment.base_offset <= header.base_offset <= header.last_offset <= last_offset
     )
 
 

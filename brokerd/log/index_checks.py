@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from brokerd.log import names
 from brokerd.log.damage import ends_whole
 from brokerd.log.offset_index import CorruptIndexError, OffsetIndex
-from brokerd.log.scan import is_intact, is_plausible
+from brokerd.log.scan import header_at, is_intact, is_plausible
 from brokerd.log.time_index import TimeIndex
 from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
@@ -121,8 +121,7 @@ def _is_another(segment: "Segment", offset: int, timestamp_ms: int) -> bool:
 def _batch_at(segment: "Segment", offset: int) -> tuple[int, BatchHeader] | None:
     """The first batch that ends at or after an offset, and where it begins."""
     position = segment.locate(offset)
-    data = os.pread(segment.file.fd(), HEADER_BYTES, position)
-    if position >= segment.size_bytes or len(data) < HEADER_BYTES:
+    header = header_at(segment.file.fd(), position)
+    if header is None or not is_plausible(header, segment.size_bytes - position):
         return None
-    header = read_header(data)
-    return (position, header) if is_plausible(header, segment.size_bytes - position) else None
+    return position, header

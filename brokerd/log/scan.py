@@ -71,6 +71,13 @@ def checked_batches(
             return
 
 
+def header_at(fd: int, position_bytes: int) -> BatchHeader | None:
+    """What would be a batch's header at a position; None where the file ends before it does.
+    Raises OSError."""
+    data = os.pread(fd, HEADER_BYTES, position_bytes)
+    return read_header(data) if len(data) == HEADER_BYTES else None
+
+
 def is_plausible(header: BatchHeader, room_bytes: int) -> bool:
     """Whether a header may be that of a batch where there is so much room."""
     return header.magic == MAGIC and HEADER_BYTES <= header.size_bytes <= room_bytes

@@ -129,28 +129,23 @@ class SegmentList:
                     upper = min(last + 1, up_to)
                 elif number + 1 < len(segments):
                     upper = segments[number + 1].base_offset
-        aborted = []
-        # a transaction that began below `up_to` may have ended in any later segment
-        for segment in self._segments[self._number_of(offset) :]:
-            for each in segment.aborted:
-                if each.last_offset >= offset and each.first_offset < upper:
-                    aborted.append(each)
-                if each.last_stable_offset >= upper:
-                    return aborted
-        return aborted
+        return [each for each in self._aborted(offset, upper) if each.last_offset >= offset]
 
     def aborted_across(self, offset: int) -> list[AbortedTxn]:
         """The aborted transactions that began before `offset`, with their markers in segments from
         the one on that holds it. Raises OSError.
         """
-        found = []
+        return list(self._aborted(offset, offset))
+
+    def _aborted(self, offset: int, began_below: int) -> Iterator[AbortedTxn]:
+        """Those with their markers in segments from the one on that holds `offset`: one that began
+        below an offset may have ended in any later segment."""
         for segment in self._segments[self._number_of(offset) :]:
             for each in segment.aborted:
-                if each.first_offset < offset:
-                    found.append(each)
-                if each.last_stable_offset >= offset:
-                    return found
-        return found
+                if each.first_offset < began_below:
+                    yield each
+                if each.last_stable_offset >= began_below:
+                    return
 
     def add(self, segment: Segment) -> None:
         self._segments.append(segment)

@@ -16,7 +16,7 @@ from brokerd.protocol.api_keys import ApiKey
 from tests.support.brokerd import Brokerd, BrokerdCluster
 from tests.support.pki import Authority
 from tests.support.waiting import wait_until
-from tests.support.wire import Wire
+from tests.support.wire import Wire, is_open
 from tests.support.zookeeper import ZooKeeper, free_port
 
 LISTENERS = ("listeners", "advertised.listeners", "listener.security.protocol.map")
@@ -49,14 +49,6 @@ def told(port: int) -> list[tuple[int, str, int]]:
     with Wire(port) as wire:
         brokers = wire.ask(ApiKey.METADATA, 1, {"topics": []}).brokers
     return [(each.node_id, each.host, each.port) for each in brokers]
-
-
-def is_open(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), 5).close()
-    except ConnectionRefusedError:
-        return False
-    return True
 
 
 @pytest.fixture(scope="module")

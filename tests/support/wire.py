@@ -9,6 +9,15 @@ from brokerd.protocol.messages import decode_response, encode_request
 TIMEOUT_S = 10
 
 
+def is_open(port: int) -> bool:
+    """Whether anybody listens there."""
+    try:
+        socket.create_connection(("127.0.0.1", port), TIMEOUT_S).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
 class Wire:
     """One connection; `ask` is a request and its response, `send` and `receive` are bytes."""
 

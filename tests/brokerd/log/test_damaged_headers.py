@@ -250,12 +250,17 @@ def test_lost_data_behind_which_nothing_is_known_are_refused_as_kafka_does(work:
     manager.shutdown()
 
 
+def crash(work: Path) -> None:
+    """It was no clean stop, and what is durable ends before the last segments."""
+    (work / ".kafka_cleanshutdown").unlink()
+    (work / "recovery-point-offset-checkpoint").write_text(f"0\n1\nt 0 {4 * SEGMENT}\n")
+
+
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_after_a_crash_what_lies_before_the_recovery_point_is_kept(
     work: Path, damage: Damage
 ) -> None:
-    (work / ".kafka_cleanshutdown").unlink()
-    (work / "recovery-point-offset-checkpoint").write_text(f"0\n1\nt 0 {4 * SEGMENT}\n")
+    crash(work)
     touched = damage_in(work, SEGMENT + 6, damage)
     manager = open_in(work)
     log = the_log(manager)
@@ -268,8 +273,7 @@ def test_after_a_crash_what_lies_before_the_recovery_point_is_kept(
 def test_after_a_crash_a_log_behind_its_recovery_point_ends_where_the_damage_begins(
     work: Path, damage: Damage
 ) -> None:
-    (work / ".kafka_cleanshutdown").unlink()
-    (work / "recovery-point-offset-checkpoint").write_text(f"0\n1\nt 0 {4 * SEGMENT}\n")
+    crash(work)
     damage_in(work, 30, damage)
     manager = open_in(work)
     log = the_log(manager)

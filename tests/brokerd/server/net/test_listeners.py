@@ -9,6 +9,7 @@ import pytest
 from brokerd.config import BrokerConfig, parse
 from brokerd.security.tls import TlsError
 from brokerd.server.net.listeners import BindError, Listeners
+from tests.support.wire import is_open
 from tests.support.zookeeper import free_port
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"
@@ -29,14 +30,6 @@ async def listeners() -> AsyncIterator[Listeners]:
     one.accept()
     yield one
     one.close()
-
-
-def is_open(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), 5).close()
-    except ConnectionRefusedError:
-        return False
-    return True
 
 
 async def test_they_come_go_and_stay(listeners: Listeners) -> None:
