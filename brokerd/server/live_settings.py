@@ -177,11 +177,11 @@ def _check_endpoints(config: BrokerConfig, broker: Broker) -> None:
     """No two brokers are at one address (KafkaServer.createBrokerInfo)."""
     now = {(each.host, each.port) for each in broker.config.advertised_listeners.values()}
     for each in config.advertised_listeners.values():
+        place = each.host, each.port
+        if place in now:
+            continue
         for other in broker.cluster.image.brokers.values():
-            place = each.host, each.port
-            if place in now or other.id == config.broker_id:
-                continue
-            if place in other.endpoints.values():
+            if other.id != config.broker_id and place in other.endpoints.values():
                 raise KafkaError(
                     ErrorCode.INVALID_REQUEST,
                     f"advertised.listeners: {each} is already registered by broker {other.id}",
