@@ -216,15 +216,13 @@ class PartitionLog(CleanableLog):
     @tells_of_errors
     def offset_for_timestamp(self, timestamp_ms: int) -> tuple[int, int, int] | None:
         """(offset, timestamp, leader epoch) of the first record at or after a timestamp."""
-        if not self._ready:
-            self._make_ready()
+        self.check_end()
         return search.first_at_or_after(self._segments, timestamp_ms, self.log_start_offset)
 
     @tells_of_errors
     def max_timestamp_offset(self) -> tuple[int, int, int] | None:
         """(offset, timestamp, leader epoch) of the record with the largest timestamp."""
-        if not self._ready:
-            self._make_ready()
+        self.check_end()
         return search.largest(self._segments, self.log_start_offset)
 
     def active_producers(self) -> dict[int, ProducerEntry]:

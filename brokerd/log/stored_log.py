@@ -179,9 +179,14 @@ class StoredLog:
         return max(unstable, self.log_start_offset)
 
     @tells_of_errors
-    def _load_producers(self) -> ProducerState:
+    def check_end(self) -> None:
+        """See at first use whether the log ends where it is said to end. Raises KafkaError."""
         if not self._ready:
             self._make_ready()
+
+    @tells_of_errors
+    def _load_producers(self) -> ProducerState:
+        self.check_end()
         return self.producers
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
@@ -189,7 +194,6 @@ class StoredLog:
         return self.epochs.end_offset_for(epoch, self.log_end_offset)
 
     def _make_ready(self) -> None:
-        """Check at first use that the active segment ends where the log is said to end."""
         active = self._segments.active
         if active.read_tail() == self.log_end_offset:
             self._ready = True
@@ -249,8 +253,7 @@ class StoredLog:
     @tells_of_errors
     def truncate_to(self, offset: int) -> None:
         """Cut off the batch that holds `offset` and all behind it. Raises KafkaError."""
-        if not self._ready:
-            self._make_ready()
+        self.check_end()
         if offset >= self.log_end_offset:
             return
         if offset <= self.log_start_offset:
@@ -367,10 +370,7 @@ class StoredLog:
         self.close_files()
 
     def finish_writing(self) -> bool:
-        """Write what is in memory only; whether anything of the log is to be synced then.
-
-        Raises OSError.
-        """
+        """Write what is in memory only; whether anything is to be synced then. Raises OSError."""
         if not self._ready:
             return False
         self._segments.active.close_indexes()

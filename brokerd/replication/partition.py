@@ -178,6 +178,7 @@ class Partition:
                 f"the records of {self.topic}-{self.index} are only compacted, never deleted "
                 "(cleanup.policy)",
             )
+        self.log.check_end()
         if offset == HIGH_WATERMARK:
             offset = self.high_watermark
         if not 0 <= offset <= self.high_watermark:
@@ -245,7 +246,9 @@ class Partition:
         return self._followers.get(follower_id)
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
-        """The leader's answer to a follower's last epoch: (epoch, where it ended)."""
+        """The leader's answer to a follower's last epoch: (epoch, where it ended). Raises
+        KafkaError."""
+        self.log.check_end()
         if epoch == self.leader_epoch:
             return epoch, self.log.log_end_offset
         found = self.log.end_offset_for_epoch(epoch)

@@ -52,7 +52,9 @@ class GroupShard:
     async def read_log(self) -> None:
         """Replay the partition up to its present end, from nothing. Raises as `load` does."""
         self._core = GroupCoordinator(self._config)
-        log, self._loaded_offset = self._partition.log, self._partition.log_end_offset
+        log = self._partition.log
+        log.check_end()
+        self._loaded_offset = log.log_end_offset
         await load(log, log.log_start_offset, self._loaded_offset, self._core.replay)
 
     async def begin(self) -> None:

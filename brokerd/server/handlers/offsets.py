@@ -80,13 +80,14 @@ def _refused(asked: Any, code: ErrorCode) -> Fields:
 def _offset_at(partition: Partition, timestamp_ms: int, committed: bool) -> tuple[int, int, int]:
     """(offset, timestamp, leader epoch); all -1 where there is no such record."""
     log = partition.log
-    end = partition.last_stable_offset if committed else partition.high_watermark
-    if timestamp_ms == LATEST:
-        return end, -1, partition.leader_epoch
     if timestamp_ms in (EARLIEST, EARLIEST_LOCAL):
         return log.log_start_offset, -1, log.epoch_at_start
     if timestamp_ms == LATEST_TIERED:  # nothing is kept elsewhere
         return -1, -1, -1
+    log.check_end()
+    end = partition.last_stable_offset if committed else partition.high_watermark
+    if timestamp_ms == LATEST:
+        return end, -1, partition.leader_epoch
     if timestamp_ms == MAX_TIMESTAMP:
         found = log.max_timestamp_offset()
     else:

@@ -1,6 +1,7 @@
 """A group service over real logs, with a cluster of one broker that tests drive by hand."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 from uuid import UUID, uuid4
@@ -66,8 +67,9 @@ class GroupBroker:
         self.replicas.checkpoint()
         self.logs.shutdown()
 
-    async def restart(self) -> None:
+    async def restart(self, meanwhile: Callable[[], object] = lambda: None) -> None:
         await self.stop()
+        meanwhile()
         self._open()
         for name in self.topic_ids:
             self.lead(name)

@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,22 @@ async def test_offsets_and_members_survive_a_restart(broker: GroupBroker) -> Non
     assert await state_of(broker) == "Stable"
     assert await heartbeat(broker, joined) == 0
     assert (await sync(broker, joined)).assignment == b"all"
+
+
+async def test_a_log_torn_after_a_clean_stop_is_loaded_up_to_where_it_ends_now(
+    broker: GroupBroker,
+) -> None:
+    assert await commit(broker, {0: 7}) == [0]
+    assert await commit(broker, {0: 8}) == [0]
+
+    def tear() -> None:
+        for path in broker.directory.glob(f"{OFFSETS_TOPIC}-*/*.log"):
+            if path.stat().st_size:
+                os.truncate(path, path.stat().st_size - 1)
+
+    await broker.restart(tear)
+    await broker.ready()
+    assert await committed(broker) == {("t", 0): 7}
 
 
 async def test_while_it_loads_it_says_so(broker: GroupBroker) -> None:
