@@ -1,9 +1,10 @@
 """What is done to all logs by the clock: retention, checkpoints, flushes, removing what is deleted.
 
-Each `tick_…` is called about once a second with the time, knows itself when it is due, does a slice
-of a few milliseconds and says whether there is more to do now. However many logs there are, a round
-that is under way goes on to its end before the next one begins, and no more flushes and removals
-are given to the disk at once than it can be expected to do soon.
+Each `tick_…` is called about once a second, more often where its interval is shorter, with the
+time, knows itself when it is due, does a slice of a few milliseconds and says whether there is more
+to do now. However many logs there are, a round that is under way goes on to its end before the next
+one begins, and no more flushes and removals are given to the disk at once than it can be expected
+to do soon.
 """
 
 import errno

@@ -44,7 +44,7 @@ from brokerd.server.cleaner_workers import CleanerWorkers
 from brokerd.server.cold_reads import ColdReads
 from brokerd.server.context import ColdHandler
 from brokerd.server.disk_worker import DiskWorker
-from brokerd.server.duties import Duties, Duty
+from brokerd.server.duties import SECOND_MS, Duties, Duty
 from brokerd.server.events import EventRing
 from brokerd.server.fetch_sessions import FetchSessions
 from brokerd.server.groups.service import GroupService
@@ -188,17 +188,19 @@ class Broker:
             place = f"127.0.0.1, brokerd.admin.port={config.brokerd_admin_port}"
             raise BindError(f"cannot listen on {place}: {os.strerror(error.errno or 0)}") from error
 
-    def _duty_list(self) -> list[Duty]:
-        compaction: list[Duty] = [self.cleaner.tick] if self.config.log_cleaner_enable else []
+    def _duty_list(self) -> list[tuple[Duty, int]]:
+        """Each with how often it is due, in ms; those of a second look themselves."""
+        config, duties = self.config, self.logs.duties
+        compaction = [(self.cleaner.tick, SECOND_MS)] if config.log_cleaner_enable else []
         return [
             *compaction,
-            self.logs.duties.tick_retention,
-            self.logs.duties.tick_checkpoints,
-            self.logs.duties.tick_delete,
-            self.logs.duties.tick_flush,
-            lambda _: self.metrics.loop.note(monotonic()),
-            self.producer_expiry.tick,
-            self.replicas.tick,
+            (duties.tick_retention, config.log_retention_check_interval_ms),
+            (duties.tick_checkpoints, config.log_flush_offset_checkpoint_interval_ms),
+            (duties.tick_delete, SECOND_MS),
+            (duties.tick_flush, _flush_interval_ms(config)),
+            (lambda _: self.metrics.loop.note(monotonic()), SECOND_MS),
+            (self.producer_expiry.tick, config.producer_id_expiration_check_interval_ms),
+            (self.replicas.tick, config.replica_high_watermark_checkpoint_interval_ms),
         ]
 
     async def stop(self) -> None:

@@ -16,9 +16,11 @@ from brokerd.metrics import Histogram
 
 logger = logging.getLogger(__name__)
 
-INTERVAL_S = 1.0
+SECOND_MS = 1_000
+INTERVAL_S = SECOND_MS / 1000
 PAUSE_S = 0.02
-"""Between two slices of one duty: a few milliseconds' work is then a fifth of the loop's time."""
+"""Between two slices of one duty, and at least between two calls: a few milliseconds' work is then
+a fifth of the loop's time."""
 LAG_INTERVAL_S = 0.1
 
 Duty = Callable[[int], bool | None]
@@ -26,9 +28,12 @@ Duty = Callable[[int], bool | None]
 
 
 class Duties:
-    """Calls each duty about once a second, spread over the second, and sooner where more is due."""
+    """Calls each duty about once a second, spread over the second, and sooner where more is due or
+    its interval (ms) is shorter."""
 
-    def __init__(self, clock: Clock, duties: Sequence[Duty], loop_lag_s: Histogram) -> None:
+    def __init__(
+        self, clock: Clock, duties: Sequence[tuple[Duty, int]], loop_lag_s: Histogram
+    ) -> None:
         self._clock = clock
         self._duties = duties
         self._lag = loop_lag_s
@@ -51,12 +56,14 @@ class Duties:
         self._timers[number] = self._loop.call_later(delay_s, self._run, number)
 
     def _run(self, number: int) -> None:
+        duty, interval_ms = self._duties[number]
         more: bool | None = False
         try:
-            more = self._duties[number](self._clock.now_ms())
+            more = duty(self._clock.now_ms())
         except Exception:
             logger.exception("a regular duty failed; it is tried again in a second")
-        self._arm(number, PAUSE_S if more else INTERVAL_S)
+            interval_ms = SECOND_MS
+        self._arm(number, PAUSE_S if more else max(PAUSE_S, min(INTERVAL_S, interval_ms / 1000)))
 
     def _arm_lag(self) -> None:
         due = self._loop.time() + LAG_INTERVAL_S

@@ -104,3 +104,25 @@ async def test_a_config_that_changed_together_with_a_state_holds(broker: Any) ->
         topics["t"] = _topic("t", {"retention.ms": text})
         await broker._on_change(ImageDelta(partitions=[_state("t")], topics_configs={"t"}))
     assert broker.replicas.settings["t"].retention_ms == 6
+
+
+async def test_what_is_done_by_the_clock_follows_intervals_that_are_shorter_than_a_second(
+    broker: Any,
+) -> None:
+    names = ("tick_retention", "tick_checkpoints", "tick_delete", "tick_flush")
+    broker.logs = SimpleNamespace(duties=SimpleNamespace(**{name: name for name in names}))
+    broker.cleaner = broker.producer_expiry = broker.replicas = SimpleNamespace(tick="tick")
+
+    def intervals_ms() -> dict[str, int]:
+        return {duty: ms for duty, ms in broker._duty_list() if duty in names}
+
+    seldom = {"tick_retention": 300_000, "tick_checkpoints": 60_000, "tick_flush": 1_000}
+    assert seldom.items() <= intervals_ms().items()
+    often = {
+        "log.retention.check.interval.ms": "100",
+        "log.flush.offset.checkpoint.interval.ms": "200",
+        "log.flush.scheduler.interval.ms": "300",
+    }
+    broker.config = parse("broker.id=1\nlog.dirs=/d\nzookeeper.connect=z\n", often)
+    shorter = {"tick_retention": 100, "tick_checkpoints": 200, "tick_flush": 300}
+    assert shorter.items() <= intervals_ms().items()
