@@ -9,9 +9,10 @@ Losing the connection stops neither the broker nor the image: both tasks wait fo
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import TypeVar
 
-from brokerd.cluster import offline, registration, session_file
+from brokerd.cluster import offline, reading, registration, session_file
 from brokerd.cluster.config_admin import ConfigAdmin
 from brokerd.cluster.controller_service import ControllerService
 from brokerd.cluster.election import Mandate, find_or_stand
@@ -37,6 +38,7 @@ from brokerd.errors import KafkaError
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
 RETRY_S = 1.0
 RECONNECT_S = 0.05
 EVERYTHING = frozenset(
@@ -76,7 +78,8 @@ class ClusterClient:
         self._wake = asyncio.Event()
         self._due: set[str] = set()
         self._joined_session = 0
-        self._disconnected_since_ms: int | None = None
+        self.disconnected_since_ms: int | None = None
+        """Since when ZooKeeper does not answer; None while it does."""
         self._offline: frozenset[Replica] = frozenset()
         self._offline_told: frozenset[Replica] = frozenset()
         self._mandate: Mandate | None = None
@@ -108,32 +111,45 @@ class ClusterClient:
         """Whether this broker is the elected controller."""
         return self._service is not None
 
-    @property
-    def disconnected_since_ms(self) -> int | None:
-        """Since when ZooKeeper does not answer; None while it does."""
-        return self._disconnected_since_ms
-
     # -- life ----------------------------------------------------------------------------------
 
-    async def start(self) -> None:
-        """Connects, registers, loads the image (on_change gets it all), stands for election.
+    async def connect(self) -> None:
+        """Opens the session. Raises ClusterError with a message fit for a user.
 
-        Raises ClusterError with a message fit for a user. The log directory that holds
-        `session_file` must be locked by this process.
+        The log directory that holds `session_file` must be locked by this process.
         """
         settings = self._settings
-        logger.info(
-            "connecting to ZooKeeper at %s, for up to %d ms",
-            settings.zookeeper_connect,
-            settings.connect_timeout_ms,
+        connect, timeout_ms = settings.zookeeper_connect, settings.connect_timeout_ms
+        logger.info("connecting to ZooKeeper at %s, for up to %d ms", connect, timeout_ms)
+        await asyncio.to_thread(
+            session_file.end_saved, settings.session_file, connect, settings.session_timeout_ms
         )
-        await self._end_earlier_session()
         self._zookeeper.start()
         self._watchdog.start()
+        await self._starting(self._connected.wait)
+
+    async def configs_before_start(
+        self, topics: Sequence[str]
+    ) -> tuple[Mapping[str, dict[str, str]], Mapping[str, dict[str, str]]]:
+        """The dynamic configs of this broker and of all, by their names in ZooKeeper, and those of
+        topics. Raises ClusterError."""
+        zookeeper, broker_id = self._zookeeper, self._settings.broker_id
+        of_brokers = await self._starting(lambda: reading.broker_configs(zookeeper, broker_id, {}))
+        return of_brokers, await self._starting(lambda: reading.topic_configs(zookeeper, topics))
+
+    async def start(self) -> None:
+        """Registers, loads the image (on_change gets it all), stands for election. `connect` comes
+        before it. Raises ClusterError."""
+        await self._starting(self._join)
+        self._tasks["membership"] = asyncio.ensure_future(self._membership())
+
+    async def _starting(self, part: Callable[[], Awaitable[T]]) -> T:
+        """A part of the start, as soon as there is a connection; ends it all where that fails."""
+        settings = self._settings
         try:
             async with asyncio.timeout(settings.connect_timeout_ms / 1000):
                 await self._connected.wait()
-            await self._join()
+            return await part()
         except TimeoutError:
             await self.stop()
             reason = await asyncio.to_thread(why_unreachable, settings.zookeeper_connect)
@@ -147,7 +163,6 @@ class ClusterClient:
         except BaseException:
             await self.stop()
             raise
-        self._tasks["membership"] = asyncio.ensure_future(self._membership())
 
     async def settled(self) -> None:
         """Returns when the controller has dealt with this broker's start (or does not, see
@@ -160,20 +175,6 @@ class ClusterClient:
                 "served with the leader epochs of before",
                 given_up,
             )
-
-    async def _end_earlier_session(self) -> None:
-        earlier = session_file.load(self._settings.session_file)
-        if earlier is None:
-            return
-        ended = await asyncio.to_thread(
-            session_file.end,
-            self._settings.zookeeper_connect,
-            earlier,
-            self._settings.session_timeout_ms,
-        )
-        session_file.forget(self._settings.session_file)
-        if ended:
-            logger.info("the session 0x%x that an earlier process left is ended", earlier.id)
 
     async def stop(self) -> None:
         """Ends the session: the registration (and controllership) goes at once."""
@@ -189,10 +190,10 @@ class ClusterClient:
             session_file.forget(self._settings.session_file)
 
     def _on_connected(self, session_id: int) -> None:
-        if self._disconnected_since_ms is not None:
-            away_s = (_now_ms() - self._disconnected_since_ms) / 1000
+        if self.disconnected_since_ms is not None:
+            away_s = (_now_ms() - self.disconnected_since_ms) / 1000
             logger.warning("ZooKeeper answers again after %.1f s", away_s)
-        self._disconnected_since_ms = None
+        self.disconnected_since_ms = None
         self.connects += 1
         self._connected.set()
         self._due |= EVERYTHING
@@ -202,9 +203,9 @@ class ClusterClient:
 
     def _on_suspended(self) -> None:
         self._connected.clear()
-        if self._disconnected_since_ms is None:
+        if self.disconnected_since_ms is None:
             self.disconnects += 1
-            self._disconnected_since_ms = _now_ms()
+            self.disconnected_since_ms = _now_ms()
             logger.warning("ZooKeeper does not answer; this broker goes on with what it leads")
 
     def _on_lost(self) -> None:

@@ -22,13 +22,12 @@ from kazoo.exceptions import NodeExistsError, NoNodeError
 
 from brokerd.cluster import offline, paths, reading
 from brokerd.cluster.changes import ChangeEntry, decode_entry
-from brokerd.cluster.codecs import NodeFormatError, decode_config, decode_config_change
+from brokerd.cluster.codecs import NodeFormatError, decode_config_change
 from brokerd.cluster.controller import LoadedState
 from brokerd.cluster.image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.reading import ReadTopic
 from brokerd.cluster.settling import Settling, is_unsettled
 from brokerd.cluster.zookeeper import Node, ZooKeeper
-from brokerd.config_dynamic import DEFAULT_NAME
 
 logger = logging.getLogger(__name__)
 
@@ -199,19 +198,9 @@ class Feed:
         self._config_number = max(new, default=self._config_number)
 
     async def broker_configs(self) -> None:
-        """This broker's dynamic config and the default of all; one that cannot be read stays as it
-        was."""
-        names = (str(self._broker_id), DEFAULT_NAME)
+        """Reads this broker's dynamic config and the default of all."""
         known = self._image.broker_configs
-        configs = {}
-        for name in names:
-            path = paths.broker_config(name)
-            node = await self._zookeeper.get(path)
-            try:
-                configs[name] = decode_config(path, node[0]) if node else {}
-            except NodeFormatError as error:
-                logger.error("the config of broker %s is passed over: %s", name, error)
-                configs[name] = known.get(name, {})
+        configs = await reading.broker_configs(self._zookeeper, self._broker_id, known)
         await self._tell(self._image.replace_broker_configs(configs))
 
     async def _acknowledge(self) -> None:

@@ -21,6 +21,7 @@ from brokerd.cluster.codecs import (
 from brokerd.cluster.controller import LoadedState, to_state
 from brokerd.cluster.image import BrokerInfo
 from brokerd.cluster.zookeeper import Node, Watch, ZooKeeper
+from brokerd.config_dynamic import DEFAULT_NAME
 from brokerd.turns import in_turns
 
 logger = logging.getLogger(__name__)
@@ -130,6 +131,23 @@ async def topic_configs(zookeeper: ZooKeeper, names: Sequence[str]) -> Mapping[s
         except NodeFormatError as error:
             logger.error("the config of topic %s is passed over: %s", name, error)
             configs[name] = {}
+    return configs
+
+
+async def broker_configs(
+    zookeeper: ZooKeeper, broker_id: int, known: Mapping[str, dict[str, str]]
+) -> dict[str, dict[str, str]]:
+    """The dynamic config of a broker and the default of all, by their names; one that cannot be
+    read stays as it is `known`."""
+    configs = {}
+    for name in (str(broker_id), DEFAULT_NAME):
+        path = paths.broker_config(name)
+        node = await zookeeper.get(path)
+        try:
+            configs[name] = decode_config(path, node[0]) if node else {}
+        except NodeFormatError as error:
+            logger.error("the config of broker %s is passed over: %s", name, error)
+            configs[name] = known.get(name, {})
     return configs
 
 

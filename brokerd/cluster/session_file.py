@@ -74,6 +74,17 @@ def end(connect: str, session: SavedSession, session_timeout_ms: int) -> bool:
         _close(client)
 
 
+def end_saved(path: Path, connect: str, session_timeout_ms: int) -> None:
+    """Ends the session that an earlier process saved there, if there is one. Blocks."""
+    earlier = load(path)
+    if earlier is None:
+        return
+    ended = end(connect, earlier, session_timeout_ms)
+    forget(path)
+    if ended:
+        logger.info("the session 0x%x that an earlier process left is ended", earlier.id)
+
+
 def _close(client: Client) -> None:
     try:
         client.stop()

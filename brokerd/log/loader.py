@@ -25,6 +25,7 @@ from brokerd.log import checkpoints, crash_points, names, producer_snapshot
 from brokerd.log.context import LogContext
 from brokerd.log.damage import up_to_damage
 from brokerd.log.epochs import EpochCache
+from brokerd.log.log_config import LogConfig
 from brokerd.log.markers import MARKER_BYTES_MAX, Marker, read_marker
 from brokerd.log.offset_index import CorruptIndexError
 from brokerd.log.producer_state import ProducerState
@@ -42,6 +43,7 @@ _rename = crash_points.around("swap-finish")(os.replace)
 
 REPLAY_MAX: Final = 1_000
 """So many offsets behind the last snapshot of producers are read at the first use of a log."""
+DEFAULTS: Final = LogConfig()
 _UNDER_WAY = (names.DELETED, names.CLEANED, names.SWAP, checkpoints.TEMPORARY)
 
 
@@ -67,8 +69,9 @@ def load(
     recovery_point: int | None,
     clean: bool,
     now_ms: int,
+    config: LogConfig = DEFAULTS,
 ) -> LoadedLog:
-    """Open the log in `directory`.
+    """Open the log in `directory`, whose topic has these settings.
 
     `recovery_point` is what the checkpoint says: after a clean stop it is the log end; None = the
     checkpoint does not know this log. Raises OSError.
@@ -78,6 +81,8 @@ def load(
         tidy(directory)
         entries = list(os.scandir(directory))
     segments = _segments_of(context, directory, entries, now_ms)
+    for segment in segments:
+        segment.index_interval_bytes = config.index_interval_bytes
     if not segments:
         segments = [Segment.create(context.files, directory, log_start_offset, now_ms)]
         if not clean or recovery_point is None or recovery_point <= log_start_offset:

@@ -4,7 +4,7 @@ Files beside the partitions' directories, as Kafka has them:
 - `.lock`: held (POSIX lock) while a broker uses the directory;
 - `meta.properties`: `version=0`, `broker.id`, `cluster.id`; another broker's directory is refused;
 - `.kafka_cleanshutdown`: `{"version":0,"brokerEpoch":N}`, written last at a clean stop and removed
-  before anything is loaded, so that a crash while loading counts as unclean;
+  (`begin_load`) before anything is loaded, so that a crash while loading counts as unclean;
 - the three checkpoints of `checkpoints`, each for all partitions of the directory.
 
 `meta.properties` must be sound, or records might be taken for another broker's. The others are
@@ -63,9 +63,7 @@ class LogDir:
             self._lock_fd = _lock(self.path)
             self._check_meta(broker_id, cluster_id)
             os.listdir(self.path)
-            marker = Path(self.path, CLEAN_SHUTDOWN)
-            self.was_clean = _is_clean(marker)
-            _remove_mark(marker)
+            self.was_clean = _is_clean(Path(self.path, CLEAN_SHUTDOWN))
         except OSError as error:
             self.unlock()
             raise _failed(self.path, error) from error
@@ -130,6 +128,10 @@ class LogDir:
         except OSError:
             shutil.rmtree(path, ignore_errors=True)
             raise
+
+    def begin_load(self) -> None:
+        """From now on it is not as a clean stop left it. Raises OSError."""
+        _remove_mark(Path(self.path, CLEAN_SHUTDOWN))
 
     def entries(self) -> list[str]:
         """The names of the directories in it."""

@@ -37,7 +37,7 @@ class LogDirs:
     `unloaded` has the directory. `of` has that of each log.
     """
 
-    def __init__(self, paths: Sequence[str], broker_id: int, cluster_id: str | None) -> None:
+    def __init__(self, paths: Sequence[str], broker_id: int, cluster_id: str | None = None) -> None:
         """Lock them. Raises LogDirError."""
         self.paths = [os.path.abspath(path) for path in paths]
         self.live: list[LogDir] = []

@@ -1,8 +1,8 @@
 """All logs of a broker, over its log directories: loading, creating, deleting, closing them.
 
-Loading: lock every directory, see whether it was left cleanly, then open each partition (with
-recovery where the stop was not clean). What is done by the clock is in `duties`. Slow disk work
-goes through `submit` (see `context.DiskJob`).
+Loading: lock every directory, see whether it was left cleanly, learn the settings of the topics to
+be recovered, then open each partition (with recovery where the stop was not clean). What is done by
+the clock is in `duties`. Slow disk work goes through `submit` (see `context.DiskJob`).
 
 A deleted partition is renamed at once and removed later; the log of an older topic of the same name
 is set aside as `-stray` for a partition that is new, never removed. An error of a disk, wherever it
@@ -12,7 +12,9 @@ comes up, is noted and told to `on_failing`; `take_failed` then takes the log di
 import logging
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from types import MappingProxyType
 from uuid import UUID, uuid4
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -51,12 +53,13 @@ class LogManager:
         submit: Callable[[DiskJob], None] = run_now,
         times: DutyTimes = DEFAULT_TIMES,
     ) -> None:
-        """For directories just locked; `open` also loads what is in them."""
+        """For directories just locked; `load` comes next, `open` is all in one."""
         self.dirs = dirs
         self.on_failing: Callable[[], None] = lambda: None
         self._failing: dict[str, str] = {}
         self._context = LogContext(submit=submit, on_event=on_event)
         self._defaults = defaults or LogConfig()
+        self._read: dict[str, dict[Key, int]] = {}
         self._logs: dict[Key, PartitionLog] = {}
         self._contexts: dict[str, LogContext] = {}
         self.duties = Housekeeping(self._logs, dirs, self._context, times, self.disk_failed)
@@ -79,25 +82,55 @@ class LogManager:
         """Lock, check and load the directories. Raises LogDirError saying what to do."""
         dirs = LogDirs(log_dirs, broker_id, cluster_id)
         manager = cls(dirs, defaults=defaults, on_event=on_event, submit=submit, times=times)
+        manager.load(now_ms)
+        return manager
+
+    def to_recover(self) -> set[str]:
+        """The topics of which `load` will recover logs: all that a directory holds if it was not
+        left cleanly, else those that its checkpoint does not know."""
+        found: set[str] = set()
+        for log_dir in self.dirs.live:
+            with suppress(OSError):  # `load` takes the directory offline
+                known = self._recovery_points(log_dir) if log_dir.was_clean else {}
+                keys = map(names.parse_partition_directory, log_dir.entries())
+                found.update(key[0] for key in keys if key is not None and key not in known)
+        return found
+
+    def _recovery_points(self, log_dir: LogDir) -> dict[Key, int]:
+        """Read once, since what does not hold together is told each time."""
+        known = self._read.get(log_dir.path)
+        if known is None:
+            known = self._read[log_dir.path] = log_dir.read_checkpoint(checkpoints.RECOVERY_POINT)
+        return known
+
+    def load(self, now_ms: int, configs: Mapping[str, LogConfig] = MappingProxyType({})) -> None:
+        """Load what is in the directories. Raises LogDirError; then they are unlocked.
+
+        Logs are recovered with the settings of their topics in `configs`, or the defaults.
+        """
+        dirs = self.dirs
         try:
             for log_dir in list(dirs.live):
-                manager._load_or_fail(log_dir, now_ms)
+                self._load_or_fail(log_dir, now_ms, configs)
             dirs.require_one()
         except BaseException:
             dirs.unlock()
             raise
-        manager.duties.begin(now_ms, recovered=not all(each.was_clean for each in dirs.live))
-        return manager
+        self._read.clear()
+        self.duties.begin(now_ms, recovered=not all(each.was_clean for each in dirs.live))
 
-    def _load_or_fail(self, log_dir: LogDir, now_ms: int) -> None:
+    def _load_or_fail(
+        self, log_dir: LogDir, now_ms: int, configs: Mapping[str, LogConfig]
+    ) -> None:
         try:
-            self._load(log_dir, now_ms)
+            log_dir.begin_load()
+            self._load(log_dir, now_ms, configs)
         except OSError as error:
             self._failing[log_dir.path] = storage_error(error).message
             self.take_failed()
 
-    def _load(self, log_dir: LogDir, now_ms: int) -> None:
-        recovery_points = log_dir.read_checkpoint(checkpoints.RECOVERY_POINT)
+    def _load(self, log_dir: LogDir, now_ms: int, configs: Mapping[str, LogConfig]) -> None:
+        recovery_points = self._recovery_points(log_dir)
         log_starts = log_dir.read_checkpoint(checkpoints.LOG_START)
         for name in log_dir.entries():
             path = f"{log_dir.path}/{name}"
@@ -111,6 +144,7 @@ class LogManager:
                     f"{path} is also in {self.dirs.of[key].path}, and one partition cannot have "
                     "two logs: remove one of the two, that of the log directory which failed last"
                 )
+            config = configs.get(key[0], self._defaults)
             try:
                 loaded = loader.load(
                     self._context,
@@ -119,13 +153,14 @@ class LogManager:
                     recovery_point=recovery_points.get(key),
                     clean=log_dir.was_clean,
                     now_ms=now_ms,
+                    config=config,
                 )
             except KafkaError as error:  # its data do not hold together where that cannot be mended
                 self.dirs.lose(key, log_dir, f"{path} cannot be loaded: {error.message}")
                 logger.error("%s; the other logs are served", self.dirs.lost[key])
                 continue
             topic_id = self._topic_ids.of(key, path)
-            self._add(log_dir, key, topic_id, self._defaults, loaded)
+            self._add(log_dir, key, topic_id, config, loaded)
 
     def _add(
         self, log_dir: LogDir, key: Key, topic_id: UUID, config: LogConfig, loaded: loader.LoadedLog

@@ -1,8 +1,9 @@
 """A broker: its parts, put together, started in order and stopped in the reverse order.
 
-Start: bind the listeners, lock and load the logs, join the cluster, wait until the controller has
-given the partitions their new leader epochs, and only then take connections: an answer from an
-empty image would tell clients that their topics are gone, and an old epoch would have them fenced.
+Start: bind the listeners, lock the log directories, connect to ZooKeeper, load the logs (recovery
+goes by the settings of topics), join the cluster, wait until the controller has given the
+partitions their new leader epochs, and only then take connections: an answer from an empty image
+would tell clients that their topics are gone, and an old epoch would have them fenced.
 Stop: take no more connections, let requests under way finish, leave the cluster, close the logs
 cleanly.
 """
@@ -29,6 +30,7 @@ from brokerd.log.compaction.cleaner import Cleaner
 from brokerd.log.housekeeping import FLUSH_LOOK_MS, DutyTimes
 from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDirError
+from brokerd.log.log_dirs import LogDirs
 from brokerd.log.manager import LogManager
 from brokerd.log.producer_expiry import ProducerExpiry
 from brokerd.metrics import BrokerMetrics, LoopTimes
@@ -130,7 +132,6 @@ class Broker:
             self.config.producer_id_expiration_check_interval_ms,
         )
         config = self.config
-        loop = asyncio.get_running_loop()
         self.replicas = ReplicaManager(
             self.logs,
             config.broker_id,
@@ -141,9 +142,6 @@ class Broker:
             self.logs, self._cleaner_workers, self.clock.now_ms, config.log_cleaner_backoff_ms,
             cleaner_limits(config),
         )  # fmt: skip
-        dirs = self.logs.dirs
-        settings = _cluster_settings(config, dirs.cluster_id, dirs.live[0].path)
-        self.cluster = ClusterClient(settings, loop, self._on_change, self._on_fatal)
         self.groups = GroupService(config, self.clock, self.replicas, self.cluster)
         self.metadata = MetadataCache(self.cluster.image)
         self.producer_ids = ProducerIdSource(self.cluster)
@@ -161,12 +159,11 @@ class Broker:
         self.is_ready = True
 
     async def _open_logs(self) -> None:
+        """Lock, connect, load: what is recovered obeys the settings of its topic, as in Kafka."""
         config = self.config
-        self.logs = await asyncio.to_thread(
-            LogManager.open,
-            list(config.log_dirs),
-            config.broker_id,
-            now_ms=self.clock.now_ms(),
+        dirs = await asyncio.to_thread(LogDirs, list(config.log_dirs), config.broker_id)
+        logs = LogManager(
+            dirs,
             defaults=LogConfig.from_properties(config.raw),
             on_event=self.events.add,
             submit=self._disk.submit,
@@ -177,6 +174,23 @@ class Broker:
                 retains_compacted=config.log_cleaner_enable,
             ),
         )
+        try:
+            self.cluster = ClusterClient(
+                _cluster_settings(config, dirs.cluster_id, dirs.live[0].path),
+                asyncio.get_running_loop(), self._on_change, self._on_fatal,
+            )  # fmt: skip
+            await self.cluster.connect()
+            configs = await self._configs_of(await asyncio.to_thread(logs.to_recover))
+        except BaseException:
+            dirs.unlock()
+            raise
+        await asyncio.to_thread(logs.load, self.clock.now_ms(), configs)
+        self.logs = logs
+
+    async def _configs_of(self, topics: set[str]) -> dict[str, LogConfig]:
+        if not topics:
+            return {}
+        return self.settings.log_configs(*await self.cluster.configs_before_start(sorted(topics)))
 
     async def _start_admin(self) -> None:
         config = self.config

@@ -68,9 +68,7 @@ class LiveSettings:
         ZooKeeper. A value that makes no sense is told in the log and passed over. So
         are listeners that cannot be opened: `require_listeners` tells of them."""
         broker = self._broker
-        own = configs.get(str(self.now.static.broker_id), {})
-        defaults = configs.get(DEFAULT_NAME, {})
-        self.now = BrokerSettings(static=self.now.static, defaults=defaults, own=own)
+        self.now = self._with(configs)
         config, problems = self.now.effective()
         for problem in problems:
             logger.error("a dynamic setting is passed over: %s", problem)
@@ -87,6 +85,23 @@ class LiveSettings:
         broker.cleaner.backoff_ms = config.log_cleaner_backoff_ms
         broker.cleaner.limits = cleaner_limits(config)
         await self._reconfigure_topics()
+
+    def _with(self, configs: Mapping[str, Mapping[str, str]]) -> BrokerSettings:
+        own = configs.get(str(self.now.static.broker_id), {})
+        defaults = configs.get(DEFAULT_NAME, {})
+        return BrokerSettings(static=self.now.static, defaults=defaults, own=own)
+
+    def log_configs(
+        self, configs: Mapping[str, Mapping[str, str]], topics: Mapping[str, Mapping[str, str]]
+    ) -> dict[str, LogConfig]:
+        """What logs of topics are to obey before anything is taken over, by the dynamic configs of
+        brokers and topics: a value that makes no sense is passed over, and told later."""
+        broker = self._with(configs).effective()[0].raw
+        common = LogConfig.from_properties(broker)
+        return {
+            name: LogConfig.from_sound_properties(broker, own) if own else common
+            for name, own in topics.items()
+        }
 
     def _open(self, config: BrokerConfig) -> BrokerConfig:
         try:

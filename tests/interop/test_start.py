@@ -97,9 +97,14 @@ def test_a_port_in_use_and_locked_directories_are_named(broker: Brokerd, tmp_pat
 def test_a_zookeeper_that_does_not_answer_ends_the_start_with_one_line(
     tmp_path: Path, host: str
 ) -> None:
+    left = {"recovery-point-offset-checkpoint": "0\n1\nt 0 7\n", ".kafka_cleanshutdown": ""}
+    (tmp_path / "logs" / "t-0").mkdir(parents=True)
+    for name, text in left.items():
+        (tmp_path / "logs" / name).write_text(text)
     done = run("start", properties(tmp_path, host, "zookeeper.connection.timeout.ms=500"))
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
+    assert {name: (tmp_path / "logs" / name).read_text() for name in left} == left
     (last,) = [line for line in done.stderr.splitlines() if line.startswith("brokerd: ")]
     assert f"no ZooKeeper answers at {host} within 500 ms" in last
     assert ("the name no-such-host.invalid is not known" in last) == ("invalid" in host)

@@ -40,6 +40,10 @@ class Member:
             settings, asyncio.get_running_loop(), self._changed, self.fatal.append
         )
 
+    async def begin(self) -> None:
+        await self.client.connect()
+        await self.client.start()
+
     async def _changed(self, delta: ImageDelta) -> None:
         await self.may_apply.wait()
         self.deltas.append(delta)
@@ -95,7 +99,7 @@ class Members:
         members = [self.member(broker_id, **changes) for broker_id in broker_ids]
         for member in members:
             self._started.append(member)
-            await member.client.start()
+            await member.begin()
         live = [m for m in self._started if m.client.image.brokers]
         await self.until(lambda: all(set(broker_ids) <= set(m.client.image.brokers) for m in live))
         return members

@@ -284,7 +284,7 @@ async def test_a_live_broker_with_the_same_id_is_a_clear_error(
     elsewhere = tmp_path / "session-of-the-twin"
     twin = members.member(1, session_timeout_ms=1_000, session_file=elsewhere)
     with pytest.raises(ClusterError, match=r"broker.id 1 is taken by the live broker at PLAINTEXT"):
-        await twin.client.start()
+        await twin.begin()
     assert members.node("/brokers/ids/1")["port"] == 9001
 
 
@@ -292,7 +292,7 @@ async def test_data_of_another_cluster_do_not_join(members: Members) -> None:
     await members.start(1)
     stranger = members.member(2, cluster_id="someone-elses")
     with pytest.raises(ClusterError, match="leads to the cluster"):
-        await stranger.client.start()
+        await stranger.begin()
     assert not members.kazoo.exists("/brokers/ids/2")
 
 

@@ -10,6 +10,8 @@ import pytest
 from brokerd.log import checkpoints
 from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDirError
+from brokerd.log.log_dirs import LogDirs
+from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.managers import CONFIG, crash, fill, start
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, records
@@ -40,6 +42,47 @@ def test_logs_are_recovered_after_a_crash(tmp_path: Path) -> None:
     assert log is not None
     assert [record.offset for record in records(log)] == list(range(20))
     assert events.kinds() == ["recovery"]
+    manager.shutdown()
+
+
+def test_what_is_recovered_obeys_the_settings_of_its_topic(tmp_path: Path) -> None:
+    manager = start(tmp_path)
+    fill(manager, "fine")
+    fill(manager, "plain")
+    crash(manager)
+    manager = LogManager(LogDirs([str(tmp_path)], 1), defaults=LogConfig(index_interval_bytes=700))
+    assert manager.to_recover() == {"fine", "plain"}
+    manager.load(NOW_MS, {"fine": LogConfig(index_interval_bytes=0)})
+    sizes = {
+        topic: [
+            path.stat().st_size // 8 for path in sorted((tmp_path / f"{topic}-0").glob("*.index"))
+        ]
+        for topic in ("fine", "plain")
+    }
+    assert sizes == {"fine": [4] * 4, "plain": [2] * 4}
+    crash(manager)
+
+
+def test_of_what_was_left_cleanly_only_logs_that_no_checkpoint_knows_are_recovered(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in "ab":
+        manager = start(tmp_path / name)
+        fill(manager, f"known-{name}")
+        fill(manager, f"unknown-{name}")
+        manager.shutdown()
+    Path(tmp_path, "a", checkpoints.RECOVERY_POINT).write_text("0\n1\nknown-a 0 20\n")
+    manager = LogManager(LogDirs([str(tmp_path / "a"), str(tmp_path / "b")], 1))
+    assert manager.to_recover() == {"unknown-a"}
+    manager.dirs.unlock()
+    assert len(list(tmp_path.glob("*/.kafka_cleanshutdown"))) == 2, "nothing was loaded yet"
+
+    Path(tmp_path, "b", checkpoints.RECOVERY_POINT).write_text("garbage")
+    manager = LogManager(LogDirs([str(tmp_path / "b")], 1))
+    assert manager.to_recover() == {"known-b", "unknown-b"}
+    manager.load(NOW_MS)
+    assert len([line for line in caplog.messages if checkpoints.RECOVERY_POINT in line]) == 1
+    assert {log.log_end_offset for log in manager.all()} == {20}
     manager.shutdown()
 
 
