@@ -7,6 +7,7 @@ from `Broker.config` when it needs it has nothing to do here; the rest is told.
 from __future__ import annotations
 
 import logging
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from brokerd.cluster.requests import Endpoint
@@ -97,11 +98,12 @@ class LiveSettings:
         """What logs of topics are to obey before anything is taken over, by the dynamic configs of
         brokers and topics: a value that makes no sense is passed over, and told later."""
         broker = self._with(configs).effective()[0].raw
-        common = LogConfig.from_properties(broker)
-        return {
-            name: LogConfig.from_sound_properties(broker, own) if own else common
-            for name, own in topics.items()
-        }
+
+        @cache  # many topics have the same
+        def made(own: frozenset[tuple[str, str]]) -> LogConfig:
+            return LogConfig.from_sound_properties(broker, dict(own))
+
+        return {name: made(frozenset(own.items())) for name, own in topics.items()}
 
     def _open(self, config: BrokerConfig) -> BrokerConfig:
         try:

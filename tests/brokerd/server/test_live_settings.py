@@ -9,6 +9,7 @@ import pytest
 from brokerd.cluster.image import TopicInfo
 from brokerd.cluster.requests import Endpoint
 from brokerd.config import BrokerConfig, parse
+from brokerd.config_dynamic import BrokerSettings
 from brokerd.security.tls import TlsError
 from brokerd.server.cleaner_workers import CleanerWorkers
 from brokerd.server.live_settings import LiveSettings, cleaner_limits
@@ -133,3 +134,20 @@ def test_each_of_many_workers_reads_enough_at_once_for_a_header() -> None:
     assert cleaner_limits(parse(small)).io_buffer_bytes == 64 << 10
     large = FILE + "log.cleaner.threads=2\nlog.cleaner.io.buffer.size=1048576\n"
     assert cleaner_limits(parse(large)).io_buffer_bytes == 512 << 10
+
+
+def test_logs_to_be_recovered_obey_topic_broker_and_all_brokers_and_no_value_that_makes_no_sense(
+    broker: Any,
+) -> None:
+    live = LiveSettings(broker, broker.config, CleanerWorkers(1))
+    name = "index.interval.bytes"
+    of_brokers = {
+        "1": {"log.segment.bytes": "2000"},
+        "<default>": {f"log.{name}": "300", "log.retention.ms": "soon"},
+    }
+    of_topics = {"fine": {name: "100"}, "plain": {}, "odd": {name: "few", "segment.bytes": "5000"}}
+    found = live.log_configs(of_brokers, of_topics)
+    assert {
+        topic: (each.index_interval_bytes, each.segment_bytes) for topic, each in found.items()
+    } == {"fine": (100, 2000), "plain": (300, 2000), "odd": (300, 5000)}
+    assert live.now == BrokerSettings(static=broker.config), "nothing is taken over yet"
