@@ -111,6 +111,7 @@ class BrokerConfig:
     log_flush_interval_ms: int = _setting(_positive, v.LONG_MAX)
     log_flush_scheduler_interval_ms: int = _setting(_positive, v.LONG_MAX)
     log_flush_offset_checkpoint_interval_ms: int = _setting(_positive, 60_000)
+    log_flush_start_offset_checkpoint_interval_ms: int = _setting(_positive, 60_000)
     log_segment_delete_delay_ms: int = _setting(_not_negative, 60_000)
     log_preallocate: bool = _setting(v.boolean, False)
     log_message_timestamp_type: str = _setting(

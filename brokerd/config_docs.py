@@ -49,6 +49,8 @@ BROKER_DOCUMENTATION: Final[Mapping[str, str]] = {
     "log.dirs": "The directories that hold the logs.",
     "log.flush.offset.checkpoint.interval.ms": "How often it is written down up to where logs are "
     "known to be on disk.",
+    "log.flush.start.offset.checkpoint.interval.ms": "How often it is written down where logs "
+    "start that start inside a segment.",
     "log.flush.scheduler.interval.ms": "How often a log is looked at that is to be forced to disk.",
     "log.retention.check.interval.ms": "How often old segments are looked for.",
     "max.connection.creation.rate": "The most new connections a second; others wait.",

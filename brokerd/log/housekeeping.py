@@ -44,6 +44,7 @@ class DutyTimes:
 
     retention_interval_ms: int = 300_000
     checkpoint_interval_ms: int = 60_000
+    log_start_interval_ms: int = 60_000
     flush_interval_ms: int = FLUSH_LOOK_MS
     retains_compacted: bool = True
 
@@ -73,7 +74,8 @@ class Housekeeping:
         self._flushing: set[Key] = set()
         self._is_removing = False
         self._saving: dict[str, bool] = {}
-        self._retention_due_ms = self._checkpoint_due_ms = self._flush_due_ms = 0
+        self._retention_due_ms = self._flush_due_ms = 0
+        self._recovery_points_due_ms = self._log_starts_due_ms = 0
         self._recovery_points = self.round(checkpoints.RECOVERY_POINT)
         self._log_starts = self.round(checkpoints.LOG_START)
 
@@ -86,7 +88,8 @@ class Housekeeping:
         recovery points may have gone back, and are written down soon."""
         times = self._times
         self._retention_due_ms = now_ms + min(times.retention_interval_ms, INITIAL_DELAY_MS)
-        self._checkpoint_due_ms = now_ms + (0 if recovered else times.checkpoint_interval_ms)
+        self._recovery_points_due_ms = now_ms + (0 if recovered else times.checkpoint_interval_ms)
+        self._log_starts_due_ms = now_ms + (0 if recovered else times.log_start_interval_ms)
 
     def note(self, key: Key, config: LogConfig) -> None:
         """A log obeys these settings now."""
@@ -100,7 +103,7 @@ class Housekeeping:
         that of a new one."""
         self._flushable.pop(key, None)
         if log is None or log.starts_inside:
-            self._checkpoint_due_ms = 0
+            self._recovery_points_due_ms = self._log_starts_due_ms = 0
 
     # -- retention ---------------------------------------------------------------------------------
 
@@ -190,14 +193,14 @@ class Housekeeping:
     # -- checkpoints -------------------------------------------------------------------------------
 
     def tick_checkpoints(self, now_ms: int) -> bool:
-        """Every log.flush.offset.checkpoint.interval.ms: recovery points and log starts."""
-        if not self._recovery_points.is_under_way and not self._log_starts.is_under_way:
-            if now_ms < self._checkpoint_due_ms:
-                return False
-            self._checkpoint_due_ms = now_ms + self._times.checkpoint_interval_ms
-            keys = list(self._logs)
-            self._recovery_points.begin(keys, self._recovery_point)
-            self._log_starts.begin(keys, self._log_start)
+        """Every log.flush.offset.checkpoint.interval.ms the recovery points, every
+        log.flush.start.offset.checkpoint.interval.ms the log starts."""
+        if not self._recovery_points.is_under_way and now_ms >= self._recovery_points_due_ms:
+            self._recovery_points_due_ms = now_ms + self._times.checkpoint_interval_ms
+            self._recovery_points.begin(list(self._logs), self._recovery_point)
+        if not self._log_starts.is_under_way and now_ms >= self._log_starts_due_ms:
+            self._log_starts_due_ms = now_ms + self._times.log_start_interval_ms
+            self._log_starts.begin(list(self._logs), self._log_start)
         return self._recovery_points.step() or self._log_starts.step()
 
     def _recovery_point(self, key: Key) -> int | None:

@@ -170,6 +170,7 @@ class Broker:
             times=DutyTimes(
                 retention_interval_ms=config.log_retention_check_interval_ms,
                 checkpoint_interval_ms=config.log_flush_offset_checkpoint_interval_ms,
+                log_start_interval_ms=config.log_flush_start_offset_checkpoint_interval_ms,
                 flush_interval_ms=_flush_interval_ms(config),
                 retains_compacted=config.log_cleaner_enable,
             ),
@@ -205,11 +206,15 @@ class Broker:
     def _duty_list(self) -> list[tuple[Duty, int]]:
         """Each with how often it is due, in ms; those of a second look themselves."""
         config, duties = self.config, self.logs.duties
+        checkpoints_ms = min(
+            config.log_flush_offset_checkpoint_interval_ms,
+            config.log_flush_start_offset_checkpoint_interval_ms,
+        )
         compaction = [(self.cleaner.tick, SECOND_MS)] if config.log_cleaner_enable else []
         return [
             *compaction,
             (duties.tick_retention, config.log_retention_check_interval_ms),
-            (duties.tick_checkpoints, config.log_flush_offset_checkpoint_interval_ms),
+            (duties.tick_checkpoints, checkpoints_ms),
             (duties.tick_delete, SECOND_MS),
             (duties.tick_flush, _flush_interval_ms(config)),
             (lambda _: self.metrics.loop.note(monotonic()), SECOND_MS),

@@ -5,7 +5,7 @@ from pathlib import Path
 from brokerd.log import checkpoints
 from brokerd.log.checkpoint_job import CheckpointJob
 from brokerd.log.context import DiskJob
-from brokerd.log.housekeeping import DEFAULT_TIMES, FLUSH_LOOK_MS, INITIAL_DELAY_MS
+from brokerd.log.housekeeping import DEFAULT_TIMES, FLUSH_LOOK_MS, INITIAL_DELAY_MS, DutyTimes
 from brokerd.log.log_config import LogConfig
 from tests.brokerd.log.managers import CONFIG, crash, fill, start
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
@@ -55,6 +55,25 @@ def test_checkpoints_come_at_their_interval(tmp_path: Path) -> None:
     tick(first_due_ms + DEFAULT_TIMES.checkpoint_interval_ms)
     assert path.read_text() == f"0\n1\nt 0 {log.log_end_offset}\n"
     assert (tmp_path / "log-start-offset-checkpoint").read_text() == "0\n0\n"
+    crash(manager)
+
+
+def test_log_starts_have_an_interval_of_their_own(tmp_path: Path) -> None:
+    manager = start(tmp_path, times=DutyTimes(log_start_interval_ms=500))
+    fill(manager, count=3)
+    manager.duties.tick_checkpoints(NOW_MS)
+    manager.all()[0].flush()
+    manager.all()[0].delete_records_before(1)
+    starts, points = (
+        tmp_path / name for name in (checkpoints.LOG_START, checkpoints.RECOVERY_POINT)
+    )
+    manager.duties.tick_checkpoints(NOW_MS + 499)
+    assert starts.read_text() == "0\n0\n"
+    manager.duties.tick_checkpoints(NOW_MS + 500)
+    assert starts.read_text() == "0\n1\nt 0 1\n"
+    assert points.read_text() == "0\n1\nt 0 0\n"
+    manager.duties.tick_checkpoints(NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms)
+    assert points.read_text() == "0\n1\nt 0 3\n"
     crash(manager)
 
 
