@@ -36,7 +36,7 @@ demo: base
 
 test: dev
 	@sh tools/test_programs.sh
-	@$(VENV)/python -m pytest -q $(ARGS)
+	@$(VENV)/python tools/run_tests.py $(ARGS)
 
 check: dev
 	$(VENV)/ruff check .

@@ -14,7 +14,8 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from tests.support.zookeeper import ZooKeeper, free_port
+from tests.support.ports import free_port
+from tests.support.zookeeper import ZooKeeper
 
 ROOT = Path(__file__).parent.parent
 KAFKA = ROOT / "bench" / "kafka.sh"

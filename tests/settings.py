@@ -7,18 +7,12 @@ starts see the same and nothing ever touches `data/`.
 import atexit
 import os
 import shutil
-import socket
 import tempfile
 from pathlib import Path
 
 from cryptography.fernet import Fernet
 
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
+from tests.support.ports import free_port
 
 # With a space, as in the home folders of many people.
 _data = Path(tempfile.mkdtemp(prefix="aerie tests-"))
@@ -40,7 +34,7 @@ for _name in (
 os.environ["AERIE_DATA"] = str(_data)
 os.environ["AERIE_SECRET_KEY_FILE"] = str(_data / "secret.key")
 # The fixture `redis_server` of tests/conftest.py starts a Redis here when a test asks for it.
-os.environ["REDIS_URL"] = f"redis://127.0.0.1:{_free_port()}/0"
+os.environ["REDIS_URL"] = f"redis://127.0.0.1:{free_port()}/0"
 
 from console.settings import *  # noqa: E402, F403
 from console.settings import DATABASES  # noqa: E402

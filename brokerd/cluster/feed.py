@@ -137,8 +137,10 @@ class Feed:
         await self._tell(self._image.replace_brokers(live))
 
     async def failures(self) -> None:
-        """Reads anew which replicas brokers cannot serve."""
+        """Reads anew which replicas brokers cannot serve. Nobody is told a leader epoch of those of
+        this broker, and one without a leader stays so: nothing will be written of it."""
         found = await offline.read(self._zookeeper, self._failures_watch)
+        self.settling.settle(found.get(self._broker_id, ()))
         await self._tell(self._image.replace_offline(found))
 
     async def changes(self) -> None:

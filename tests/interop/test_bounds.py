@@ -16,9 +16,10 @@ from brokerd.protocol.records import Record, encode_batch, write_crc
 from tests.support.admin import metric
 from tests.support.brokerd import Brokerd, BrokerdCluster
 from tests.support.fuzz import descriptors
+from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 from tests.support.wire import Wire
-from tests.support.zookeeper import ZooKeeper, free_port
+from tests.support.zookeeper import ZooKeeper
 
 MIB = 1 << 20
 

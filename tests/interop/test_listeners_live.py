@@ -15,9 +15,10 @@ from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
 from tests.support.brokerd import Brokerd, BrokerdCluster
 from tests.support.pki import Authority
+from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 from tests.support.wire import Wire, is_open
-from tests.support.zookeeper import ZooKeeper, free_port
+from tests.support.zookeeper import ZooKeeper
 
 LISTENERS = ("listeners", "advertised.listeners", "listener.security.protocol.map")
 PROTOCOLS = "PLAINTEXT:PLAINTEXT,EXTRA:PLAINTEXT,TLS:SSL"

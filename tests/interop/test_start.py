@@ -13,9 +13,10 @@ import pytest
 
 from brokerd.protocol.api_keys import ApiKey
 from tests.support.brokerd import Brokerd, BrokerdCluster
+from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 from tests.support.wire import Wire
-from tests.support.zookeeper import ZooKeeper, free_port
+from tests.support.zookeeper import ZooKeeper
 
 ROOT = Path(__file__).parent.parent.parent
 TIMEOUT_S = 60

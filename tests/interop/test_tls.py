@@ -18,8 +18,9 @@ from brokerd.protocol.api_keys import ApiKey
 from tests.support.brokerd import ROOT, Brokerd, BrokerdCluster
 from tests.support.kafka_tools import kafka
 from tests.support.pki import Authority, Issued
+from tests.support.ports import free_port
 from tests.support.wire import Wire
-from tests.support.zookeeper import ZooKeeper, free_port
+from tests.support.zookeeper import ZooKeeper
 
 TIMEOUT_S = 20
 RECORDS, RECORD_BYTES = 300, 10_000

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.support import written
-from tests.support.zookeeper import free_port
+from tests.support.ports import free_port
 
 READY_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 20

@@ -15,7 +15,8 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
 from tests.support.kafka_tools import KAFKA, fetch_kafka, kafka
-from tests.support.zookeeper import ZooKeeper, free_port
+from tests.support.ports import free_port
+from tests.support.zookeeper import ZooKeeper
 
 _READY_S, _STOP_S = 90, 60
 _FILES_MAX = 500  # a longer argument is more than a process is given

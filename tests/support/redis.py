@@ -5,7 +5,6 @@ redis_server.kill(); redis_server.start()   # for tests of its absence
 """
 
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,7 @@ import redis
 from django.conf import settings
 
 from monitoring import store
+from tests.support.ports import free_port
 from tests.support.processes import hung
 
 _DEADLINE_S = 10
@@ -81,12 +81,6 @@ class RedisServer:
     def close(self) -> None:
         self.kill()
         shutil.rmtree(self.directory, ignore_errors=True)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture(scope="session")

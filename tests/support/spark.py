@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from monitoring.spark.config import SparkConfig, from_settings
 from monitoring.spark.session import SparkStarting, check_reachable, open_session, remote_url
-from tests.support.redis import free_port
+from tests.support.ports import free_port
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 _DEADLINE_S = 180

@@ -23,7 +23,8 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
-from tests.support.redis import RedisServer, free_port
+from tests.support.ports import free_port
+from tests.support.redis import RedisServer
 from tests.support.worker import share_the_database
 
 REPOSITORY = Path(__file__).resolve().parents[2]

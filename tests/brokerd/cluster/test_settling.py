@@ -73,6 +73,22 @@ async def test_a_controller_that_does_nothing_is_not_waited_for_for_ever(
     assert set(epochs(again, "t").values()) == {0}
 
 
+async def test_what_a_broker_cannot_serve_is_not_waited_for(
+    members: Members, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "PATIENCE_S", 1e9)
+    (alone,) = await members.start(1, default_partitions=2)
+    await alone.client.auto_create("t")
+    await members.stop(alone)
+    members.kazoo.create(
+        "/controller", b'{"version":2,"brokerid":9,"timestamp":"1"}', ephemeral=True
+    )
+    (again,) = await members.start(1)
+    again.client.tell_offline([("t", 0), ("t", 1)])
+    async with asyncio.timeout(20):
+        await again.client.settled()
+
+
 async def test_what_becomes_of_other_partitions_does_not_make_it_wait_longer() -> None:
     settling = Settling()
     settling.begin()

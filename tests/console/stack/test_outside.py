@@ -10,7 +10,8 @@ from django.db.utils import OperationalError
 
 from console.stack import outside
 from console.stack.outside import Service, Unreachable, of_settings, wait_for
-from tests.support.zookeeper import ZooKeeper, free_port
+from tests.support.ports import free_port
+from tests.support.zookeeper import ZooKeeper
 
 
 @pytest.fixture

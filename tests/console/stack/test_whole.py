@@ -16,7 +16,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from console.stack import lock, sessions
-from tests.support.zookeeper import free_port
+from tests.support.ports import free_port
 
 ROOT = Path(__file__).parents[3]
 DEADLINE_S = 120

@@ -21,7 +21,8 @@ from monitoring.reports.runner import run_report
 from monitoring.spark.config import SparkConfig
 from tests.monitoring.spark import reference
 from tests.monitoring.ticks import make_tick
-from tests.support.redis import RedisServer, free_port
+from tests.support.ports import free_port
+from tests.support.redis import RedisServer
 from tests.support.worker import Worker, worker
 
 pytestmark = [pytest.mark.spark, pytest.mark.django_db(transaction=True)]

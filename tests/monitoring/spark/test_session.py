@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from monitoring.spark.config import SparkConfig
 from monitoring.spark.session import SparkStarting, SparkUnavailable, open_session, remote_url
-from tests.support.redis import free_port
+from tests.support.ports import free_port
 
 
 def test_a_server_that_is_not_there_yet_is_an_ordinary_answer(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 from brokerd.config import BrokerConfig, parse
 from brokerd.security.tls import TlsError
 from brokerd.server.net.listeners import BindError, Listeners
+from tests.support.ports import free_port
 from tests.support.wire import is_open
-from tests.support.zookeeper import free_port
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"
 
