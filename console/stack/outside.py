@@ -131,7 +131,7 @@ def ask_zookeeper(connect: str) -> None:
             reasons.append(f"{server}: {error}")
     if len(reasons) == len(servers.split(",")):
         raise Unreachable("; ".join(reasons))
-    client = KazooClient(hosts=servers)
+    client = KazooClient(hosts=servers, timeout=CONNECT_S)  # its stop waits for it as well
     client.logger.disabled = True
     try:
         client.start(timeout=CONNECT_S)

@@ -220,14 +220,15 @@ def test_the_tools_of_brokerd_go_over_tls_with_a_command_config(
 
 
 def test_a_tool_without_the_right_certificates_says_so_at_once(secured: Secured) -> None:
+    impatient = secured.directory / "impatient.properties"
+    impatient.write_text("default.api.timeout.ms=1000")
     for port, config, text in (
-        (secured.ssl_port, None, "closed the connection"),
+        (secured.ssl_port, str(impatient), "closed the connection"),
         (secured.mutual_port, properties(secured, "bare"), "certificate"),
         (secured.broker.port, properties(secured, "bare"), "TLS"),
     ):
-        options = ["--command-config", config] if config else []
         server = f"127.0.0.1:{port}"
-        done = tool("topics", "--bootstrap-server", server, *options, "--list")
+        done = tool("topics", "--bootstrap-server", server, "--command-config", config, "--list")
         said = (done.stdout + done.stderr).decode()
         assert done.returncode == 1
         assert len(said.splitlines()) == 1, said

@@ -77,7 +77,10 @@ def _live_brokers(
         directory,
         zookeeper.connect("/live"),
         brokers=2,
-        settings={"brokerd.admin.token.file": str(token)},
+        settings={
+            "brokerd.admin.token.file": str(token),
+            "zookeeper.session.timeout.ms": "5000",  # for who waits until a dead broker is missed
+        },
     ) as brokers:
         yield LiveCluster(brokers, zookeeper, token.read_text().strip())
 

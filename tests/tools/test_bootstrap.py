@@ -62,9 +62,14 @@ def test_another_lock_is_another_digest() -> None:
     assert bootstrap.digest("base") != bootstrap.digest("dev")
 
 
-def run_until(text: str, command: list[str]) -> subprocess.Popen[str]:
+def run_until(
+    text: str, command: list[str], end_s: float = bootstrap.END_S
+) -> subprocess.Popen[str]:
     """A bootstrap that runs `command` as it runs pip, until it has printed `text`."""
-    program = f"from tools import bootstrap as b; b.main = lambda: b._run_told({command}); b.run()"
+    program = (
+        f"from tools import bootstrap as b; b.END_S = {end_s};"
+        f" b.main = lambda: b._run_told({command}); b.run()"
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", program],
         cwd=ROOT,
@@ -93,7 +98,7 @@ def test_a_command_that_is_deaf_to_ctrl_c_is_killed() -> None:
     deaf = [sys.executable, "-c",
             "import signal, time; signal.signal(2, signal.SIG_IGN); print('on', flush=True);"
             "time.sleep(600)"]  # fmt: skip
-    process = run_until("on", deaf)
+    process = run_until("on", deaf, end_s=0.2)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)
     assert process.returncode == 130

@@ -25,6 +25,7 @@ def mute() -> Iterator[int]:
 def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outside, "TRY_FOR_S", 0.3)
     monkeypatch.setattr(outside, "TRY_EVERY_S", 0.05)
+    monkeypatch.setattr(outside, "CONNECT_S", 1.0)
 
 
 def test_only_what_settings_replace_is_asked_for() -> None:
