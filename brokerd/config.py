@@ -136,7 +136,7 @@ class BrokerConfig:
     group_max_size: int = _setting(_count, v.INT_MAX)
 
     socket_request_max_bytes: int = _setting(_count, 104_857_600)
-    socket_send_buffer_bytes: int = _setting(v.integer(-1, v.INT_MAX), 102_400)
+    socket_send_buffer_bytes: int = _setting(v.integer(-1, v.INT_MAX), -1)
     socket_receive_buffer_bytes: int = _setting(v.integer(-1, v.INT_MAX), -1)
     queued_max_request_bytes: int = _setting(_unlimited, 268_435_456)
     fetch_max_bytes: int = _setting(v.integer(1024, v.INT_MAX), 57_671_680)

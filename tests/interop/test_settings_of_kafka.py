@@ -17,7 +17,8 @@ OWN = frozenset(
         "advertised.listeners", "broker.id", "group.min.session.timeout.ms", "listeners",
         "listener.security.protocol.map", "log.dir", "log.dirs", "offsets.topic.num.partitions",
         "offsets.topic.replication.factor", "queued.max.request.bytes",
-        "socket.receive.buffer.bytes", "zookeeper.connect", "zookeeper.connection.timeout.ms",
+        "socket.receive.buffer.bytes", "socket.send.buffer.bytes", "zookeeper.connect",
+        "zookeeper.connection.timeout.ms",
     }
 )  # fmt: skip
 """What the two brokers are given differently here, or have other defaults for."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from contextlib import suppress
 from dataclasses import replace
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from brokerd.security.tls import server_context
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BACKLOG = 1024
+UNPACED = b"reno"
+"""The congestion control that every Linux has and lets everybody use; it never waits for time."""
 
 
 class BindError(Exception):
@@ -135,9 +139,20 @@ def _bound(listener: Listener, backlog: int | None = None) -> socket.socket:
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind((listener.host, listener.port))
+        if ip_address(sock.getsockname()[0]).is_loopback:
+            _do_not_pace(sock)
         if backlog is not None:
             sock.listen(backlog)
     except OSError as error:
         sock.close()
         raise BindError(f"cannot listen on {listener}: {error.strerror or error}") from error
     return sock
+
+
+def _do_not_pace(sock: socket.socket) -> None:
+    """Has what is accepted send as fast as the peer reads, whatever congestion control the system
+    has: bbr paces by a timer for each segment, which on the way to oneself costs and brings nothing
+    (docs/decisions/0005). It must be said of the listening socket: one that has been paced stays.
+    """
+    with suppress(OSError):  # a system that leaves no choice
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, UNPACED)

@@ -8,7 +8,7 @@ import pytest
 
 from brokerd.config import BrokerConfig, parse
 from brokerd.security.tls import TlsError
-from brokerd.server.net.listeners import BindError, Listeners
+from brokerd.server.net.listeners import UNPACED, BindError, Listeners
 from tests.support.ports import free_port
 from tests.support.wire import is_open
 
@@ -79,3 +79,32 @@ async def test_one_that_was_closed_while_it_was_deaf_is_heard_no_more(listeners:
     listeners.hear("B")
     await asyncio.sleep(0)
     assert "B" not in listeners
+
+
+def _congestion_control(sock: socket.socket) -> bytes:
+    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
+async def test_who_comes_over_loopback_is_sent_to_without_pacing(host: str) -> None:
+    taken: list[socket.socket] = []
+    one = Listeners(lambda sock, name: taken.append(sock.accept()[0]))
+    one.open(config(f"A://{host}:0"))
+    one.accept()
+    with socket.create_connection((host.strip("[]"), one.ports["A"])):
+        async with asyncio.timeout(5):
+            while not taken:
+                await asyncio.sleep(0)
+        with taken[0] as sock:
+            assert _congestion_control(sock) == UNPACED
+    one.close()
+
+
+async def test_elsewhere_the_congestion_control_is_the_systems() -> None:
+    with socket.socket() as sock:
+        of_the_system = _congestion_control(sock)
+    one = Listeners(lambda sock, name: None)
+    one.open(config("A://0.0.0.0:0", "advertised.listeners=A://127.0.0.1:9\n"))
+    (sock,) = one._sockets.values()
+    assert _congestion_control(sock) == of_the_system
+    one.close()
