@@ -5,6 +5,7 @@ opens a page that is signed in.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -53,20 +54,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
-@pytest.fixture(scope="module")
-def site(_redis_process: RedisServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a running console."""
-    data = tmp_path_factory.mktemp("site")
-    environment = {
+def environment_of(data: Path) -> dict[str, str]:
+    return {
         "AERIE_DATA": str(data),
         "AERIE_SECRET_KEY_FILE": os.environ["AERIE_SECRET_KEY_FILE"],
         "REDIS_URL": settings.REDIS_URL,
         "DJANGO_SETTINGS_MODULE": "console.settings",
     }
+
+
+@pytest.fixture(scope="session")
+def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of a new site, to be copied."""
+    data = tmp_path_factory.mktemp("seeded")
     command = [sys.executable, "manage.py", "shell", "-v0", "-c", SEED]
-    subprocess.run(command, cwd=REPOSITORY, env=os.environ | environment, check=True)
+    subprocess.run(command, cwd=REPOSITORY, env=os.environ | environment_of(data), check=True)
+    return data
+
+
+@pytest.fixture(scope="module")
+def site(
+    seeded: Path, _redis_process: RedisServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The address of a running console."""
+    data = tmp_path_factory.mktemp("site")
+    shutil.copytree(seeded, data, dirs_exist_ok=True)
     begin()
-    with served(environment, data / "web.log") as url:
+    with served(environment_of(data), data / "web.log") as url:
         yield url
 
 
