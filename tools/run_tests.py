@@ -34,13 +34,22 @@ def run(halves: Sequence[Sequence[str]]) -> int:
                         [*PYTEST, *half], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT
                     )
                 )
+        code = _ended(running)
+        for log in logs:
+            sys.stdout.write(f"\n{log.read_text(errors='replace')}")
+    return code
+
+
+def _ended(running: Sequence["subprocess.Popen[bytes]"]) -> int:
+    """Waits for all; the exit code."""
+    interrupted = 0
+    while True:
         try:
             codes = [process.wait() for process in running]
         except KeyboardInterrupt:  # which all of them got; each stops its servers first
-            codes = [process.wait() and _INTERRUPTED for process in running]
-        for log in logs:
-            sys.stdout.write(f"\n{log.read_text(errors='replace')}")
-    return next((code for code in codes if code), 0)
+            interrupted = _INTERRUPTED
+        else:
+            return interrupted or next((code for code in codes if code), 0)
 
 
 if __name__ == "__main__":

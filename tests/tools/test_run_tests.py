@@ -1,5 +1,7 @@
 """The two halves that `make test` runs at the same time."""
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +28,30 @@ def test_what_both_say_is_shown_and_one_that_fails_is_a_failure(
     scripts = [[f"print({code} or 'well'); raise SystemExit({code})"] for code in codes]
     assert run_tests.run(scripts) == max(codes)
     assert capfd.readouterr().out.split() == [str(code or "well") for code in codes]
+
+
+def test_ctrl_c_is_waited_out_however_often(tmp_path: Path) -> None:
+    """It goes to all processes of the terminal; pytest first stops the servers it has started."""
+    deaf = "import os, signal, time; signal.signal(2, signal.SIG_IGN); there = os.path.exists;"
+    second = f"{deaf} open('on', 'w').close(); os.read(0, 1); print('the second')"
+    first = f"{deaf}\nwhile not there('on'): time.sleep(0.01)\nprint('on', flush=True); os.read(0, 1)"
+    program = (
+        "import sys; from pathlib import Path; from tools import run_tests as r;"
+        f" r.PYTEST, r.ROOT = (sys.executable, '-c'), Path({str(tmp_path)!r});"
+        f" sys.exit(r.run([[{first!r}], [{second!r}]]))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        text=True, start_new_session=True,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stdout.readline() == "on\n"
+    for _ in range(2):
+        os.killpg(process.pid, signal.SIGINT)
+    out, _ = process.communicate("\n\n", timeout=30)
+    assert process.returncode == 130
+    assert out.split() == ["the", "second"]
 
 
 def test_with_arguments_it_is_pytest_with_these() -> None:
