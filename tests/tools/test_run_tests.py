@@ -34,7 +34,9 @@ def test_ctrl_c_is_waited_out_however_often(tmp_path: Path) -> None:
     """It goes to all processes of the terminal; pytest first stops the servers it has started."""
     deaf = "import os, signal, time; signal.signal(2, signal.SIG_IGN); there = os.path.exists;"
     second = f"{deaf} open('on', 'w').close(); os.read(0, 1); print('the second')"
-    first = f"{deaf}\nwhile not there('on'): time.sleep(0.01)\nprint('on', flush=True); os.read(0, 1)"
+    first = (
+        f"{deaf}\nwhile not there('on'): time.sleep(0.01)\nprint('on', flush=True); os.read(0, 1)"
+    )
     program = (
         "import sys; from pathlib import Path; from tools import run_tests as r;"
         f" r.PYTEST, r.ROOT = (sys.executable, '-c'), Path({str(tmp_path)!r});"
