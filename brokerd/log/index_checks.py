@@ -9,6 +9,7 @@ import struct
 from typing import TYPE_CHECKING, Final
 
 from brokerd.log import names
+from brokerd.log.cold import require_cached
 from brokerd.log.damage import ends_whole
 from brokerd.log.offset_index import CorruptIndexError, OffsetIndex
 from brokerd.log.scan import header_at, is_intact, is_plausible
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from brokerd.log.segment import Segment
 
 _BASE_AND_MAGIC: Final = struct.Struct(">q8xb")
+_BASE_MAGIC_DELTA: Final = struct.Struct(">q8xb6xi")
 
 
 def begins_batch(fd: int, position_bytes: int, lowest: int, highest: int) -> bool:
@@ -29,6 +31,41 @@ def begins_batch(fd: int, position_bytes: int, lowest: int, highest: int) -> boo
         return False
     base_offset, magic = _BASE_AND_MAGIC.unpack(data)
     return bool(magic == MAGIC and lowest <= base_offset <= highest)
+
+
+def start_for(segment: "Segment", offset: int, *, patient: bool) -> int:
+    """A position where a batch begins from which on the one is found that holds `offset`.
+
+    Who reads on asks for the first offset of a batch that has an entry itself, so this entry is
+    looked at before the one below, whose batch is not needed then and may be on the disk only.
+    Raises ColdError, unless patient, where a header is; an entry that does not fit the data has the
+    index made anew. Raises OSError.
+    """
+    fd = segment.file.fd()
+    above = segment.index.entry_above(offset)
+    if above is not None:
+        last_offset, position = above
+        if not patient:
+            require_cached(segment, position)
+        if _holds(fd, position, offset, last_offset):
+            return position
+    position = segment.index.floor(offset)
+    if position:
+        if not patient:
+            require_cached(segment, position)
+        if not begins_batch(fd, position, segment.base_offset, offset):
+            segment.mend(f"{segment.file.path}: the index does not fit it at byte {position}")
+            return segment.index.floor(offset)
+    return position
+
+
+def _holds(fd: int, position_bytes: int, offset: int, last_offset: int) -> bool:
+    """Whether a batch that holds `offset` and ends at `last_offset` begins at a position."""
+    data = os.pread(fd, _BASE_MAGIC_DELTA.size, position_bytes)
+    if len(data) < _BASE_MAGIC_DELTA.size:
+        return False
+    base_offset, magic, delta = _BASE_MAGIC_DELTA.unpack(data)
+    return bool(magic == MAGIC and base_offset <= offset and base_offset + delta == last_offset)
 
 
 def load_offsets(segment: "Segment") -> OffsetIndex:

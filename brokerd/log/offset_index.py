@@ -116,6 +116,13 @@ class OffsetIndex:
         found = bisect_right(self._offsets, offset - self._base_offset)
         return self._positions[found - 1] if found else 0
 
+    def entry_above(self, offset: int) -> tuple[int, int] | None:
+        """(offset, position) of the first entry above an offset; None without one."""
+        found = bisect_right(self._offsets, offset - self._base_offset)
+        if found == len(self._offsets):
+            return None
+        return self._base_offset + self._offsets[found], self._positions[found]
+
     def boundary_at_most(self, position_bytes: int) -> int:
         """The greatest known start of a batch at or before a position; 0 when none is known."""
         found = bisect_right(self._positions, position_bytes)

@@ -294,12 +294,7 @@ class Segment:
             return page.positions[bisect_left(lasts, offset)]
         if self._index is None and not patient:
             require_cached_index(self)
-        position = self.index.floor(offset)
-        if position and not index_checks.begins_batch(
-            self.file.fd(), position, self.base_offset, offset
-        ):
-            self.mend(f"{self.file.path}: the index does not fit it at byte {position}")
-            position = self.index.floor(offset)
+        position = index_checks.start_for(self, offset, patient=patient)
         last = position - 1
         while position < self.size_bytes:
             if not patient:

@@ -171,3 +171,34 @@ def test_who_reads_on_finds_what_follows(tmp_path: Path) -> None:
     size_bytes = found.size_bytes
     found.release()
     wait_until(lambda: is_cached(found.fd, size_bytes, 1 << 20), "the next reply is there")
+
+
+def test_who_reads_on_needs_nothing_of_what_was_read_before(tmp_path: Path) -> None:
+    log = open_log(tmp_path, LARGE)
+    for _ in range(100):
+        log.append([batch(10, size=RECORD_BYTES)], 0, NOW_MS)
+    log = reopen(log)
+    found = read(log, 500, 1 << 20, patient=True)
+    read(log, 0, 100, patient=True).release()  # of the headers the latest page is kept
+    evict(tmp_path)
+    assert len(content(found)) == found.size_bytes
+    data = next(tmp_path.glob("*.log"))
+    in_memory = pages_in_memory(data)
+    again = read(log, 500, 1 << 20, patient=False)
+    again.release()
+    assert (again.position_bytes, again.size_bytes) == (found.position_bytes, found.size_bytes)
+    assert pages_in_memory(data) == in_memory
+
+
+def test_the_batch_that_an_entry_points_to_is_not_waited_for(tmp_path: Path) -> None:
+    log = open_log(tmp_path, LARGE)
+    for size_bytes in (9000, 3800, 9000):  # the second has an entry, and a page of its own
+        log.append([batch(size=size_bytes)], 0, NOW_MS)
+    log = reopen(log)
+    found = read(log, 2, 100, patient=True)
+    read(log, 0, 100, patient=True).release()
+    evict(tmp_path)
+    assert content(found)
+    with pytest.raises(ColdError) as cold:
+        read(log, 2, 100, patient=False)
+    cold.value.spot.release()
