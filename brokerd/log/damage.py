@@ -32,8 +32,7 @@ def sound_batches(segment: "Segment", index: OffsetIndex, position: int) -> Iter
 
     `index` may be wrong: of its entries those count that fit the data.
     """
-    end = segment.size_bytes  # which a rebuild changes
-    return _in_order(segment, index, _chain(segment, index, position, end))
+    return _in_order(segment, index, _chain(segment, index, position, segment.size_bytes))
 
 
 def up_to_damage(segment: "Segment", batches: Iterator[Placed]) -> Iterator[Placed]:

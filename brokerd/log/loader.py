@@ -190,10 +190,11 @@ def _recover_segment(segment: Segment, epochs: EpochCache) -> tuple[int, int, bo
             has_transactions = has_transactions or header.is_transactional
             yield position, header
 
-    segment.rebuild(intact())
-    if segment.size_bytes < file_bytes:
-        _cut(segment.file.fd(), segment.size_bytes)
-    return log_end, file_bytes - segment.size_bytes, has_transactions
+    end = segment.rebuild(intact())
+    if end < file_bytes:
+        _cut(segment.file.fd(), end)
+    segment.size_bytes = end
+    return log_end, file_bytes - end, has_transactions
 
 
 def _recover_aborted(

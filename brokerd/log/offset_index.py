@@ -104,9 +104,14 @@ class OffsetIndex:
         """What the entries take in memory."""
         return ENTRY_BYTES * len(self._offsets)
 
-    def append(self, last_offset: int, position_bytes: int) -> None:
+    def note(self, last_offset: int, position_bytes: int) -> None:
+        """Add an entry, in memory alone."""
         self._offsets.append(last_offset - self._base_offset)
         self._positions.append(position_bytes)
+
+    def append(self, last_offset: int, position_bytes: int) -> None:
+        """Add an entry; many at a time reach the file."""
+        self.note(last_offset, position_bytes)
         if len(self._offsets) - self._written >= PENDING_MAX:
             with suppress(OSError):  # they stay pending; the next roll or flush reports it
                 self.flush()

@@ -23,6 +23,7 @@ from brokerd.log import crash_points, damage, index_checks, names, txn_index
 from brokerd.log.cold import require_cached, require_cached_index
 from brokerd.log.files import make_empty
 from brokerd.log.header_page import NO_PAGE, read_page
+from brokerd.log.index_build import IndexBuild
 from brokerd.log.linux import reserve
 from brokerd.log.offset_index import CorruptIndexError, OffsetIndex
 from brokerd.log.open_files import LogFile, OpenFiles
@@ -193,10 +194,8 @@ class Segment:
         Or the data do not: then what the offset index knew behind the damage stays known.
         """
         logger.warning("%s; the indexes are made anew from the data", reason)
-        size_bytes = self.size_bytes
         known = self._index or OffsetIndex.salvage(self.path(names.INDEX), self.base_offset)
         self.rebuild(damage.sound_batches(self, known, 0))
-        self.size_bytes = size_bytes  # what is behind a damaged batch is there yet
 
     @property
     def aborted(self) -> list[AbortedTxn]:
@@ -214,29 +213,28 @@ class Segment:
         txn_index.write(self.path(names.TXN_INDEX), entries, start)
         self._aborted = entries
 
-    def rebuild(self, batches: Iterable[tuple[int, BatchHeader]]) -> None:
-        """Make both indexes, and their files, anew from the batches of the whole data file.
+    def rebuild(self, batches: Iterable[tuple[int, BatchHeader]]) -> int:
+        """Make both indexes, and their files, anew from the batches of the whole data file; returns
+        where the last of them ends. `size_bytes` stays: what is behind is there yet.
 
-        `size_bytes` becomes the end of the last of them; the file itself is not cut. A batch that
-        does not begin where the one before it ends gets an entry, without which nobody finds it.
+        Raises OSError: then all is as it was, unless only the files could not be written.
         """
-        self._index = OffsetIndex(self.path(names.INDEX), self.base_offset)
-        self._time_index = TimeIndex(self.path(names.TIME_INDEX), self.base_offset)
+        built = IndexBuild(
+            OffsetIndex(self.path(names.INDEX), self.base_offset),
+            TimeIndex(self.path(names.TIME_INDEX), self.base_offset), self.base_offset,
+        )  # fmt: skip
+        built.take(batches, self.index_interval_bytes)
+        self._index, self._time_index = built.index, built.time_index
         self.forget_page()
         self._memo.clear()
-        self.size_bytes = self.bytes_since_index = 0
-        self.largest_timestamp_ms = NO_TIMESTAMP
-        self.largest_timestamp_offset = self.base_offset
-        self.first_timestamp_ms = None
-        for position, header in batches:
-            if position > self.size_bytes:
-                self.size_bytes = position
-                self.bytes_since_index = self.index_interval_bytes + 1
-            self.account([(header.last_offset, header.size_bytes, header.max_timestamp)])
-        self._time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
-        self._index.replace_file()
-        self._time_index.replace_file()
+        self.bytes_since_index = built.bytes_since_index
+        self.largest_timestamp_ms = built.largest_timestamp_ms
+        self.largest_timestamp_offset = built.largest_timestamp_offset
+        self.first_timestamp_ms = built.first_timestamp_ms
         self._timestamps_known = True
+        built.index.replace_file()
+        built.time_index.replace_file()
+        return built.end
 
     def read_tail(self) -> int:
         """Learn what an append must know from the batches behind the last index entry.

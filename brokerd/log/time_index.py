@@ -103,14 +103,18 @@ class TimeIndex:
         """(timestamp, offset) of the last entry; (-1, base offset) when there is none."""
         return self._last_ms, self._base_offset + self._last_offset
 
-    def append(self, timestamp_ms: int, last_offset: int) -> None:
-        """Note a largest timestamp; one that has not risen is passed over."""
+    def note(self, timestamp_ms: int, last_offset: int) -> None:
+        """Add a largest timestamp, in memory alone; one that has not risen is passed over."""
         if timestamp_ms <= self._last_ms:
             return
         offset = last_offset - self._base_offset
         self._offsets.append(offset)  # first: it may not fit
         self._timestamps.append(timestamp_ms)
         self._last_ms, self._last_offset = timestamp_ms, offset
+
+    def append(self, timestamp_ms: int, last_offset: int) -> None:
+        """As `note`; many at a time reach the file."""
+        self.note(timestamp_ms, last_offset)
         if len(self._timestamps) >= PENDING_MAX:
             with suppress(OSError):  # they stay pending; the next roll or flush reports it
                 self.flush()
@@ -166,11 +170,7 @@ class TimeIndex:
         return b"".join(_ENTRY.pack(timestamp, offset) for timestamp, offset in entries)
 
     def replace_file(self) -> None:
-        """Have the file hold just these entries, whatever it held. Raises OSError."""
-        if self._written:
-            self.flush()
-            truncate(self._path, self._written * ENTRY_BYTES)
-            return
+        """Have the file hold just these entries, of which it has none yet. Raises OSError."""
         overwrite(self._path, self._encoded())
         self._written = len(self._timestamps)
         del self._timestamps[:]
