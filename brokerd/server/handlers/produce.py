@@ -23,7 +23,7 @@ from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_pr
 from brokerd.protocol.records import read_header
 from brokerd.server.handlers.produce_answers import ACKS_ALL, Pending, Placed
 from brokerd.server.handlers.produce_checks import check, look_inside, opens_batches
-from brokerd.server.handlers.produce_memo import ProduceMemo
+from brokerd.server.handlers.produce_memo import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
 
 if TYPE_CHECKING:
     from brokerd.log.append import AppendResult
@@ -36,14 +36,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ACKS = (-1, 0, 1)
-MEMOS_MAX = 10_000
 FIRST_USES_MAX = 32
 """Of more partitions at once those whose log is used for the first time are appended to in several
 turns of the loop."""
-MEMO_LENGTHS_MAX = 4
-"""Each length is looked up by itself; names of a topic's partitions have one."""
 _SIZE = Struct(">i")
-_PREFIX_AT = 12
 
 Dirty = dict["Partition", list[memoryview]]
 Outcomes = dict["Partition", "list[AppendResult] | tuple[Outcome, ...] | KafkaError"]
@@ -60,15 +56,13 @@ class ProduceRound:
     whose bytes stay where they are until then."""
 
     __slots__ = (
-        "_broker", "_dirty", "_generation", "_lengths", "_memos", "_queues", "_work", "waiting",
+        "_broker", "_dirty", "_memos", "_queues", "_work", "waiting",
     )  # fmt: skip
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self._queues = broker.appends
-        self._generation = broker.generation
-        self._memos: dict[bytes, ProduceMemo] = {}
-        self._lengths: set[int] = set()  # of the prefixes in _memos
+        self._memos = ProduceMemos()
         self._dirty: Dirty = {}
         self._work: dict[Partition, dict[int, Work]] = {}
         self.waiting: list[Any] = []  # of each: _Run or _One
@@ -96,7 +90,7 @@ class ProduceRound:
                 if not first:
                     self._dirty[memo.partition] = found
                 return behind, len(ids)
-            known = self._known(view, position + _PREFIX_AT)
+            known = self._memos.find(memo, buffer, position, end)
             if known is memo:
                 break
             if known is not None:
@@ -160,34 +154,14 @@ class ProduceRound:
         places = [self._place(request, wanted, header.api_version) for wanted in request.partitions]
         pending = Pending(header.api_version, header.correlation_id, request)
         self.waiting.append((connection, pending, places))
-        if request.prefix_end >= 0 and isinstance(places[0], tuple):
+        if 0 <= request.prefix_end <= MEMO_MAX_BYTES and isinstance(places[0], tuple):
             partition = places[0][0]
-            memo = ProduceMemo(
+            connection.produce_memo = memo = ProduceMemo(
                 bytes(frame[8 : request.prefix_end]), header.api_version,
                 self._broker.generation, request, partition,
                 opens_batches(self._broker.config, partition.log.config),
             )  # fmt: skip
-            self._remember(memo)
-            connection.produce_memo = memo
-
-    def _remember(self, memo: ProduceMemo) -> None:
-        """For all connections: a client that writes to many partitions comes back to each."""
-        length = len(memo.prefix)
-        full = len(self._memos) >= MEMOS_MAX
-        if full or memo.generation != self._generation:
-            self._generation = memo.generation
-            self._memos.clear()
-            self._lengths.clear()
-        if length in self._lengths or len(self._lengths) < MEMO_LENGTHS_MAX:
-            self._lengths.add(length)
-            self._memos[memo.prefix] = memo
-
-    def _known(self, view: memoryview, start: int) -> ProduceMemo | None:
-        for length in self._lengths:
-            memo = self._memos.get(bytes(view[start : start + length]))
-            if memo is not None:
-                return memo
-        return None
+            self._memos.add(memo, frame)
 
     def _place(self, request: ProduceRequest, wanted: PartitionRecords, version: int) -> Place:
         try:

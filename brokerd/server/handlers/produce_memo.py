@@ -8,13 +8,29 @@ from typing import TYPE_CHECKING
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.produce import ProduceRequest, ResponseTemplate
 from brokerd.protocol.records import is_plain
-from brokerd.protocol.versions import is_flexible
+from brokerd.protocol.versions import PRODUCE_VERSION_MAX, is_flexible
 from brokerd.server.handlers.produce_checks import codec_max
 
 if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
 
+MEMO_MAX_BYTES = 1024
+"""A request that is longer up to its records (a client id may have 32 KiB, and unknown tagged
+fields more) is looked at anew each time."""
+MEMOS_MAX = 10_000
+"""So many are kept for all connections together, which with the longest names take 35 MB;
+besides, each connection has one."""
 _LEGACY_SIZE = Struct(">i")
+_PREFIX_AT, _VERSION_AT = 12, 6
+_NAME_AT, _FLEXIBLE_NAME_AT = 20, 17
+"""Of the length of the topic's name, behind the version, if the client id is empty."""
+_COUNT_AND_INDEX_BYTES, _INDEX_BYTES = 8, 4
+_FLEXIBLE_FROM = next(v for v in range(PRODUCE_VERSION_MAX + 1) if is_flexible(ApiKey.PRODUCE, v))
+_CLIENT_AND_VERSION = Struct(">h4xh")
+_unpack_client = _CLIENT_AND_VERSION.unpack_from
+_unpack_name_size = Struct(">h").unpack_from
+_unpack_prefix = [Struct(f"{size}s").unpack_from for size in range(MEMO_MAX_BYTES + 1)]
+"""Half the time of a slice."""
 _unpack_head = Struct(">ihhi").unpack_from
 _unpack_size = _LEGACY_SIZE.unpack_from
 _FLEXIBLE_TAIL = b"\x00\x00\x00"
@@ -97,6 +113,62 @@ class ProduceMemo:
             ids.append(correlation_id)
             position = frame_end
         return position, ids
+
+
+class ProduceMemos:
+    """The memos of all connections: a client that writes to many partitions comes back to each."""
+
+    __slots__ = ("_by_prefix", "_generation")
+
+    def __init__(self) -> None:
+        self._by_prefix: dict[bytes, ProduceMemo] = {}
+        self._generation = -1
+
+    def add(self, memo: ProduceMemo, frame: memoryview) -> None:
+        """Keeps a memo of `frame`, which is without its size; those of another generation go."""
+        if memo.generation != self._generation or len(self._by_prefix) >= MEMOS_MAX:
+            self._generation = memo.generation
+            self._by_prefix.clear()
+        if _prefix_bytes(frame, _VERSION_AT - 4, len(frame)) == len(memo.prefix):
+            self._by_prefix[memo.prefix] = memo
+
+    def find(
+        self, last: ProduceMemo, buffer: bytearray, position: int, end: int
+    ) -> ProduceMemo | None:
+        """What the frame at `position` begins like; most often that is as long as the `last` one
+        of its connection."""
+        start = position + _PREFIX_AT
+        size = len(last.prefix)
+        if end - start >= size:
+            found = self._by_prefix.get(_unpack_prefix[size](buffer, start)[0])
+            if found is not None:
+                return found
+        size = _prefix_bytes(buffer, position + _VERSION_AT, end)
+        return self._by_prefix.get(_unpack_prefix[size](buffer, start)[0]) if size else None
+
+
+def _prefix_bytes(buffer: bytearray | memoryview, version_at: int, end: int) -> int:
+    """How long the prefix of a frame is if it is as all clients write it: no transactional id, no
+    tagged fields, one topic. Of any other frame it means nothing. 0 if it is too long or cut."""
+    if end - version_at < _CLIENT_AND_VERSION.size:
+        return 0
+    version, client_bytes = _unpack_client(buffer, version_at)
+    if client_bytes < 0:
+        client_bytes = 0
+    flexible = version >= _FLEXIBLE_FROM
+    name_at = version_at + client_bytes + (_FLEXIBLE_NAME_AT if flexible else _NAME_AT)
+    if name_at + 2 > end:
+        return 0
+    if not flexible:
+        prefix_end = name_at + 2 + _unpack_name_size(buffer, name_at)[0] + _COUNT_AND_INDEX_BYTES
+    else:
+        first, second = buffer[name_at], buffer[name_at + 1]  # the varint is one more
+        if first < 0x80:
+            prefix_end = name_at + first + 1 + _INDEX_BYTES
+        else:
+            prefix_end = name_at + 1 + (first & 0x7F | second << 7) + 1 + _INDEX_BYTES
+    size = prefix_end - version_at - (_PREFIX_AT - _VERSION_AT)
+    return size if 0 < size <= MEMO_MAX_BYTES and prefix_end <= end else 0
 
 
 def _compact_records(buffer: bytearray, view: memoryview, start: int, end: int) -> memoryview:
