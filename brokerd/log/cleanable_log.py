@@ -34,6 +34,7 @@ class CleanableLog(StoredLog):
     @tells_of_errors
     def _mend_aborted(self) -> None:
         loader.mend_aborted(list(self._segments), self.log_start_offset)
+        self._segments.forget_skips()
 
     def has_closed(self, bases: Sequence[int]) -> bool:
         """Whether these base offsets are those of neighbouring closed segments."""
