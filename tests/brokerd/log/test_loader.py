@@ -176,6 +176,22 @@ def test_half_done_work_is_finished_or_undone(tmp_path: Path) -> None:
     assert [record.offset for record in records(log)] == list(range(40))
 
 
+def test_a_swap_that_was_cut_short_by_a_crash_covers_what_is_behind_a_damaged_batch(
+    tmp_path: Path,
+) -> None:
+    """Compaction keeps a batch whose CRC is wrong as it is."""
+    log = filled(tmp_path)
+    log.close()
+    bases = [segment.base_offset for segment in log.segments()]
+    first, second = data_files(tmp_path)[:2]
+    cleaned = bytearray(first.read_bytes() + second.read_bytes())
+    cleaned[-1 - second.stat().st_size] ^= 1  # in the last record of the first
+    (tmp_path / f"{first.name}.swap").write_bytes(cleaned)
+    log = open_log(tmp_path, SMALL, clean=False, recovery_point=40)
+    assert [each.base_offset for each in log.segments()] == [bases[0], *bases[2:]]
+    assert log.segments()[0].size_bytes == len(cleaned)
+
+
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
