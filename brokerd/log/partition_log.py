@@ -221,9 +221,10 @@ class PartitionLog(CleanableLog):
 
     @tells_of_errors
     def max_timestamp_offset(self) -> tuple[int, int, int] | None:
-        """(offset, timestamp, leader epoch) of the record with the largest timestamp."""
+        """(offset, timestamp, leader epoch) of the record with the largest timestamp, also one that
+        was deleted and is there yet."""
         self.check_end()
-        return search.largest(self._segments, self.log_start_offset)
+        return search.largest(self._segments)
 
     def active_producers(self) -> dict[int, ProducerEntry]:
         """The producers that the log knows, by id. Raises KafkaError(KAFKA_STORAGE_ERROR)."""

@@ -5,6 +5,7 @@ the record, since a batch that lies inside must not make a log unsearchable.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from brokerd.errors import KafkaError
@@ -12,6 +13,7 @@ from brokerd.log.index_checks import confirm_timestamp, time_floor
 from brokerd.log.scan import is_intact
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
+from brokerd.log.time_index import NO_TIMESTAMP
 from brokerd.protocol.records import BatchHeader, Record, iter_records
 
 
@@ -48,21 +50,43 @@ def first_at_or_after(
     return None
 
 
-def largest(segments: SegmentList, log_start_offset: int) -> Found | None:
-    """The first record that has the largest timestamp of the log."""
-    best = max(segments, key=lambda segment: segment.largest_timestamp()[0])
-    if confirm_timestamp(best):
+def largest(segments: SegmentList) -> Found | None:
+    """The first record that has the largest timestamp of all that lie in the segments, be it before
+    the log start, as in Kafka (UnifiedLog.fetchOffsetByTimestamp)."""
+    for _ in range(len(segments) + 1):  # each may turn out to have another one
         best = max(segments, key=lambda segment: segment.largest_timestamp()[0])
-    timestamp_ms, offset = best.largest_timestamp()
-    if timestamp_ms < 0 or offset < log_start_offset:
-        return None
-    start = best.locate(offset)
-    for position, header in best.batches_from(start):
-        if header.max_timestamp >= timestamp_ms:
-            return _first_record(
-                best, position, header, lambda record: record.timestamp_ms >= timestamp_ms
-            )
+        if confirm_timestamp(best):
+            best = max(segments, key=lambda segment: segment.largest_timestamp()[0])
+        timestamp_ms, offset = best.largest_timestamp()
+        if timestamp_ms < 0:
+            return None
+        for position, header in best.batches_from(best.locate(offset)):
+            if header.max_timestamp >= timestamp_ms:
+                if not is_intact(best.file.fd(), position, header):
+                    break
+                return _first_record(best, position, header, partial(_is_since, timestamp_ms))
+        best.largest_timestamp_ms, best.largest_timestamp_offset = _largest_intact(best)
     return None
+
+
+def _is_since(timestamp_ms: int, record: Record) -> bool:
+    return record.timestamp_ms >= timestamp_ms
+
+
+def _largest_intact(segment: Segment) -> tuple[int, int]:
+    """(timestamp, offset) of the largest one of a batch whose bytes are right, where that which the
+    segment goes by is of one that is damaged."""
+    damaged: set[int] = set()
+    while True:
+        batches = (each for each in segment.batches_from(0) if each[0] not in damaged)
+        position, header = max(
+            batches, key=lambda each: each[1].max_timestamp, default=(0, None)
+        )  # the first of those that have it
+        if header is None:
+            return NO_TIMESTAMP, segment.base_offset
+        if is_intact(segment.file.fd(), position, header):
+            return header.max_timestamp, header.last_offset
+        damaged.add(position)
 
 
 def _first_record(

@@ -75,3 +75,47 @@ def test_a_batch_that_lies_inside_is_found_as_a_whole(tmp_path: Path) -> None:
     write_crc(lying)
     log.append([memoryview(lying)], 2, NOW_MS)
     assert log.max_timestamp_offset() == (4, NOW_MS + 9, 2)
+
+
+def test_the_largest_timestamp_is_told_until_its_record_is_gone_as_by_kafka(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    for late in (5, 9, 3, 4):
+        log.append([batch(timestamp_ms=NOW_MS + late)], 0, NOW_MS)
+    for start in (2, 4):
+        log.delete_records_before(start)
+        assert log.max_timestamp_offset() == (1, NOW_MS + 9, 0)
+    log.roll(NOW_MS)
+    assert log.apply_retention(NOW_MS, 4) == [0]
+    assert log.max_timestamp_offset() is None
+
+
+@pytest.mark.parametrize("index_lost", [True, False])
+@pytest.mark.parametrize(("high", "low"), [(1 << 50, 0), (0, 1 << 40)])
+def test_the_largest_timestamp_is_that_of_an_intact_batch(
+    tmp_path: Path, index_lost: bool, high: int, low: int
+) -> None:
+    """A timestamp that has become larger than all others, and the largest made smaller."""
+    log = open_log(tmp_path, SMALL)
+    count = 30
+    for number in range(count):
+        log.append([batch(size=100, timestamp_ms=NOW_MS + number)], 0, NOW_MS)
+    log.close()
+    first, last = (sorted(tmp_path.glob("*.log"))[at] for at in (0, -1))
+    if high:
+        flip_timestamps(first, 3, NOW_MS + 3 + high)
+    if low:
+        flip_timestamps(last, count - 1 - int(last.stem), NOW_MS - low)
+    if index_lost:
+        for path in tmp_path.glob("*.timeindex"):
+            path.unlink()
+    log = open_log(tmp_path, SMALL, recovery_point=count)
+    largest = count - 1 if high else count - 2
+    for _ in range(2):
+        assert log.max_timestamp_offset() == (largest, NOW_MS + largest, 0)
+
+
+def flip_timestamps(path: Path, number: int, timestamp_ms: int) -> None:
+    """Damages the largest timestamp of one of the batches, which have one size."""
+    data = bytearray(path.read_bytes())
+    struct.pack_into(">q", data, number * len(batch(size=100)) + 35, timestamp_ms)
+    path.write_bytes(data)
