@@ -2,7 +2,8 @@
 
 Format: a line `0` (version), a line with the number of entries, then one entry a line. Per log
 directory an entry is `topic partition offset`, in four files; per partition
-`leader-epoch-checkpoint` has `epoch start_offset`. Written to `<name>.tmp`, synced, renamed.
+`leader-epoch-checkpoint` has `epoch start_offset`. Written to `<name>.tmp`, synced, renamed, and the
+directory synced, as by Kafka (Utils.atomicMoveWithFallback).
 
 All that they say can be had from the logs again, only more slowly: whoever reads one that does not
 hold together says so and goes on as if it were not there.
@@ -16,7 +17,7 @@ from typing import Final
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT64_MAX
 from brokerd.log import crash_points
-from brokerd.log.files import read_whole
+from brokerd.log.files import read_whole, sync_directory
 
 RECOVERY_POINT: Final = "recovery-point-offset-checkpoint"
 LOG_START: Final = "log-start-offset-checkpoint"
@@ -62,7 +63,7 @@ def write_entries(path: Path | str, entries: Iterable[str], *, sync: bool = True
 
 
 def replace_file(path: Path | str, text: str, *, sync: bool = True) -> None:
-    """Replace a file by `text` in one step. Raises OSError."""
+    """Replace a file by `text` in one step; with `sync` it is durable then. Raises OSError."""
     temporary = f"{path}{TEMPORARY}"
     name = os.path.basename(path)
     crash_points.reached(f"before-{name}")
@@ -73,6 +74,8 @@ def replace_file(path: Path | str, text: str, *, sync: bool = True) -> None:
             os.fsync(file.fileno())
     crash_points.reached(f"{name}-written")
     os.replace(temporary, path)
+    if sync:
+        sync_directory(os.path.dirname(path))
     crash_points.reached(f"after-{name}")
 
 

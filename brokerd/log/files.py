@@ -1,5 +1,5 @@
 """Small files, made and read as a whole in fewer steps than `open` takes, since thousands of them
-are read when logs are used for the first time.
+are read when logs are used for the first time; and directories made durable.
 """
 
 import os
@@ -26,3 +26,18 @@ def read_whole(path: str | os.PathLike[str]) -> bytes:
 def make_empty(path: str) -> None:
     """Have an empty file there, whatever was there before. Raises OSError."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644))
+
+
+def sync_directory(path: str) -> None:
+    """Make durable which names there are in a directory: to sync a file says nothing of its own.
+
+    It waits for the disk. Raises OSError.
+    """
+    fd = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        error.filename = path
+        raise
+    finally:
+        os.close(fd)

@@ -38,11 +38,15 @@ class FlushJob:
         self._pinned: list[FileRange] = []
         self._paths: list[str] = []
         self._synced = False
+        has_new = False
         try:
             for segment in log.segments_between(log.recovery_point, up_to):
                 segment.flush_indexes()
                 self._pinned.append(segment.file.pin(0, 0))
                 self._paths += map(segment.path, names.INDEX_SUFFIXES)
+                has_new = has_new or segment.base_offset >= log.recovery_point
+            if has_new:  # whose names are not durable yet (LocalLog.flush)
+                self._paths.append(log.directory)
         except BaseException:
             self._release()
             raise
@@ -71,7 +75,7 @@ class FlushJob:
 
 
 def _sync(path: str) -> None:
-    """Sync a file by name; one that was deleted meanwhile needs none."""
+    """Sync a file or directory by name; one that was deleted meanwhile needs none."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

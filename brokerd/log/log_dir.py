@@ -5,7 +5,7 @@ Files beside the partitions' directories, as Kafka has them:
 - `meta.properties`: `version=0`, `broker.id`, `cluster.id`; another broker's directory is refused;
 - `.kafka_cleanshutdown`: `{"version":0,"brokerEpoch":N}`, written last at a clean stop and removed
   (`begin_load`) before anything is loaded, so that a crash while loading counts as unclean;
-- the three checkpoints of `checkpoints`, each for all partitions of the directory.
+- the four checkpoints of `checkpoints`, each for all partitions of the directory.
 
 `meta.properties` must be sound, or records might be taken for another broker's. The others are
 taken as missing where they are not, with a warning.
@@ -26,6 +26,7 @@ from uuid import UUID
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoints, crash_points, loader, names, topic_ids
 from brokerd.log.context import LogContext
+from brokerd.log.files import sync_directory
 
 logger = logging.getLogger(__name__)
 
@@ -181,7 +182,12 @@ def _lock(path: str) -> int:
 
 @crash_points.around("mark-remove")
 def _remove_mark(marker: Path) -> None:
-    marker.unlink(missing_ok=True)
+    """Durably: after a power cut it would vouch for what was written since."""
+    try:
+        marker.unlink()
+    except FileNotFoundError:
+        return
+    sync_directory(str(marker.parent))
 
 
 def _is_clean(marker: Path) -> bool:
