@@ -9,8 +9,7 @@ neighbour before them tell which; the records of that one cannot be found by the
 
 import logging
 from collections.abc import Iterator
-from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.offset_index import OffsetIndex
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
     from brokerd.log.segment import Segment
 
 logger = logging.getLogger(__name__)
+
+TOLD_MAX: Final = 100
+"""Of one segment the damaged batches that are named in the log."""
 
 Placed = tuple[int, BatchHeader]
 """Where in its file a batch begins, and its header."""
@@ -71,7 +73,7 @@ def behind(
             if _fits(segment, offset, at, end)
         )  # fmt: skip
         found = next(known, end)
-    _tell(segment.file.path, position, f"readers pass over all up to byte {found}")
+    _tell(segment, position, f"readers pass over all up to byte {found}")
     return found
 
 
@@ -119,7 +121,7 @@ def _chain(
         for at, header in walk_headers(fd, position, end):
             inside = _known_inside(segment, index, at, header, end)
             if inside:
-                _tell(segment.file.path, at, f"readers pass over all up to byte {inside}")
+                _tell(segment, at, f"readers pass over all up to byte {inside}")
                 last, position = at, inside
                 break
             yield at, header
@@ -201,10 +203,11 @@ def _is_believed(segment: "Segment", index: OffsetIndex, batch: Placed) -> bool:
 
 def _tell_of_offsets(segment: "Segment", batch: Placed) -> None:
     offset = batch[1].base_offset
-    _tell(segment.file.path, batch[0], f"it claims to begin at offset {offset}, which cannot be")
+    _tell(segment, batch[0], f"it claims to begin at offset {offset}, which cannot be")
 
 
-@cache
-def _tell(path: str, position: int, detail: str) -> None:
-    """Once: everyone who reads there comes by."""
-    logger.error("%s: the batch at byte %d is damaged: %s", path, position, detail)
+def _tell(segment: "Segment", position: int, detail: str) -> None:
+    """Once, as long as the segment is known: everyone who reads there comes by."""
+    if (position, detail) not in segment.told and len(segment.told) < TOLD_MAX:
+        segment.told |= {(position, detail)}
+        logger.error("%s: the batch at byte %d is damaged: %s", segment.file.path, position, detail)

@@ -47,7 +47,7 @@ class Segment:
         "_aborted", "_index", "_memo", "_page", "_time_index", "_timestamps_known", "base_offset",
         "bytes_since_index", "created_ms", "directory", "file", "first_timestamp_ms",
         "index_interval_bytes", "largest_timestamp_ms", "largest_timestamp_offset", "size_bytes",
-        "write_back_from",
+        "told", "write_back_from",
     )  # fmt: skip
 
     def __init__(
@@ -70,6 +70,7 @@ class Segment:
         self._time_index: TimeIndex | None = None
         self._memo: dict[int, int] = {}
         self._page = NO_PAGE
+        self.told: frozenset[tuple[int, str]] = frozenset()
 
     @classmethod
     def create(

@@ -236,6 +236,20 @@ def test_the_brokers_log_names_the_place(work: Path, caplog: pytest.LogCaptureFi
     manager.shutdown()
 
 
+def test_of_a_topic_made_anew_the_same_place_is_named_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for times in (1, 2):
+        fill(tmp_path)
+        damage_in(tmp_path, SEGMENT + 6, DAMAGES["a sector"])
+        manager = open_in(tmp_path)
+        assert found_at(the_log(manager), 2 * SEGMENT + 12)
+        path = tmp_path / "t-0" / f"{2 * SEGMENT:020d}.log"
+        assert caplog.text.count(f"{path}: the batch at byte {SIZE * 6} is damaged") == times
+        manager.delete("t", 0, NOW_MS)
+        manager.shutdown()
+
+
 def test_lost_data_behind_which_nothing_is_known_are_refused_as_kafka_does(work: Path) -> None:
     damage_in(work, 2 * SEGMENT - 2, lose(800))
     manager = open_in(work)
