@@ -2,8 +2,8 @@
 
 Format: a line `0` (version), a line with the number of entries, then one entry a line. Per log
 directory an entry is `topic partition offset`, in four files; per partition
-`leader-epoch-checkpoint` has `epoch start_offset`. Written to `<name>.tmp`, synced, renamed, and the
-directory synced, as by Kafka (Utils.atomicMoveWithFallback).
+`leader-epoch-checkpoint` has `epoch start_offset`. Written to `<name>.tmp`, synced, renamed, and
+the directory synced, as by Kafka (Utils.atomicMoveWithFallback).
 
 All that they say can be had from the logs again, only more slowly: whoever reads one that does not
 hold together says so and goes on as if it were not there.

@@ -98,11 +98,10 @@ class Housekeeping:
         else:
             self._flushable.pop(key, None)
 
-    def forget(self, key: Key, log: PartitionLog | None) -> None:
-        """A log is no more; None if it was never loaded. Where it started must not be taken for
-        that of a new one."""
+    def forget(self, key: Key, log: PartitionLog) -> None:
+        """A log is no more. Where it started must not be taken for that of a new one."""
         self._flushable.pop(key, None)
-        if log is None or log.starts_inside:
+        if log.starts_inside:
             self._recovery_points_due_ms = self._log_starts_due_ms = 0
 
     # -- retention ---------------------------------------------------------------------------------

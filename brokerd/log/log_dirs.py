@@ -33,8 +33,7 @@ class FailedDir(NamedTuple):
 
 class LogDirs:
     """See the module. `paths` are all of them, `live` those that serve, `offline` why others do
-    not, `lost` why partitions known to lie here are not served; of those that could not be loaded
-    `unloaded` has the directory. `of` has that of each log.
+    not, `lost` why partitions known to lie there are not served. `of` has the one of each log.
     """
 
     def __init__(self, paths: Sequence[str], broker_id: int, cluster_id: str | None = None) -> None:
@@ -43,7 +42,6 @@ class LogDirs:
         self.live: list[LogDir] = []
         self.offline: dict[str, str] = {}
         self.lost: dict[Key, str] = {}
-        self.unloaded: dict[Key, LogDir] = {}
         self.of: dict[Key, LogDir] = {}
         self._refuse_twice()
         try:
@@ -91,10 +89,6 @@ class LogDirs:
         keys = [key for key, there in self.of.items() if there is log_dir]
         for key in keys:
             del self.of[key]
-        unloaded = [key for key, there in self.unloaded.items() if there is log_dir]
-        for key in unloaded:
-            del self.unloaded[key]
-        for key in (*keys, *unloaded):
             self.lost[key] = f"its log directory {path} is offline"
         self._offline(path, reason, len(keys))
         return keys
@@ -119,18 +113,9 @@ class LogDirs:
         """A log is no more."""
         self.of.pop(key).partitions -= 1
 
-    def lose(self, key: Key, log_dir: LogDir, reason: str) -> None:
-        """A log lies there and could not be loaded."""
-        self.lost[key] = reason
-        self.unloaded[key] = log_dir
-
-    def remove_unloaded(self, key: Key) -> None:
-        """One that could not be loaded is no more."""
-        del self.lost[key], self.unloaded[key]
-
     def may_hold_unseen(self, key: Key) -> bool:
         """Whether the log of a partition may lie in one that is offline."""
-        return bool(self.offline) and key not in self.of and key not in self.unloaded
+        return bool(self.offline) and key not in self.of
 
     def require_seen(self, key: Key, *, is_new: bool) -> None:
         """Raises KafkaError(KAFKA_STORAGE_ERROR) for a partition whose log lies where it cannot be

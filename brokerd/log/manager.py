@@ -2,7 +2,7 @@
 
 Loading: lock every directory, see whether it was left cleanly, learn the settings of the topics to
 be recovered, then open each partition (with recovery where the stop was not clean). What is done by
-the clock is in `duties`. Slow disk work goes through `submit` (see `context.DiskJob`).
+the clock is in `housekeeping`. Slow disk work goes through `submit` (see `context.DiskJob`).
 
 A deleted partition is renamed at once and removed later; the log of an older topic of the same name
 is set aside as `-stray` for a partition that is new, never removed. An error of a disk, wherever it
@@ -87,7 +87,12 @@ class LogManager:
 
     def to_recover(self) -> set[str]:
         """The topics of which `load` will recover logs: all that a directory holds if it was not
-        left cleanly, else those that its checkpoint does not know."""
+        left cleanly, else those that its checkpoint does not know.
+
+        Not among them is a log that, by the checkpoint of a clean stop, ends before its last
+        segment begins (somebody put another checkpoint there): to know that takes a look at its
+        files. It is recovered with the defaults, which show in how fine its indexes are.
+        """
         found: set[str] = set()
         for log_dir in self.dirs.live:
             with suppress(OSError):  # `load` takes the directory offline
@@ -145,20 +150,15 @@ class LogManager:
                     "two logs: remove one of the two, that of the log directory which failed last"
                 )
             config = configs.get(key[0], self._defaults)
-            try:
-                loaded = loader.load(
-                    self._context,
-                    path,
-                    log_start_offset=log_starts.get(key, 0),
-                    recovery_point=recovery_points.get(key),
-                    clean=log_dir.was_clean,
-                    now_ms=now_ms,
-                    config=config,
-                )
-            except KafkaError as error:  # its data do not hold together where that cannot be mended
-                self.dirs.lose(key, log_dir, f"{path} cannot be loaded: {error.message}")
-                logger.error("%s; the other logs are served", self.dirs.lost[key])
-                continue
+            loaded = loader.load(
+                self._context,
+                path,
+                log_start_offset=log_starts.get(key, 0),
+                recovery_point=recovery_points.get(key),
+                clean=log_dir.was_clean,
+                now_ms=now_ms,
+                config=config,
+            )
             topic_id = self._topic_ids.of(key, path)
             self._add(log_dir, key, topic_id, config, loaded)
 
@@ -178,7 +178,7 @@ class LogManager:
         if context is None:
             context = self._contexts[path] = replace(
                 self._context,
-                on_failure=lambda error: self._disk_failed(path, error),
+                on_failure=lambda error: self._dir_failed(path, error),
                 on_cut=lambda: self.duties.save_recovery_points(path),
             )
         return context
@@ -230,7 +230,7 @@ class LogManager:
             try:
                 self._topic_ids.adopt(log, topic_id)
             except OSError as error:
-                raise self._disk_failed(log.directory, error) from error
+                raise self._dir_failed(log.directory, error) from error
             self.reconfigure(topic, partition, config)
             return log
         self.dirs.require_seen(key, is_new=is_new)
@@ -243,7 +243,7 @@ class LogManager:
                     ErrorCode.KAFKA_STORAGE_ERROR, f"{error.filename} is in the way: remove it"
                 ) from error
             except OSError as error:
-                told = self._disk_failed(log_dir.path, error)
+                told = self._dir_failed(log_dir.path, error)
             else:
                 return self._add(log_dir, key, topic_id, config, loaded)
         raise told
@@ -256,35 +256,14 @@ class LogManager:
             self._note_duties((topic, partition), config)
 
     def delete(self, topic: str, partition: int, now_ms: int) -> None:
-        """Rename a partition away; its files go after file.delete.delay.ms. Raises KafkaError.
-
-        So goes one that could not be loaded: it would be in the way of a new topic of that name.
-        """
+        """Rename a partition away; its files go after file.delete.delay.ms. Raises KafkaError."""
         log = self._logs.get((topic, partition))
         if log is None:
-            if (topic, partition) in self.dirs.unloaded:
-                self._delete_unloaded(topic, partition, now_ms)
             return
         name = names.deleted_directory(topic, partition, uuid4())
         path = f"{os.path.dirname(log.directory)}/{name}"
         self._set_aside(log, path)
         self._context.trash.add(path, now_ms + log.config.file_delete_delay_ms)
-        self._context.on_event("delete", {"topic": topic, "partition": partition})
-
-    def _delete_unloaded(self, topic: str, partition: int, now_ms: int) -> None:
-        log_dir = self.dirs.unloaded[topic, partition]
-        path = log_dir.partition_path(topic, partition)
-        renamed = f"{log_dir.path}/{names.deleted_directory(topic, partition, uuid4())}"
-        try:
-            _rename(path, renamed)
-        except FileNotFoundError:  # somebody has moved it away
-            pass
-        except OSError as error:
-            raise self._disk_failed(path, error) from error
-        else:
-            self._context.trash.add(renamed, now_ms + self._defaults.file_delete_delay_ms)
-        self.dirs.remove_unloaded((topic, partition))
-        self.duties.forget((topic, partition), None)
         self._context.on_event("delete", {"topic": topic, "partition": partition})
 
     def _set_aside(self, log: PartitionLog, path: str) -> None:
@@ -293,7 +272,7 @@ class LogManager:
             log.abandon()
             _rename(log.directory, path)
         except OSError as error:
-            raise self._disk_failed(log.directory, error) from error
+            raise self._dir_failed(log.directory, error) from error
         self.dirs.remove(key)
         self._forget(key)
 
@@ -304,7 +283,7 @@ class LogManager:
 
     # -- disks that fail ---------------------------------------------------------------------------
 
-    def _disk_failed(self, path: str, error: OSError) -> KafkaError:
+    def _dir_failed(self, path: str, error: OSError) -> KafkaError:
         """Note that the log directory at or above `path` cannot be trusted any more."""
         told = storage_error(error)
         log_dir = self.dirs.at(path)
@@ -315,8 +294,8 @@ class LogManager:
         return told
 
     def disk_failed(self, error: OSError) -> None:
-        """The file or directory that an error names could not be used."""
-        self._disk_failed(error.filename or "", error)
+        """As `_dir_failed`, for the log directory of the file that the error itself names."""
+        self._dir_failed(error.filename or "", error)
 
     def take_failed(self) -> list[FailedDir]:
         """Take the log directories offline whose disks have failed; call it outside of all else."""

@@ -1,4 +1,4 @@
-"""What is renamed, made or removed is durable, by a sync of its directory, before it is relied on."""
+"""What is renamed, made or removed is durable before it is relied on: its directory is synced."""
 
 import os
 from pathlib import Path

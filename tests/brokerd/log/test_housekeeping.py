@@ -182,7 +182,7 @@ def test_log_starts_of_a_directory_that_went_offline_are_left_alone(
     manager.all()[3].delete_records_before(2)
     manager.duties.save_log_starts(str(tmp_path), told.append)
     disk.work()
-    manager._disk_failed(str(tmp_path), OSError(errno.EIO, "Input/output error"))
+    manager._dir_failed(str(tmp_path), OSError(errno.EIO, "Input/output error"))
     manager.take_failed()
     manager.duties.save_log_starts(str(tmp_path), told.append)
     disk.work()

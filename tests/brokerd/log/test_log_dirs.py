@@ -4,13 +4,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import loader
-from brokerd.log.context import DiskJob, LogContext
+from brokerd.log.context import DiskJob
 from brokerd.log.housekeeping import DEFAULT_TIMES
 from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDirError
@@ -80,77 +78,6 @@ def test_a_directory_that_cannot_be_used_is_named_and_the_others_serve(
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
     assert manager.create("new", 0, TOPIC_ID, CONFIG, NOW_MS).directory == str(tmp_path / "a/new-0")
     manager.shutdown()
-
-
-def test_a_log_that_cannot_be_loaded_is_not_served_but_the_others_are(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    manager = start(tmp_path)
-    for partition in (0, 1):
-        manager.create("t", partition, TOPIC_ID, CONFIG, NOW_MS).append([batch()], 0, NOW_MS)
-    manager.shutdown()
-    load = loader.load
-
-    def refuses_one(context: LogContext, path: str, **settings: Any) -> loader.LoadedLog:
-        if path.endswith("t-1"):
-            raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "no batch at byte 7")
-        return load(context, path, **settings)
-
-    monkeypatch.setattr(loader, "load", refuses_one)
-    manager = start(tmp_path)
-    assert offsets_of(manager, 0) == [0]
-    assert "t-1 cannot be loaded: no batch at byte 7" in caplog.text
-    with pytest.raises(KafkaError, match="cannot be loaded") as caught:
-        manager.create("t", 1, TOPIC_ID, CONFIG, NOW_MS)
-    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
-    manager.shutdown()
-
-
-def refuse_load(context: LogContext, path: str, **settings: Any) -> loader.LoadedLog:
-    raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "no batch at byte 7")
-
-
-@pytest.mark.parametrize("is_there", [True, False])
-def test_a_log_that_cannot_be_loaded_goes_with_its_topic(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool
-) -> None:
-    manager = start(tmp_path)
-    log = manager.create("t", 0, TOPIC_ID, CONFIG, NOW_MS)
-    log.append([batch()], 0, NOW_MS)
-    log.append([batch()], 0, NOW_MS)
-    log.delete_records_before(1)
-    manager.shutdown()
-    with monkeypatch.context() as patch:
-        patch.setattr(loader, "load", refuse_load)
-        manager = start(tmp_path)
-    if not is_there:
-        (tmp_path / "t-0").rename(tmp_path / "elsewhere")
-    manager.delete("t", 0, NOW_MS)
-    assert len(list(tmp_path.glob("t-0.*-delete"))) == is_there
-    assert manager.create("t", 0, UUID(int=9), CONFIG, NOW_MS).log_end_offset == 0
-    manager.duties.tick_checkpoints(NOW_MS)
-    manager.duties.tick_delete(NOW_MS + CONFIG.file_delete_delay_ms)
-    assert not list(tmp_path.glob("*-delete"))
-    assert (tmp_path / "log-start-offset-checkpoint").read_text() == "0\n0\n"
-    manager.shutdown()
-    manager = start(tmp_path)
-    assert [log.topic_id for log in manager.all()] == [UUID(int=9)]
-    manager.shutdown()
-
-
-def test_a_log_that_cannot_be_loaded_goes_offline_with_its_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    manager = start(tmp_path)
-    manager.create("t", 0, TOPIC_ID, CONFIG, NOW_MS)
-    manager.shutdown()
-    monkeypatch.setattr(loader, "load", refuse_load)
-    manager = start(tmp_path)
-    manager._disk_failed(str(tmp_path), OSError(5, "Input/output error"))
-    manager.take_failed()
-    manager.delete("t", 0, NOW_MS)
-    assert (tmp_path / "t-0").exists()
-    assert "is offline" in manager.dirs.lost["t", 0]
 
 
 @pytest.mark.parametrize("spoil", [is_a_file, has_no_lock, does_not_say_whose_it_is])

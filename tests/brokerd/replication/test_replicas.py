@@ -1,15 +1,10 @@
 """What the cluster decides becomes partitions here."""
 
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
-import pytest
-
 from brokerd.clock import ManualClock
-from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import checkpoints, loader
-from brokerd.log.context import LogContext
+from brokerd.log import checkpoints
 from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from brokerd.replication.replicas import HIGH_WATERMARK_INTERVAL_MS, ReplicaManager
@@ -114,7 +109,7 @@ def test_a_failed_log_directory_ends_its_partitions_and_a_deletion_leaves_them_o
     (partition,) = replicas.all()
     heard = []
     partition.listeners[lambda partition: heard.append(partition.is_leader)] = None
-    logs._disk_failed(str(tmp_path), OSError(5, "Input/output error"))
+    logs._dir_failed(str(tmp_path), OSError(5, "Input/output error"))
     (failed,) = logs.take_failed()
     replicas.take_offline(failed.partitions, failed.reason)
     assert (heard, replicas.all()) == ([False], [])
@@ -122,30 +117,6 @@ def test_a_failed_log_directory_ends_its_partitions_and_a_deletion_leaves_them_o
     assert "is offline" in replicas.offline["t", 0]
     replicas.apply_states([], [("t", 0), ("t", 1)])
     assert list(replicas.offline) == [("t", 0)]
-    logs.shutdown()
-
-
-def test_a_partition_that_could_not_be_loaded_is_deleted_also_where_a_directory_is_offline(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    logs, replicas = start_again_with_records(tmp_path / "a")
-    logs.shutdown()
-    load = loader.load
-
-    def refuse(context: LogContext, path: str, **settings: Any) -> loader.LoadedLog:
-        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "no batch at byte 7")
-
-    monkeypatch.setattr(loader, "load", refuse)
-    logs = LogManager.open([str(tmp_path / "a"), str(tmp_path / "b")], 1, now_ms=NOW_MS)
-    monkeypatch.setattr(loader, "load", load)
-    replicas = ReplicaManager(logs, 1, ManualClock(NOW_MS))
-    logs._disk_failed(str(tmp_path / "b"), OSError(5, "Input/output error"))
-    logs.take_failed()
-    replicas.apply_states([state(2, leader=1, **ALONE)])
-    assert "cannot be loaded" in replicas.offline["t", 0]
-    anew = state(0, leader=1, topic_id=UUID(int=3), is_new=True, **ALONE)
-    replicas.apply_states([anew], [("t", 0)])
-    assert (replicas.offline, len(replicas.all())) == ({}, 1)
     logs.shutdown()
 
 
