@@ -160,6 +160,19 @@ class Router:
             times.other_bytes += others_bytes
         return position
 
+    def puts_off(self, connection: Connection, buffer: bytearray, position: int) -> bool:
+        """Whether the frame that begins at `position` would have to wait, were it whole: for what
+        is open, which holds the connection now, or until replies have been sent."""
+        _, api_key, version = FRAME_HEAD.unpack_from(buffer, position)
+        is_open = bool(connection.tasks_open)
+        if not (api_key == 0 and PRODUCE_VERSION_MIN <= version <= PRODUCE_VERSION_MAX):
+            if self._round.waiting:
+                self.turn.commit()  # whether its Produces are safe is known only then
+            is_open = is_open or bool(connection.produces_open)
+        if is_open:
+            connection.hold_until_done()
+        return is_open or connection.output.held_bytes > HELD_BYTES_MAX
+
     def refuse_size(self, size: int) -> str:
         """Why a frame of this size ends its connection: nothing can be answered to it."""
         if size >> 8 == TLS_HELLO:
@@ -226,9 +239,16 @@ class Router:
         since: Since,
     ) -> None:
         try:
-            frame = reply_frame(context, await answer)
-        except Exception as error:
-            frame = self._error_frame(context, request, error)
+            try:
+                frame = reply_frame(context, await answer)
+            except Exception as error:
+                frame = self._error_frame(context, request, error)
+        except BaseException as error:  # its reply will never come, nor any behind it
+            connection.close("an unexpected error in the broker")
+            if not isinstance(error, Exception):
+                raise
+            logger.exception("an answer of API %d could not be made", context.api_key)
+            frame = b""
         connection.deliver(slot, [frame])
         connection.tasks_open -= 1
         connection.go_on_if_done()

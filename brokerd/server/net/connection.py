@@ -9,7 +9,8 @@ of its own, into which the rest is received directly.
 Reading and serving stop while replies cannot be sent, or while those that wait and those behind
 them hold too much (`output.HELD_BYTES_MAX`): a client that does not read, or asks for ever more
 without waiting, costs that and one receive. What of a receive was not served is kept and served
-later.
+later. Behind a request that what follows has to wait for, a large frame is not begun: Kafka reads
+nothing then, and who only waits must not hold memory that others wait for.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Connection:
         self._buffers = network.buffers
         self._loop = asyncio.get_running_loop()
         self._head = b""
-        self._kept = False  # whole frames wait to be served: those in _head, or _frame
+        self._kept = False  # what is in _head is looked at before more is received
         self._frame: bytearray | None = None
         self._frame_size = 0
         self._filled = 0
@@ -179,9 +180,6 @@ class Connection:
         try:
             if self._frame is None:
                 self._receive()
-            elif self._kept:
-                self._serve_frame(self._frame)
-                self._kept = self._kept or bool(self._head)
             else:
                 self._receive_frame(self._frame)
         except Exception:
@@ -265,24 +263,18 @@ class Connection:
             return
         behind = max(0, count - room)
         self._serve_frame(frame)
-        if self._kept:
-            self._head = bytes(buffers.shared_view[start : start + behind])
-        elif behind and not self.closed:
+        if behind and not self.closed:
             self._parse(start, start + behind)
 
     def _serve_frame(self, frame: bytearray) -> None:
-        """A large frame that has arrived; kept whole while it must wait for what was produced."""
+        """A large frame that has arrived; where it would have to wait it was not begun."""
         self._frame = None
-        position = -1
         try:
             view = memoryview(frame)
-            position = self._router.frames(self, frame, view, 0, self._frame_size, may_wait=False)
+            if not self._router.frames(self, frame, view, 0, self._frame_size, may_wait=False):
+                raise RuntimeError("a large frame was received behind a request that waits")
         finally:
-            self._kept = position == 0 and not self.closed
-            if self._kept:
-                self._frame = frame
-            else:
-                self._buffers.give_back(frame)
+            self._buffers.give_back(frame)
 
     def _not_received(self, error: OSError) -> None:
         if not isinstance(error, (BlockingIOError, InterruptedError)):
@@ -318,8 +310,11 @@ class Connection:
         size = FRAME_SIZE.unpack_from(buffer, position)[0] + FRAME_SIZE.size
         if not SMALLEST_FRAME_BYTES <= size <= self._router.frame_bytes_max:
             self.end(self._router.refuse_size(size - FRAME_SIZE.size))
-        elif size <= rest or size <= SMALL_FRAME_BYTES:
+        elif size <= rest or size <= SMALL_FRAME_BYTES or rest < SMALLEST_FRAME_BYTES:
             self._kept = size <= rest  # whole: the router served others first
+            self._head = bytes(buffer[position:end])
+        elif self._router.puts_off(self, buffer, position):
+            self._kept = rest > SMALL_FRAME_BYTES  # leaves no room to receive
             self._head = bytes(buffer[position:end])
         else:
             frame = self._buffers.borrow(min(size, max(FIRST_BYTES_MAX, rest)))
@@ -375,6 +370,7 @@ class Connection:
         """Closes when all that was asked before is answered; nothing more is served."""
         self.tasks_open += 1
         self.hold_until_done()
+        self._drop_frame()
         self.output.add_parts([End(reason)])
         if not self._receiving:
             self.flush()
@@ -392,8 +388,11 @@ class Connection:
         for parked in tuple(self.parked):
             parked.cancel()
         self.output.clear()
+        self._drop_frame()
+        self._socket.close()
+        self._network.forget(self)
+
+    def _drop_frame(self) -> None:
         if self._frame is not None:
             self._buffers.give_back(self._frame)
             self._frame = None
-        self._socket.close()
-        self._network.forget(self)

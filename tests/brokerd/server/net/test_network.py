@@ -16,7 +16,7 @@ from brokerd.config import parse
 from brokerd.server.net import network as network_module
 from brokerd.server.net.connection import Connection
 from brokerd.server.net.network import STALLED_S, Network
-from brokerd.server.net.output import HELD_BYTES_MAX, OutputQueue
+from brokerd.server.net.output import OutputQueue
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlisteners=PLAINTEXT://127.0.0.1:0\n"
 
@@ -25,7 +25,7 @@ def router() -> Any:
     """It serves nothing."""
     return SimpleNamespace(
         receive_bytes_max=1 << 16, frame_bytes_max=1 << 20, frames=lambda *_: 0,
-        turn=SimpleNamespace(begin=lambda: None), holds_receives=False,
+        turn=SimpleNamespace(begin=lambda: None), holds_receives=False, puts_off=lambda *_: False,
         metrics=SimpleNamespace(received_bytes=0, requests=0),
         times=SimpleNamespace(receive_ends=lambda *_: None),
     )  # fmt: skip
@@ -109,14 +109,14 @@ async def test_a_half_sent_frame_that_the_broker_reads_no_further_does_not_stand
     network: Network,
 ) -> None:
     with connected_while_memory_is_short(network) as (connection, theirs):
-        slot = connection.output.reserve(HELD_BYTES_MAX)
         theirs.sendall((200_000).to_bytes(4, "big") + bytes(100))
         connection._on_readable()
         assert connection.holds_frame
+        connection.hold()  # as while a queue is full
         connection.active_at -= 2 * STALLED_S
         network._end_stalled()
         assert not connection.closed, "it is the broker that does not read"
-        connection.deliver(slot, [b"a reply"])
+        connection.let_go()
         network._end_stalled()
         assert not connection.closed, "its turn has just begun"
         connection.active_at -= 2 * STALLED_S

@@ -1,0 +1,184 @@
+"""Requests that wait and what is sent behind them, over real sockets, with handlers of our own."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from brokerd.clock import SystemClock
+from brokerd.config import parse
+from brokerd.metrics import BrokerMetrics
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import encode_request
+from brokerd.server import router as router_module
+from brokerd.server.append_queues import AppendQueues
+from brokerd.server.net import network as network_module
+from brokerd.server.net.network import Network
+from brokerd.server.request_times import RequestTimes
+from brokerd.server.router import Router
+from tests.support.pki import Authority
+
+FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nqueued.max.request.bytes=4000000\n"
+LARGE_BYTES = 2_500_000
+PIECE_BYTES = 4096
+
+
+def join(metadata_bytes: int = 0) -> bytes:
+    protocols = [{"name": "range", "metadata": bytes(metadata_bytes)}]
+    fields = {
+        "group_id": "g", "session_timeout": 30_000, "rebalance_timeout": 2**31 - 1,
+        "member_id": "", "protocol_type": "consumer", "protocols": protocols,
+    }  # fmt: skip
+    return encode_request(ApiKey.JOIN_GROUP, 2, fields, 1, "c")
+
+
+HEARTBEAT = encode_request(
+    ApiKey.HEARTBEAT, 0, {"group_id": "g", "generation_id": 1, "member_id": "m"}, 3, "c"
+)
+JOINED = {
+    "error_code": 0, "generation_id": 1, "protocol_name": "", "leader": "", "member_id": "",
+    "members": [],
+}  # fmt: skip
+
+
+class Bench:
+    """A network and a router: a JoinGroup waits until it `may_join`, a Heartbeat does not."""
+
+    def __init__(self, directory: Path, protocol: str) -> None:
+        text = FILE + f"listeners={protocol}://127.0.0.1:0\n"
+        self._tls: ssl.SSLContext | None = None
+        if protocol == "SSL":
+            issued = Authority("tests").issue("broker")
+            (directory / "broker.pem").write_text(issued.key + issued.chain)
+            text += f"ssl.keystore.type=PEM\nssl.keystore.location={directory}/broker.pem\n"
+            text += "security.inter.broker.protocol=SSL\n"
+            self._tls = ssl.create_default_context()
+            self._tls.check_hostname = False
+            self._tls.verify_mode = ssl.CERT_NONE
+        config, metrics, clock = parse(text), BrokerMetrics(), SystemClock()
+        self.network = Network(config)
+        broker: Any = SimpleNamespace(
+            metrics=metrics, times=RequestTimes(metrics, 1.0), config=config, generation=0,
+            clock=clock, appends=AppendQueues(clock, self.network.buffers),
+        )  # fmt: skip
+        self.may_join = asyncio.Event()
+        self.joined: list[int] = []
+        handlers: dict[int, Any] = {
+            ApiKey.JOIN_GROUP: self._join, ApiKey.HEARTBEAT: lambda *_: {"error_code": 0},
+        }  # fmt: skip
+        self.network.open(config)
+        (self._port,) = self.network.listeners.ports.values()
+        self.network.accept(Router(broker, handlers))
+        self._writers: list[asyncio.StreamWriter] = []
+
+    async def _join(self, _broker: Any, _context: Any, request: Any) -> Any:
+        self.joined.append(len(request.protocols[0].metadata))
+        await self.may_join.wait()
+        return JOINED
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._port, ssl=self._tls)
+        self._writers.append(writer)
+        return reader, writer
+
+    def close(self) -> None:
+        for writer in self._writers:
+            writer.transport.abort()
+        self.network.close()
+
+
+@pytest.fixture(params=["PLAINTEXT", "SSL"])
+async def bench(request: Any, tmp_path: Path) -> AsyncIterator[Bench]:
+    one = Bench(tmp_path, request.param)
+    yield one
+    one.close()
+
+
+async def answer(reader: asyncio.StreamReader) -> bytes:
+    async with asyncio.timeout(10):
+        size = int.from_bytes(await reader.readexactly(4), "big")
+        return await reader.readexactly(size)
+
+
+async def until(condition: Any) -> None:
+    async with asyncio.timeout(10):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
+@pytest.mark.parametrize("together", [8, PIECE_BYTES, 200_000])
+async def test_what_is_sent_behind_a_request_that_waits_takes_no_memory_from_others(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, together: int
+) -> None:
+    monkeypatch.setattr(network_module, "STALLED_S", 0.2)
+    patient = []
+    large = join(LARGE_BYTES)
+    for number in range(2):
+        reader, writer = await bench.connect()
+        writer.write(join() + large[:together])
+        await until(lambda: len(bench.joined) == number + 1)
+        writer.write(large[together:])
+        patient.append(reader)
+    reader, writer = await bench.connect()
+    for _ in range(20):  # what the others have sent is received meanwhile, if it is
+        writer.write(HEARTBEAT)
+        assert await answer(reader)
+    assert bench.network.buffers.loaned_bytes == 0
+    assert len(bench.network.connections) == 3
+    bench.may_join.set()
+    for reader in patient:
+        assert await answer(reader)
+        assert await answer(reader)
+    assert bench.joined == [0, 0, LARGE_BYTES, LARGE_BYTES]
+    assert bench.network.buffers.loaned_bytes == 0
+
+
+async def test_behind_produces_that_are_not_safe_yet_no_other_large_request_is_received(
+    bench: Bench,
+) -> None:
+    bench.may_join.set()
+    reader, writer = await bench.connect()
+    writer.write(HEARTBEAT)
+    assert await answer(reader)
+    (connection,) = bench.network.connections
+    connection.produces_open += 1
+    large = join(LARGE_BYTES)
+    writer.write(large[:PIECE_BYTES])
+    await until(lambda: not connection.awaits_client)
+    writer.write(large[PIECE_BYTES:])
+    assert not connection.holds_frame
+    connection.produces_open -= 1
+    connection.go_on_if_done()
+    assert await answer(reader)
+    assert bench.joined == [LARGE_BYTES]
+
+
+async def test_what_ends_a_connection_takes_no_more_of_a_large_request(bench: Bench) -> None:
+    reader, writer = await bench.connect()
+    writer.write(HEARTBEAT + join(LARGE_BYTES)[:PIECE_BYTES])
+    assert await answer(reader)
+    (connection,) = bench.network.connections
+    assert connection.holds_frame
+    connection.output.reserve()  # a long poll
+    connection.end("a Produce with acks=0 failed")
+    assert bench.network.buffers.loaned_bytes == 0
+
+
+@pytest.mark.parametrize("failure", [RuntimeError("no such field"), asyncio.CancelledError()])
+async def test_a_request_whose_answer_cannot_be_made_ends_its_connection(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, failure: BaseException
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise failure
+
+    monkeypatch.setattr(router_module, "reply_frame", fail)
+    monkeypatch.setattr(router_module, "error_frame", fail)
+    bench.may_join.set()
+    reader, writer = await bench.connect()
+    writer.write(join())
+    async with asyncio.timeout(10):
+        assert await reader.read(1) == b""
