@@ -368,6 +368,8 @@ class Connection:
 
     def end(self, reason: str) -> None:
         """Closes when all that was asked before is answered; nothing more is served."""
+        if self._router.holds_receives:
+            self._router.turn.commit()  # its Produces may be among those that wait for the turn
         self.tasks_open += 1
         self.hold_until_done()
         self._drop_frame()

@@ -21,6 +21,7 @@ from tests.support.wire import Wire
 
 CLIENTS = 24
 V = 8
+BAD_SIZE = b"\xff\xff\xff\xff"
 FITS_BYTES = 60_000  # a socket holds as much of what its broker does not read yet
 _numbers = count()
 
@@ -280,3 +281,16 @@ def test_bad_batches_among_good_ones_are_refused_and_cost_nobody_a_record(
     found = {topic: values(wires[0], topic) for topic in names}
     assert {place: found[place[0]][place[1]] for place in told} == told
     assert sum(map(len, found.values())) == len(told) + 4 * CLIENTS
+
+
+def test_what_ends_a_connection_comes_after_the_answers_that_the_others_have_too(
+    broker: Brokerd, wires: list[Wire], topic: str
+) -> None:
+    get_known(wires, topic)
+    with hung(broker.process):
+        for number, wire in enumerate(wires):
+            asked = ApiKey.PRODUCE, V, produce(topic, b"%d" % number)
+            wire.send(encode_request(*asked, 1, "wire") + BAD_SIZE)
+    offsets = [offset_told(wire.answer(ApiKey.PRODUCE, V)) for wire in wires]
+    assert sorted(offsets) == list(range(CLIENTS, 2 * CLIENTS))
+    assert all(wire.is_closed() for wire in wires)
