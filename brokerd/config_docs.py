@@ -70,7 +70,8 @@ BROKER_DOCUMENTATION: Final[Mapping[str, str]] = {
     "any more are forgotten.",
     "producer.id.expiration.ms": "How long an idempotent producer that writes nothing is "
     "remembered.",
-    "queued.max.request.bytes": "The memory for requests that have arrived in part.",
+    "queued.max.request.bytes": "The memory for large requests that are being received and for "
+    "batches that wait to be looked into.",
     "replica.high.watermark.checkpoint.interval.ms": "How often high watermarks are written down.",
     "replica.lag.time.max.ms": "How long a replica may be behind before it is out of sync.",
     "socket.receive.buffer.bytes": "The receive buffer of a socket; -1 leaves it to the system.",

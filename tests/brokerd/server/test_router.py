@@ -120,7 +120,7 @@ async def test_what_is_sent_behind_a_request_that_waits_takes_no_memory_from_oth
     for number in range(2):
         reader, writer = await bench.connect()
         writer.write(join() + large[:together])
-        await until(lambda: len(bench.joined) == number + 1)
+        await until(lambda number=number: len(bench.joined) == number + 1)
         writer.write(large[together:])
         patient.append(reader)
     reader, writer = await bench.connect()
