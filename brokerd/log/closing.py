@@ -4,25 +4,25 @@ A few logs are synced one by one; for more, the file system is told to write eve
 (syncfs), since a thousand fsyncs are a thousand commits of its journal.
 """
 
+import os
 from collections.abc import Iterable
 from typing import Final
 
 from brokerd.errors import KafkaError
 from brokerd.log.context import storage_error
 from brokerd.log.linux import sync_filesystem
-from brokerd.log.log_dirs import LogDirs
 from brokerd.log.partition_log import PartitionLog
 
 SYNCED_SINGLY_MAX: Final = 16
 
 
-def close_all(logs: Iterable[PartitionLog], dirs: LogDirs) -> dict[str, str]:
+def close_all(logs: Iterable[PartitionLog]) -> dict[str, str]:
     """Close the logs; why it failed in a log directory, for those where it did."""
     failures: dict[str, str] = {}
     dirty: dict[str, list[PartitionLog]] = {}
     everything = list(logs)
     for log in everything:
-        path = dirs.of[log.topic, log.partition].path
+        path = os.path.dirname(log.directory)
         try:
             if log.finish_writing():
                 dirty.setdefault(path, []).append(log)

@@ -136,15 +136,6 @@ class LogDirs:
         """The cluster that they were used in; empty while they were in none."""
         return next((d.cluster_id for d in self.live if d.cluster_id), "")
 
-    def join(self, cluster_id: str) -> None:
-        """Note the cluster in each. Raises LogDirError for one of another cluster."""
-        for log_dir in list(self.live):
-            try:
-                log_dir.join(cluster_id)
-            except OSError as error:
-                self.fail(log_dir.path, f"meta.properties cannot be written: {error.strerror}")
-        self.require_one()
-
     def read(self, name: str) -> dict[Key, int]:
         """What the checkpoints of that name say."""
         found: dict[Key, int] = {}

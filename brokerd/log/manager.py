@@ -293,6 +293,16 @@ class LogManager:
         self.on_failing()
         return told
 
+    def join(self, cluster_id: str) -> None:
+        """Note the cluster in each log directory; one that cannot be written has failed. Raises
+        LogDirError for one of another cluster."""
+        for log_dir in self.dirs.live:
+            try:
+                log_dir.join(cluster_id)
+            except OSError as error:
+                told = self._dir_failed(log_dir.path, error)
+                logger.error("the cluster id could not be noted: %s", told.message)
+
     def disk_failed(self, error: OSError) -> None:
         """As `_dir_failed`, for the log directory of the file that the error itself names."""
         self._dir_failed(error.filename or "", error)
@@ -328,7 +338,7 @@ class LogManager:
 
         A directory in which a log cannot be closed is left unmarked: it is recovered next time.
         """
-        for path, reason in close_all(self._logs.values(), self.dirs).items():
+        for path, reason in close_all(self._logs.values()).items():
             self._failing.setdefault(path, reason)
         self.duties.write_checkpoints()  # before the marks, which vouch for them
         for log_dir in self.dirs.live:

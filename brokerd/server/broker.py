@@ -148,7 +148,7 @@ class Broker:
         await self._start_admin()
         await self.cluster.start()
         self.settings.require_listeners()
-        self.logs.dirs.join(self.cluster.image.cluster_id)
+        self.logs.join(self.cluster.image.cluster_id)
         self.logs.on_failing = self._plan_take_failed
         self._plan_take_failed()
         gc.freeze()  # what was loaded stays; the collector need not walk it again and again

@@ -95,7 +95,7 @@ def transactions(log: PartitionLog, tell: Tell) -> None:
 def life(directory: Path, tell: Tell) -> None:
     """Append, roll, sync, checkpoint, delete records, retain, cut, delete, stop, start again."""
     manager = LogManager.open([str(directory)], 1, now_ms=NOW_MS)
-    manager.dirs.join("cluster")
+    manager.join("cluster")
     first = Life(manager, 0, tell)
     first.append(8, 0)
     transactions(manager.create("t", 1, TOPIC_ID, CONFIG, NOW_MS), tell)

@@ -1,8 +1,11 @@
 """All logs of a broker: directories, stops, deletions."""
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -135,13 +138,40 @@ def test_another_brokers_directory_is_refused(tmp_path: Path, field: str) -> Non
 def test_a_cluster_learnt_later_is_noted_in_every_directory(tmp_path: Path) -> None:
     manager = start(tmp_path / "a", tmp_path / "b")
     assert manager.dirs.cluster_id == ""
-    manager.dirs.join("mine")
+    manager.join("mine")
     assert manager.dirs.cluster_id == "mine"
     for name in ("a", "b"):
         assert "cluster.id=mine\n" in (tmp_path / name / "meta.properties").read_text()
     with pytest.raises(LogDirError, match="another cluster"):
-        manager.dirs.join("other")
+        manager.join("other")
     manager.shutdown()
+
+
+def test_a_directory_that_cannot_note_its_cluster_fails_like_any_other_with_its_logs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    manager = start(tmp_path / "a", tmp_path / "b")
+    fill(manager, "one")
+    fill(manager, "two")
+    full = manager.directory_of("two", 0)
+    assert full != manager.directory_of("one", 0)
+    replace_file = checkpoints.replace_file
+
+    def replace(path: Path, text: str, **options: Any) -> None:
+        if str(path) == f"{full}/meta.properties":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        replace_file(path, text, **options)
+
+    monkeypatch.setattr(checkpoints, "replace_file", replace)
+    manager.join("mine")
+    (failed,) = manager.take_failed()
+    assert (failed.path, failed.partitions) == (full, [("two", 0)])
+    assert failed.reason == f"{full}/meta.properties: No space left on device"
+    assert [log.topic for log in manager.all()] == ["one"]
+    manager.duties.save_recovery_points(manager.dirs.live[0].path)
+    manager.shutdown()
+    assert (Path(manager.dirs.live[0].path) / ".kafka_cleanshutdown").exists()
+    assert not (Path(full or "") / ".kafka_cleanshutdown").exists()
 
 
 JUNK = [b"", b"junk\n", bytes(64), b"\xff\xfe\x00", b"0\n1\nt 0 many\n", b"0\nmany\n"]
