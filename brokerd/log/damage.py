@@ -9,7 +9,7 @@ neighbour before them tell which; the records of that one cannot be found by the
 
 import logging
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.offset_index import OffsetIndex
@@ -28,7 +28,30 @@ Placed = tuple[int, BatchHeader]
 """Where in its file a batch begins, and its header."""
 
 
-def sound_batches(segment: "Segment", index: OffsetIndex, position: int) -> Iterator[Placed]:
+class DataFile(Protocol):
+    """The file of a segment; `fd` raises OSError."""
+
+    @property
+    def path(self) -> str: ...
+
+    def fd(self) -> int: ...
+
+
+class Data(Protocol):
+    """What is asked of a segment; `told` is what was said of it in the log."""
+
+    base_offset: int
+    size_bytes: int
+    told: frozenset[tuple[int, str]]
+
+    @property
+    def file(self) -> DataFile: ...
+
+    @property
+    def highest_offset(self) -> int: ...
+
+
+def sound_batches(segment: Data, index: OffsetIndex, position: int) -> Iterator[Placed]:
     """The batches of a segment from a position on at which one begins, or should, without those
     that are damaged, of which one line in the log each tells. Raises OSError.
 
@@ -37,7 +60,7 @@ def sound_batches(segment: "Segment", index: OffsetIndex, position: int) -> Iter
     return _in_order(segment, index, _chain(segment, index, position, segment.size_bytes))
 
 
-def up_to_damage(segment: "Segment", batches: Iterator[Placed]) -> Iterator[Placed]:
+def up_to_damage(segment: Data, batches: Iterator[Placed]) -> Iterator[Placed]:
     """Batches whose CRCs are right, up to the first one whose offsets cannot be. Of two that
     overlap that is the earlier one if offsets are missing before it: no CRC guards a base offset.
     """
@@ -60,7 +83,7 @@ def up_to_damage(segment: "Segment", batches: Iterator[Placed]) -> Iterator[Plac
 
 
 def behind(
-    segment: "Segment", index: OffsetIndex, position: int, known_from: int, end: int
+    segment: Data, index: OffsetIndex, position: int, known_from: int, end: int
 ) -> int:
     """Where to go on behind something at a position that is no batch: the end of the data where
     nothing is known. `known_from` is where the last batch before it begins, whose length may be
@@ -77,7 +100,7 @@ def behind(
     return found
 
 
-def end_below(segment: "Segment", index: OffsetIndex, offset: int) -> tuple[int, int]:
+def end_below(segment: Data, index: OffsetIndex, offset: int) -> tuple[int, int]:
     """Where the last batch ends that ends before `offset`, or the first damaged one begins; and the
     offset behind what lies before. Raises OSError."""
     fd = segment.file.fd()
@@ -101,7 +124,7 @@ def ends_whole(segment: "Segment") -> bool:
     return end == segment.size_bytes
 
 
-def refuse_blank(segment: "Segment", position: int) -> None:
+def refuse_blank(segment: Data, position: int) -> None:
     """Raises KafkaError(CORRUPT_MESSAGE), as Kafka answers, where there is not even the claim of a
     batch; and OSError."""
     header = header_at(segment.file.fd(), position)
@@ -112,7 +135,7 @@ def refuse_blank(segment: "Segment", position: int) -> None:
 
 
 def _chain(
-    segment: "Segment", index: OffsetIndex, position: int, end: int
+    segment: Data, index: OffsetIndex, position: int, end: int
 ) -> Iterator[Placed]:
     """The batches that their lengths, or the index, lead to, whatever offsets they claim."""
     fd = segment.file.fd()
@@ -132,7 +155,7 @@ def _chain(
 
 
 def _known_inside(
-    segment: "Segment", index: OffsetIndex, at: int, header: BatchHeader, end: int
+    segment: Data, index: OffsetIndex, at: int, header: BatchHeader, end: int
 ) -> int:
     """Where another batch begins before a damaged one claims to end; 0 if none does."""
     known = next(index.entries_behind(at), None)
@@ -154,7 +177,7 @@ def _behind_length(fd: int, position: int, end: int) -> int:
     return following if following == end or is_batch else 0
 
 
-def _fits(segment: "Segment", last_offset: int, position: int, end: int) -> bool:
+def _fits(segment: Data, last_offset: int, position: int, end: int) -> bool:
     """Whether an index entry is one of a batch there. Kafka's may name a later batch's offset: it
     makes one entry for all that was appended together."""
     header = header_at(segment.file.fd(), position)
@@ -166,7 +189,7 @@ def _fits(segment: "Segment", last_offset: int, position: int, end: int) -> bool
 
 
 def _in_order(
-    segment: "Segment", index: OffsetIndex, batches: Iterator[Placed]
+    segment: Data, index: OffsetIndex, batches: Iterator[Placed]
 ) -> Iterator[Placed]:
     """Those batches whose offsets rise."""
     last_offset = segment.base_offset - 1
@@ -192,7 +215,7 @@ def _in_order(
         yield held
 
 
-def _is_believed(segment: "Segment", index: OffsetIndex, batch: Placed) -> bool:
+def _is_believed(segment: Data, index: OffsetIndex, batch: Placed) -> bool:
     """Whether nothing but the offsets of the batch behind it speaks against a batch."""
     position, header = batch
     known = index.offset_behind(position)
@@ -201,12 +224,12 @@ def _is_believed(segment: "Segment", index: OffsetIndex, batch: Placed) -> bool:
     return is_possible and is_first and is_intact(segment.file.fd(), position, header)
 
 
-def _tell_of_offsets(segment: "Segment", batch: Placed) -> None:
+def _tell_of_offsets(segment: Data, batch: Placed) -> None:
     offset = batch[1].base_offset
     _tell(segment, batch[0], f"it claims to begin at offset {offset}, which cannot be")
 
 
-def _tell(segment: "Segment", position: int, detail: str) -> None:
+def _tell(segment: Data, position: int, detail: str) -> None:
     """Once, as long as the segment is known: everyone who reads there comes by."""
     if (position, detail) not in segment.told and len(segment.told) < TOLD_MAX:
         segment.told |= {(position, detail)}

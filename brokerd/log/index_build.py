@@ -1,14 +1,24 @@
 """The indexes of a segment made anew from its batches.
 
 They are made aside, and no file is touched: a read that fails half-way (the disk, or no memory)
-must leave the segment as it was, with the end at which the next append is written.
+must leave the segment as it was, with the end at which the next append is written. That takes
+seconds for a large segment, so who may not wait has it done by another thread (`IndexSpot`).
 """
 
+import logging
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
+from brokerd.log import damage, names
 from brokerd.log.offset_index import OffsetIndex
 from brokerd.log.time_index import NO_TIMESTAMP, TimeIndex
 from brokerd.protocol.records import BatchHeader
+
+if TYPE_CHECKING:
+    from brokerd.log.open_files import FileRange
+    from brokerd.log.segment import Segment
+
+logger = logging.getLogger(__name__)
 
 
 class IndexBuild:
@@ -19,10 +29,13 @@ class IndexBuild:
         "largest_timestamp_offset", "time_index",
     )  # fmt: skip
 
-    def __init__(self, index: OffsetIndex, time_index: TimeIndex, base_offset: int) -> None:
-        """For two indexes in which nothing is yet."""
-        self.index = index
-        self.time_index = time_index
+    def __init__(self, directory: str, base_offset: int) -> None:
+        self.index = OffsetIndex(
+            names.segment_file(directory, base_offset, names.INDEX), base_offset
+        )
+        self.time_index = TimeIndex(
+            names.segment_file(directory, base_offset, names.TIME_INDEX), base_offset
+        )
         self.end = self.bytes_since_index = 0
         self.largest_timestamp_ms = NO_TIMESTAMP
         self.largest_timestamp_offset = base_offset
@@ -46,4 +59,65 @@ class IndexBuild:
                 self.bytes_since_index = 0
             self.bytes_since_index += header.size_bytes
             self.end = position + header.size_bytes
+
+    def finish(self) -> None:
+        """All is taken in: the last entry of the time index says the largest timestamp."""
         self.time_index.note(self.largest_timestamp_ms, self.largest_timestamp_offset)
+
+
+class IndexSpot:
+    """Indexes of a segment that are made anew in any thread, and taken over where logs are used.
+
+    See `cold.Spot`. `known` is what the offset index said, right or wrong.
+    """
+
+    __slots__ = ("_built", "_data", "_known", "_pinned", "_reason", "_segment")
+
+    def __init__(self, segment: "Segment", known: OffsetIndex, reason: str) -> None:
+        """Raises OSError."""
+        self._segment = segment
+        self._known = known
+        self._reason = reason
+        self._pinned = segment.file.pin(0, segment.size_bytes)
+        self._data = _PinnedData(segment, self._pinned)
+        self._built: IndexBuild | None = None
+
+    def warm(self) -> None:
+        """Read the data as they were. Raises OSError."""
+        logger.warning("%s; the indexes are made anew from the data", self._reason)
+        built = IndexBuild(self._segment.directory, self._segment.base_offset)
+        batches = damage.sound_batches(self._data, self._known, 0)
+        built.take(batches, self._segment.index_interval_bytes)
+        self._built = built
+
+    def release(self) -> None:
+        """Let the segment have them, unless it is another meanwhile. A second call does nothing."""
+        built, self._built = self._built, None
+        is_void = self._segment.is_abandoned or self._pinned.is_cut
+        self._pinned.release()
+        if built is None or is_void:
+            return
+        segment = self._segment
+        segment.told |= self._data.told
+        try:  # what was appended meanwhile is little
+            behind = damage.sound_batches(segment, self._known, self._data.size_bytes)
+            built.take(behind, segment.index_interval_bytes)
+            segment.take_over(built)
+        except OSError as error:  # whoever looks next is told
+            logger.warning("the indexes of %s cannot be written: %s", segment.file.path, error)
+
+
+class _PinnedData:
+    """The data of a segment up to where they end now, for another thread."""
+
+    def __init__(self, segment: "Segment", pinned: "FileRange") -> None:
+        self.base_offset = segment.base_offset
+        self.highest_offset = segment.highest_offset
+        self.size_bytes = segment.size_bytes
+        self.told = segment.told
+        self.file = self
+        self.path = segment.file.path
+        self._fd = pinned.fd
+
+    def fd(self) -> int:
+        return self._fd

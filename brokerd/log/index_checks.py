@@ -54,7 +54,8 @@ def start_for(segment: "Segment", offset: int, *, patient: bool) -> int:
         if not patient:
             require_cached(segment, position)
         if not begins_batch(fd, position, segment.base_offset, offset):
-            segment.mend(f"{segment.file.path}: the index does not fit it at byte {position}")
+            reason = f"{segment.file.path}: the index does not fit it at byte {position}"
+            segment.mend(reason, patient=patient)
             return segment.index.floor(offset)
     return position
 

@@ -20,10 +20,10 @@ from typing import Final
 
 from brokerd.limits import INT32_MAX
 from brokerd.log import crash_points, damage, index_checks, names, txn_index
-from brokerd.log.cold import require_cached, require_cached_index
+from brokerd.log.cold import ColdError, require_cached, require_cached_index
 from brokerd.log.files import make_empty
 from brokerd.log.header_page import NO_PAGE, read_page
-from brokerd.log.index_build import IndexBuild
+from brokerd.log.index_build import IndexBuild, IndexSpot
 from brokerd.log.linux import reserve
 from brokerd.log.offset_index import CorruptIndexError, OffsetIndex
 from brokerd.log.open_files import LogFile, OpenFiles
@@ -46,8 +46,8 @@ class Segment:
     __slots__ = (
         "_aborted", "_index", "_memo", "_page", "_time_index", "_timestamps_known", "base_offset",
         "bytes_since_index", "created_ms", "directory", "file", "first_timestamp_ms",
-        "index_interval_bytes", "largest_timestamp_ms", "largest_timestamp_offset", "size_bytes",
-        "told", "write_back_from",
+        "index_interval_bytes", "is_abandoned", "largest_timestamp_ms", "largest_timestamp_offset",
+        "size_bytes", "told", "write_back_from",
     )  # fmt: skip
 
     def __init__(
@@ -70,6 +70,7 @@ class Segment:
         self._time_index: TimeIndex | None = None
         self._memo: dict[int, int] = {}
         self._page = NO_PAGE
+        self.is_abandoned = False
         self.told: frozenset[tuple[int, str]] = frozenset()
 
     @classmethod
@@ -95,8 +96,7 @@ class Segment:
     # -- writing ---------------------------------------------------------------------------------
 
     def reserve(self, size_bytes: int) -> None:
-        """Reserve space for a segment of this size; the file does not get longer. Raises OSError.
-        """
+        """Reserve space of this size; the file does not get longer. Raises OSError."""
         reserve(self.file.fd(), size_bytes)
 
     def give_back_reserve(self) -> None:
@@ -155,12 +155,14 @@ class Segment:
 
     @property
     def index(self) -> OffsetIndex:
-        if self._index is None:
-            try:
-                self._index = index_checks.load_offsets(self)
-            except CorruptIndexError as error:
-                self.mend(str(error))
-            self.hold_index()
+        return self._load_index(patient=True) if self._index is None else self._index
+
+    def _load_index(self, *, patient: bool) -> OffsetIndex:
+        try:
+            self._index = index_checks.load_offsets(self)
+        except CorruptIndexError as error:
+            self.mend(str(error), patient=patient)
+        self.hold_index()
         assert self._index is not None
         return self._index
 
@@ -189,13 +191,16 @@ class Segment:
         if self._index is not None:
             self.file.hold(self._index.memory_bytes)
 
-    def mend(self, reason: str) -> None:
-        """Make both indexes anew, since they do not hold together. Raises OSError.
+    def mend(self, reason: str, *, patient: bool = True) -> None:
+        """Make both indexes anew, since they do not hold together. Raises OSError; ColdError unless
+        patient.
 
         Or the data do not: then what the offset index knew behind the damage stays known.
         """
-        logger.warning("%s; the indexes are made anew from the data", reason)
         known = self._index or OffsetIndex.salvage(self.path(names.INDEX), self.base_offset)
+        if not patient:
+            raise ColdError(IndexSpot(self, known, reason))
+        logger.warning("%s; the indexes are made anew from the data", reason)
         self.rebuild(damage.sound_batches(self, known, 0))
 
     @property
@@ -220,11 +225,14 @@ class Segment:
 
         Raises OSError: then all is as it was, unless only the files could not be written.
         """
-        built = IndexBuild(
-            OffsetIndex(self.path(names.INDEX), self.base_offset),
-            TimeIndex(self.path(names.TIME_INDEX), self.base_offset), self.base_offset,
-        )  # fmt: skip
+        built = IndexBuild(self.directory, self.base_offset)
         built.take(batches, self.index_interval_bytes)
+        self.take_over(built)
+        return built.end
+
+    def take_over(self, built: IndexBuild) -> None:
+        """Have these indexes, and their files. Raises OSError, with the indexes in memory."""
+        built.finish()
         self._index, self._time_index = built.index, built.time_index
         self.forget_page()
         self._memo.clear()
@@ -233,15 +241,13 @@ class Segment:
         self.largest_timestamp_offset = built.largest_timestamp_offset
         self.first_timestamp_ms = built.first_timestamp_ms
         self._timestamps_known = True
+        self.hold_index()
         built.index.replace_file()
         built.time_index.replace_file()
-        return built.end
 
     def read_tail(self) -> int:
-        """Learn what an append must know from the batches behind the last index entry.
-
-        Returns the offset after the last batch; -1 where the data does not end with a batch.
-        """
+        """Learn what an append must know from the batches behind the last index entry; returns the
+        offset after the last batch, -1 where the data does not end with a batch."""
         start = self.index.last_position
         self.largest_timestamp_ms, self.largest_timestamp_offset = self.time_index.last
         next_offset = self.base_offset
@@ -293,6 +299,7 @@ class Segment:
             return page.positions[bisect_left(lasts, offset)]
         if self._index is None and not patient:
             require_cached_index(self)
+            self._load_index(patient=False)
         position = index_checks.start_for(self, offset, patient=patient)
         last = position - 1
         while position < self.size_bytes:
@@ -377,9 +384,8 @@ class Segment:
 
     def abandon(self) -> None:
         """Forget everything that is not on disk yet, since the files are about to be renamed."""
-        self._aborted = None
-        self._index = None
-        self._time_index = None
+        self.is_abandoned = True
+        self._aborted = self._index = self._time_index = None
         self.file.close()
 
     def forget_page(self) -> None:
@@ -390,5 +396,4 @@ class Segment:
         self.forget_page()
         with suppress(OSError):  # the entries stay in memory; the next roll or flush reports it
             self.flush_indexes()
-            self._index = None
-            self._time_index = None
+            self._index = self._time_index = None
