@@ -259,10 +259,6 @@ class PartitionLog(CleanableLog):
         """What `browser.describe` goes by, in any thread."""
         return browser.glimpses(self._segments, self.log_end_offset)
 
-    def segments(self) -> list[browser.SegmentInfo]:
-        """The segments, oldest first, with their files. Raises KafkaError."""
-        return browser.describe(self.directory, self.glimpses())
-
     @tells_of_errors
     def index_size(self, base_offset: int, kind: browser.Kind) -> int:
         """How many entries one segment's index has."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import UUID
 
+from brokerd.log.browser import SegmentInfo, describe
 from brokerd.log.context import Detail, LogContext
 from brokerd.log.loader import load
 from brokerd.log.log_config import LogConfig
@@ -72,6 +73,11 @@ def reopen(log: PartitionLog, *, clean: bool = True) -> PartitionLog:
         Path(log.directory), log.config, clean=clean, log_start_offset=log.log_start_offset,
         recovery_point=log.recovery_point,
     )  # fmt: skip
+
+
+def segments_of(log: PartitionLog) -> list[SegmentInfo]:
+    """The segments, oldest first, with their files."""
+    return describe(log.directory, log.glimpses())
 
 
 def headers(log: PartitionLog, offset: int = 0, max_bytes: int = 1 << 20) -> Iterator[BatchHeader]:

@@ -9,7 +9,7 @@ from brokerd.log.browser import describe
 from brokerd.log.log_config import LogConfig
 from brokerd.log.offset_index import OffsetIndex
 from brokerd.log.partition_log import PartitionLog
-from tests.brokerd.log.support import NOW_MS, batch, headers, open_log, reopen
+from tests.brokerd.log.support import NOW_MS, batch, headers, open_log, reopen, segments_of
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def log(tmp_path: Path) -> PartitionLog:
 def test_segments_are_described_with_their_files(log: PartitionLog, restarted: bool) -> None:
     if restarted:
         log = reopen(log)
-    segments = log.segments()
+    segments = segments_of(log)
     assert [s.active for s in segments] == [False] * (len(segments) - 1) + [True]
     assert segments[0].base_offset == 0
     assert segments[-1].next_offset == 40
@@ -41,7 +41,7 @@ def test_segments_are_described_with_their_files(log: PartitionLog, restarted: b
 def test_segments_are_described_without_loading_their_indexes(
     log: PartitionLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = log.segments()
+    before = segments_of(log)
     log = reopen(log)
     loaded: list[str] = []
     load = OffsetIndex.load
@@ -51,7 +51,7 @@ def test_segments_are_described_without_loading_their_indexes(
         return load(path, base_offset, size_bytes)
 
     monkeypatch.setattr(OffsetIndex, "load", noting)
-    assert log.segments()[:-1] == before[:-1]
+    assert segments_of(log)[:-1] == before[:-1]
     assert [Path(path).name for path in loaded] == [f"{before[-1].base_offset:020d}.index"]
 
 
@@ -64,7 +64,7 @@ def test_segments_that_go_meanwhile_are_described_as_empty(log: PartitionLog) ->
 
 
 def test_index_entries_point_at_batches(log: PartitionLog) -> None:
-    first = log.segments()[0]
+    first = segments_of(log)[0]
     entries = log.index_entries(0, "offset", 0, 100)
     assert len(entries) == first.index_entries > 2
     for offset, position in entries:
@@ -80,7 +80,7 @@ def test_batches_are_listed_page_by_page(log: PartitionLog) -> None:
         seen += [found.header for found in page]
         assert all(found.crc_ok for found in page)
         position = page[-1].position_bytes + page[-1].header.size_bytes
-    assert seen == [h for h in headers(log) if h.base_offset < log.segments()[0].next_offset]
+    assert seen == [h for h in headers(log) if h.base_offset < segments_of(log)[0].next_offset]
 
 
 def test_a_damaged_batch_is_shown_as_such(log: PartitionLog, tmp_path: Path) -> None:

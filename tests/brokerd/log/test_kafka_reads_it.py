@@ -9,7 +9,7 @@ import pytest
 from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.compaction.support import COMPACTED, CompactedLog, Pair, keyed
-from tests.brokerd.log.support import NOW_MS, batch, batches, headers, open_log, reopen
+from tests.brokerd.log.support import NOW_MS, batch, batches, headers, open_log, reopen, segments_of
 from tests.support.kafka import dump_of_log
 
 CONFIG = LogConfig(segment_bytes=60_000, index_interval_bytes=1000)
@@ -50,7 +50,7 @@ def fill(log: PartitionLog) -> None:
 def test_a_rolled_compressed_idempotent_log_is_clean_at_every_stage(tmp_path: Path) -> None:
     log = open_log(tmp_path, CONFIG)
     fill(log)
-    assert len(log.segments()) >= 3
+    assert len(segments_of(log)) >= 3
     live = assert_clean(tmp_path, log)
     assert "compresscodec: zstd" in live
     assert "producerId: 4000" in live
@@ -70,7 +70,7 @@ def test_recovered_truncated_and_replicated_logs_are_clean(tmp_path: Path) -> No
     leader = open_log(tmp_path / "leader", CONFIG)
     fill(leader)
     recovered = reopen(leader, clean=False)
-    last = recovered.segments()[-1]
+    last = segments_of(recovered)[-1]
     path = tmp_path / "leader" / f"{last.base_offset:020d}.log"
     with path.open("ab") as file:
         file.write(bytes(batch(size=500))[:100])
@@ -80,7 +80,7 @@ def test_recovered_truncated_and_replicated_logs_are_clean(tmp_path: Path) -> No
     follower = open_log(tmp_path / "follower", CONFIG)
     for group in batches(recovered):
         follower.append_replicated([group], NOW_MS)
-    follower.truncate_to(follower.segments()[-2].base_offset + 20)
+    follower.truncate_to(segments_of(follower)[-2].base_offset + 20)
     follower.close()
     assert_clean(tmp_path / "follower", follower)
 

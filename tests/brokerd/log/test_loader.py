@@ -11,7 +11,7 @@ from brokerd.log.context import LogContext
 from brokerd.log.loader import REPLAY_MAX
 from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
-from tests.brokerd.log.support import NOW_MS, Events, batch, open_log, records, reopen
+from tests.brokerd.log.support import NOW_MS, Events, batch, open_log, records, reopen, segments_of
 
 OUTSIDE_THE_CRC_BYTES = 16  # base offset, length and leader epoch, which no CRC guards
 SMALL = LogConfig(segment_bytes=2000, index_interval_bytes=200)
@@ -83,7 +83,7 @@ def test_recovery_ends_at_the_first_flipped_byte_and_removes_what_follows(tmp_pa
     assert data_files(tmp_path) == files[:2]
     kept = [record.offset for record in records(log)]
     assert kept == list(range(len(kept)))
-    assert log.segments()[1].base_offset < len(kept) < log.segments()[1].base_offset + 9
+    assert segments_of(log)[1].base_offset < len(kept) < segments_of(log)[1].base_offset + 9
     assert events[0][0] == "recovery"
     assert events[0][1]["truncated_bytes"]
     assert log.append([batch()], 5, NOW_MS)[0].base_offset == len(kept)
@@ -162,7 +162,7 @@ def test_a_log_that_ends_before_its_start_begins_empty_at_its_start(tmp_path: Pa
 def test_half_done_work_is_finished_or_undone(tmp_path: Path) -> None:
     log = filled(tmp_path)
     log.close()
-    bases = [segment.base_offset for segment in log.segments()]
+    bases = [segment.base_offset for segment in segments_of(log)]
     first, second, third = (tmp_path / f"{base:020d}.log" for base in bases[:3])
     (tmp_path / f"{third.name}.cleaned").write_bytes(b"unfinished")
     (tmp_path / f"{third.name}.swap").write_bytes(b"of an unfinished set")
@@ -172,7 +172,7 @@ def test_half_done_work_is_finished_or_undone(tmp_path: Path) -> None:
     log = open_log(tmp_path, SMALL, recovery_point=40)
     assert not list(tmp_path.glob("*.cleaned")) + list(tmp_path.glob("*.swap"))
     assert not list(tmp_path.glob("*.deleted"))
-    assert [s.base_offset for s in log.segments()] == [bases[0], *bases[2:]]
+    assert [s.base_offset for s in segments_of(log)] == [bases[0], *bases[2:]]
     assert [record.offset for record in records(log)] == list(range(40))
 
 
@@ -182,14 +182,14 @@ def test_a_swap_that_was_cut_short_by_a_crash_covers_what_is_behind_a_damaged_ba
     """Compaction keeps a batch whose CRC is wrong as it is."""
     log = filled(tmp_path)
     log.close()
-    bases = [segment.base_offset for segment in log.segments()]
+    bases = [segment.base_offset for segment in segments_of(log)]
     first, second = data_files(tmp_path)[:2]
     cleaned = bytearray(first.read_bytes() + second.read_bytes())
     cleaned[-1 - second.stat().st_size] ^= 1  # in the last record of the first
     (tmp_path / f"{first.name}.swap").write_bytes(cleaned)
     log = open_log(tmp_path, SMALL, clean=False, recovery_point=40)
-    assert [each.base_offset for each in log.segments()] == [bases[0], *bases[2:]]
-    assert log.segments()[0].size_bytes == len(cleaned)
+    assert [each.base_offset for each in segments_of(log)] == [bases[0], *bases[2:]]
+    assert segments_of(log)[0].size_bytes == len(cleaned)
 
 
 @settings(

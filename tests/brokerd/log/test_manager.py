@@ -17,7 +17,7 @@ from brokerd.log.log_dirs import LogDirs
 from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
 from tests.brokerd.log.managers import CONFIG, crash, fill, start
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, records
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, records, segments_of
 
 
 def test_logs_are_there_again_after_a_clean_stop(tmp_path: Path) -> None:
@@ -308,7 +308,7 @@ def test_after_a_clean_stop_one_small_file_of_each_partition_is_read_at_the_star
         log = manager.create("t", partition, TOPIC_ID, CONFIG, NOW_MS)
         for _ in range(30):
             log.append([batch(size=200)], 1, NOW_MS)
-        assert len(log.segments()) > 2
+        assert len(segments_of(log)) > 2
     manager.shutdown()
     opened = Opened()
     opened.is_recording = True

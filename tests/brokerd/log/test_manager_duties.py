@@ -8,7 +8,7 @@ from brokerd.log.context import DiskJob
 from brokerd.log.housekeeping import DEFAULT_TIMES, FLUSH_LOOK_MS, INITIAL_DELAY_MS, DutyTimes
 from brokerd.log.log_config import LogConfig
 from tests.brokerd.log.managers import CONFIG, crash, fill, start
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, segments_of
 
 
 def test_retention_comes_at_its_interval(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_roll_makes_the_closed_segment_durable_outside_the_loop(tmp_path: Path
     for job in jobs:
         job.run()
         job.finish()
-    assert log.recovery_point == log.segments()[-1].base_offset > 0
+    assert log.recovery_point == segments_of(log)[-1].base_offset > 0
     crash(manager)
 
 

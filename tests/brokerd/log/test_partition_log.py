@@ -26,6 +26,7 @@ from tests.brokerd.log.support import (
     open_log,
     records,
     reopen,
+    segments_of,
 )
 
 SMALL = LogConfig(segment_bytes=2000, index_interval_bytes=200)
@@ -129,7 +130,7 @@ def test_a_followers_empty_log_takes_a_first_batch_of_any_offset(tmp_path: Path)
     far = batch()
     struct.pack_into(">q", far, 0, 2**31 + 5)
     log.append_replicated([(read_header(far), far)], NOW_MS)
-    assert log.segments()[-1].base_offset == 2**31 + 5
+    assert segments_of(log)[-1].base_offset == 2**31 + 5
     log.close()
 
 
@@ -156,7 +157,7 @@ def file_size_limit(size_bytes: int) -> Iterator[None]:
 def test_a_write_that_does_not_fit_leaves_nothing_behind(tmp_path: Path, room_bytes: int) -> None:
     log = open_log(tmp_path)
     fill(log, 200)
-    path, size_bytes = log.segments()[0].files[1][0], log.size_bytes
+    path, size_bytes = segments_of(log)[0].files[1][0], log.size_bytes
     with file_size_limit(size_bytes + room_bytes), pytest.raises(KafkaError) as caught:
         log.append([batch(size=50, producer=(1, 0, 0)), batch(size=5000)], 0, NOW_MS)
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
@@ -172,7 +173,7 @@ def test_a_write_that_cannot_be_cut_back_is_overwritten(tmp_path: Path, next_siz
     """The file lies in a memory that may not shrink: there ftruncate fails."""
     log = open_log(tmp_path / "log")
     fill(log, 20)
-    path = tmp_path / "log" / log.segments()[0].files[1][0]
+    path = tmp_path / "log" / segments_of(log)[0].files[1][0]
     fd = os.memfd_create("never shrinks", os.MFD_ALLOW_SEALING)
     try:
         os.write(fd, path.read_bytes())
@@ -234,7 +235,7 @@ def test_batches_that_leave_too_few_offsets_for_one_segment_get_several(tmp_path
             each[23:27] = (INT32_MAX - 1).to_bytes(4, "big")
         results = log.append(wide, 0, NOW_MS)
         assert [result.error for result in results] == [None] * 4
-    assert [each.base_offset for each in log.segments()] == [at * INT32_MAX for at in range(8)]
+    assert [each.base_offset for each in segments_of(log)] == [at * INT32_MAX for at in range(8)]
     log.roll(NOW_MS)
     assert reopen(log).log_end_offset == 8 * INT32_MAX
 
@@ -256,7 +257,7 @@ def test_a_gap_in_the_offsets_is_read_over(tmp_path: Path) -> None:
         view = batch(2, size=400)
         view[:8] = base_offset.to_bytes(8, "big")
         log.append_replicated([(read_header(view), view)], NOW_MS)
-    assert len(log.segments()) > 2
+    assert len(segments_of(log)) > 2
     for offset, following in ((0, 0), (2, 10), (25, 30), (33, 40), (51, 50)):
         assert next(headers(log, offset)).base_offset == following
 

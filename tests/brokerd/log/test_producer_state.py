@@ -20,7 +20,7 @@ from brokerd.log.producer_state import (
     ProducerState,
     last_sequence_of,
 )
-from tests.brokerd.log.support import NOW_MS, batch, open_log, records, reopen
+from tests.brokerd.log.support import NOW_MS, batch, open_log, records, reopen, segments_of
 
 
 def send(log: PartitionLog, sequence: int, count: int = 2, epoch: int = 0) -> AppendResult:
@@ -127,7 +127,7 @@ def test_snapshots_stay_only_for_segments_and_the_end(tmp_path: Path) -> None:
         log.append([batch()], 0, NOW_MS)
     log.close()
     found = {int(path.stem) for path in tmp_path.glob("*.snapshot")}
-    assert found == {s.base_offset for s in log.segments()} - {0} | {log.log_end_offset}
+    assert found == {s.base_offset for s in segments_of(log)} - {0} | {log.log_end_offset}
 
 
 def test_idle_producers_are_forgotten(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from brokerd.log.context import LogContext
 from brokerd.log.log_config import LogConfig
 from brokerd.log.open_files import OpenFiles
 from brokerd.log.partition_log import PartitionLog
-from tests.brokerd.log.support import NOW_MS, Events, batch, open_log, records, reopen
+from tests.brokerd.log.support import NOW_MS, Events, batch, open_log, records, reopen, segments_of
 
 DAY_MS = 86_400_000
 
@@ -18,7 +18,7 @@ def filled(directory: Path, context: LogContext | None = None, **settings: objec
     for i in range(20):
         at_ms = NOW_MS + (i // 2) * DAY_MS
         log.append([batch(size=1000, timestamp_ms=at_ms)], 0, NOW_MS)
-    assert len(log.segments()) == 10
+    assert len(segments_of(log)) == 10
     return log
 
 
@@ -33,7 +33,7 @@ def test_segments_over_the_size_go(tmp_path: Path) -> None:
     log = filled(tmp_path, retention_ms=-1, retention_bytes=10_000)
     log.apply_retention(NOW_MS, 20)
     assert 10_000 <= log.size_bytes < 10_000 + 2200
-    assert log.log_start_offset == log.segments()[0].base_offset
+    assert log.log_start_offset == segments_of(log)[0].base_offset
 
 
 def test_segments_before_the_log_start_go_even_from_compacted_topics(tmp_path: Path) -> None:

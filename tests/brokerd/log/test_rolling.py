@@ -18,6 +18,7 @@ from tests.brokerd.log.support import (
     open_log,
     records,
     reopen,
+    segments_of,
 )
 
 SMALL = LogConfig(segment_bytes=2000, index_interval_bytes=200)
@@ -31,7 +32,7 @@ def fill(log: PartitionLog, count: int, size: int = 100) -> None:
 def test_a_segment_rolls_before_it_grows_over_its_size(tmp_path: Path) -> None:
     log = open_log(tmp_path, SMALL)
     fill(log, 50)
-    segments = log.segments()
+    segments = segments_of(log)
     assert len(segments) > 3
     assert all(segment.size_bytes <= 2000 for segment in segments)
     assert all(a.next_offset == b.base_offset for a, b in pairwise(segments))
@@ -42,14 +43,14 @@ def test_a_group_larger_than_a_segment_is_spread_over_segments(tmp_path: Path) -
     log = open_log(tmp_path, SMALL)
     results = log.append([batch(size=900) for _ in range(6)], 0, NOW_MS)
     assert [r.base_offset for r in results] == list(range(6))
-    assert [segment.base_offset for segment in log.segments()] == [0, 2, 4]
+    assert [segment.base_offset for segment in segments_of(log)] == [0, 2, 4]
 
 
 def test_a_segment_rolls_by_the_time_of_its_records(tmp_path: Path) -> None:
     log = open_log(tmp_path, LogConfig(segment_ms=1000))
     for at_ms in (0, 900, 1000, 1001, 1500, 2002):
         log.append([batch(timestamp_ms=NOW_MS + at_ms)], 0, NOW_MS)
-    assert [segment.base_offset for segment in log.segments()] == [0, 3, 5]
+    assert [segment.base_offset for segment in segments_of(log)] == [0, 3, 5]
 
 
 def test_a_segment_without_timestamps_rolls_by_the_clock(tmp_path: Path) -> None:
@@ -57,7 +58,7 @@ def test_a_segment_without_timestamps_rolls_by_the_clock(tmp_path: Path) -> None
     log.append([batch(timestamp_ms=-1)], 0, NOW_MS)
     log.append([batch(timestamp_ms=-1)], 0, NOW_MS + 1000)
     log.append([batch(timestamp_ms=-1)], 0, NOW_MS + 1001)
-    assert [segment.base_offset for segment in log.segments()] == [0, 2]
+    assert [segment.base_offset for segment in segments_of(log)] == [0, 2]
 
 
 def test_jitter_makes_a_segment_roll_earlier_never_later(tmp_path: Path) -> None:
@@ -65,13 +66,13 @@ def test_jitter_makes_a_segment_roll_earlier_never_later(tmp_path: Path) -> None
     log.append([batch(timestamp_ms=NOW_MS)], 0, NOW_MS)
     log.append([batch(timestamp_ms=NOW_MS + 499)], 0, NOW_MS)
     log.append([batch(timestamp_ms=NOW_MS + 1001)], 0, NOW_MS)
-    assert [segment.base_offset for segment in log.segments()] == [0, 2]
+    assert [segment.base_offset for segment in segments_of(log)] == [0, 2]
 
 
 def test_a_segment_rolls_when_its_index_is_full(tmp_path: Path) -> None:
     log = open_log(tmp_path, LogConfig(segment_index_bytes=40, index_interval_bytes=1))
     fill(log, 20)
-    segments = log.segments()
+    segments = segments_of(log)
     assert len(segments) > 2
     assert all(segment.index_entries <= 5 for segment in segments)
 
@@ -82,7 +83,7 @@ def test_a_segment_rolls_before_a_relative_offset_overflows(tmp_path: Path) -> N
     far = batch()
     struct.pack_into(">q", far, 0, 2**31 + 5)
     log.append_replicated([(read_header(far), far)], NOW_MS)
-    assert [segment.base_offset for segment in log.segments()] == [0, 2**31 + 5]
+    assert [segment.base_offset for segment in segments_of(log)] == [0, 2**31 + 5]
     assert log.log_end_offset == 2**31 + 6
     log.roll(NOW_MS)
     assert [header.base_offset for header in headers(reopen(log))] == [0, 2**31 + 5]

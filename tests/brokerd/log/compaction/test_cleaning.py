@@ -21,7 +21,7 @@ from tests.brokerd.log.compaction.support import (
     keyed,
     last_values,
 )
-from tests.brokerd.log.support import NOW_MS, batches, headers, reopen
+from tests.brokerd.log.support import NOW_MS, batches, headers, reopen, segments_of
 
 keys = st.none() | st.sampled_from([b"%d" % number for number in range(12)])
 values = st.none() | st.binary(max_size=80)
@@ -97,10 +97,10 @@ def test_small_segments_are_joined_and_their_indexes_find_every_offset(tmp_path:
     filled(log, [([(b"%d" % n, b"x" * 100)], 0) for n in range(300)])
     for _ in range(2):
         filled(log, [([(b"%d" % n, b"y")], 0) for n in range(0, 300, 2)])
-    count = len(log.log.segments())
+    count = len(segments_of(log.log))
     log.clean()
     CompactedLogAgain(log)  # joined are segments that were small before
-    after = log.log.segments()
+    after = segments_of(log.log)
     assert len(after) < count
     assert sum(each.index_entries for each in after)
     offsets = [each[0] for each in log.content()]
