@@ -24,12 +24,7 @@ from brokerd.cluster.producer_ids import claim_block
 from brokerd.cluster.progress import Progress
 from brokerd.cluster.readiness import LeaderReadiness
 from brokerd.cluster.registration import ClusterError, Registration
-from brokerd.cluster.requests import (
-    ClusterSettings,
-    CreatedTopic,
-    NewPartitions,
-    NewTopic,
-)
+from brokerd.cluster.requests import ClusterSettings, CreatedTopic, NewPartitions, NewTopic
 from brokerd.cluster.settling import OWN_PATIENCE_S, PATIENCE_S
 from brokerd.cluster.topic_admin import TopicAdmin
 from brokerd.cluster.watchdog import Watchdog
@@ -324,7 +319,9 @@ class ClusterClient:
             self._resign()
         if found.mandate is not None and self._service is None:
             self._mandate = found.mandate
-            self._service = ControllerService(self._zookeeper, found.mandate, self._progress.tell)
+            self._service = ControllerService(
+                self._zookeeper, found.mandate, self._progress.tell, self._settings.delete_topics
+            )
             self._tasks["controller"] = asyncio.ensure_future(self._govern(self._service))
         delta = self.image.replace_controller(found.broker_id, found.epoch)
         if not delta.is_empty:

@@ -17,6 +17,7 @@ import gc
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from uuid import UUID, uuid4
 
@@ -36,7 +37,7 @@ from brokerd.cluster.operations import (
     write_states,
 )
 from brokerd.cluster.purge import purge_applied, purge_old
-from brokerd.cluster.reading import ReadTopic
+from brokerd.cluster.reading import DELETION_BEGUN, ReadTopic
 from brokerd.cluster.zookeeper import MultiError, ZooKeeper
 from brokerd.replication.state import PartitionState
 from brokerd.turns import in_turns
@@ -58,11 +59,17 @@ class ControllerService:
     """Runs from a broker's election until it is cancelled or deposed.
 
     `on_progress` is called whenever a deletion was completed or a broker applied an entry.
+    `delete_topics` is delete.topic.enable.
     """
 
     def __init__(
-        self, zookeeper: ZooKeeper, mandate: Mandate, on_progress: Callable[[], None]
+        self,
+        zookeeper: ZooKeeper,
+        mandate: Mandate,
+        on_progress: Callable[[], None],
+        delete_topics: bool = True,
     ) -> None:
+        self._delete_topics = delete_topics
         self._zookeeper = zookeeper
         self._mandate = mandate
         self._on_progress = on_progress
@@ -148,7 +155,7 @@ class ControllerService:
             topics.update({topic.name: topic.node for topic in run})
             loaded += await reading.states(self._zookeeper, run)
             gc.freeze()  # they stay: the collector need not walk all of them again and again
-        marked = await self._zookeeper.children(paths.DELETE_TOPICS, self._markers_watch)
+        marked = await self._marked()
         self._core = core
         await self._write(core.load(topics, loaded, marked, last[1].czxid if last else -1))
         self._due |= {"brokers", "markers", "applied", "log-dirs", "purge", "epochs"}
@@ -207,12 +214,7 @@ class ControllerService:
         """A topic made by a Kafka before 2.8 is given its id now, as Kafka's controller does."""
         if topic.node.topic_id is not None:
             return topic
-        node = TopicNode(
-            topic_id=uuid4(),
-            replicas=topic.node.replicas,
-            adding=topic.node.adding,
-            removing=topic.node.removing,
-        )
+        node = replace(topic.node, topic_id=uuid4())
         write = SetData(paths.topic(topic.name), encode_topic(node), topic.version)
         await self.fenced([write])
         return topic._replace(node=node, version=topic.version + 1)
@@ -259,8 +261,19 @@ class ControllerService:
 
     # -- deletions -----------------------------------------------------------------------------
 
+    async def _marked(self) -> list[str]:
+        """As Kafka's, a controller that may not delete topics takes their marks away. What another
+        has begun goes on: logs are gone by now."""
+        marked, begun = await reading.deletions(self._zookeeper, self._markers_watch)
+        if self._delete_topics:
+            return marked
+        for name in sorted(set(marked) - set(begun)):
+            logger.warning("topic %s is not deleted: delete.topic.enable is false", name)
+            await self.fenced([Delete(paths.delete_topic(name))])
+        return begun
+
     async def _take_markers(self) -> None:
-        names = await self._zookeeper.children(paths.DELETE_TOPICS, self._markers_watch)
+        names = await self._marked()
         self._core.deletions_asked(names)
         for name in names:
             is_unknown = name not in self._core.topics
@@ -290,7 +303,8 @@ class ControllerService:
             await self._remove_nodes(name, removal_of_partitions(name, known), has_config=True)
         except MultiError:
             has_config = await self._zookeeper.exists(paths.topic_config(name)) is not None
-            await self._remove_nodes(name, await self._present(name), has_config=has_config)
+            present = await reading.present_nodes(self._zookeeper, name)
+            await self._remove_nodes(name, present, has_config=has_config)
 
     async def _remove_nodes(
         self, name: str, operations: Sequence[Operation], *, has_config: bool
@@ -303,17 +317,6 @@ class ControllerService:
             await self.fenced(everything[:DELETES_PER_MULTI])
             everything = everything[DELETES_PER_MULTI:]
         await self.fenced(everything)
-
-    async def _present(self, name: str) -> list[Operation]:
-        root = paths.partitions(name)
-        if await self._zookeeper.exists(root) is None:
-            return []
-        operations: list[Operation] = []
-        for index in await self._zookeeper.children(root):
-            if await self._zookeeper.exists(f"{root}/{index}/state") is not None:
-                operations.append(Delete(f"{root}/{index}/state"))
-            operations.append(Delete(f"{root}/{index}"))
-        return [*operations, Delete(root)]
 
     async def _read_applied(self) -> None:
         watch = self._applied_watch
@@ -391,5 +394,6 @@ class ControllerService:
             states=tuple(states),
             deleted=tuple(deleted),
         )
-        await self.fenced([Create(paths.change(entry.number), encode_entry(entry))])
+        marks = [SetData(paths.delete_topic(name), DELETION_BEGUN) for name, _ in deleted]
+        await self.fenced([Create(paths.change(entry.number), encode_entry(entry)), *marks])
         self._last_number = entry.number

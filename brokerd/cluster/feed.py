@@ -72,7 +72,7 @@ class Feed:
         )
         await self.broker_configs()  # topics without a setting of their own take these
         names = await self._zookeeper.children(paths.TOPICS)
-        marked = set(await self._zookeeper.children(paths.DELETE_TOPICS))
+        marked = set((await reading.deletions(self._zookeeper))[1])
         found: set[str] = set()
         self.settling.begin()
         wanted = [name for name in sorted(names) if name not in marked]
@@ -98,9 +98,9 @@ class Feed:
         ]
 
     async def _stop_what_is_marked(self, marked: set[str]) -> None:
-        """Tells of the partitions of topics marked for deletion, which this image never had if the
-        broker was away when they were marked: their logs are still here, and once this load is
-        acknowledged the controller removes the topics."""
+        """Tells of the partitions of topics whose deletion has begun, which this image never had if
+        the broker was away then: their logs are still here, and once this load is acknowledged the
+        controller removes the topics."""
         async for run in reading.topics(self._zookeeper, sorted(marked)):
             deleted = [(topic.name, index) for topic in run for index in topic.node.replicas]
             await self._tell(ImageDelta(deleted=deleted))

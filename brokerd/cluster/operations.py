@@ -28,7 +28,7 @@ class Create:
 class SetData:
     path: str
     data: bytes
-    version: int
+    version: int = ANY_VERSION
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,15 @@ from brokerd.cluster.codecs import (
 )
 from brokerd.cluster.controller import LoadedState, to_state
 from brokerd.cluster.image import BrokerInfo
+from brokerd.cluster.operations import Delete, Operation
 from brokerd.cluster.zookeeper import Node, Watch, ZooKeeper
 from brokerd.config_dynamic import DEFAULT_NAME
 from brokerd.turns import in_turns
 
 logger = logging.getLogger(__name__)
 
+DELETION_BEGUN = b"begun"
+"""In a topic's mark for deletion, which Kafka leaves empty and does not read."""
 TOPICS_PER_RUN = 100
 STATES_PER_RUN = 250
 
@@ -56,6 +59,30 @@ async def live_brokers(
         except NodeFormatError as error:
             logger.error("broker %d is passed over: %s", broker_id, error)
     return brokers
+
+
+async def deletions(
+    zookeeper: ZooKeeper, watch: Watch | None = None
+) -> tuple[list[str], list[str]]:
+    """The topics marked for deletion, and those of them whose deletion has begun: it was decided,
+    and brokers may have dropped their logs. Of the others the controller has yet to decide."""
+    marked = await zookeeper.children(paths.DELETE_TOPICS, watch)
+    nodes = await zookeeper.get_many([paths.delete_topic(name) for name in marked])
+    found = zip(marked, nodes, strict=True)
+    return marked, [name for name, node in found if node is not None and node[0] == DELETION_BEGUN]
+
+
+async def present_nodes(zookeeper: ZooKeeper, topic: str) -> list[Operation]:
+    """What removes the nodes of a topic's partitions that there are."""
+    root = paths.partitions(topic)
+    if await zookeeper.exists(root) is None:
+        return []
+    operations: list[Operation] = []
+    for index in await zookeeper.children(root):
+        if await zookeeper.exists(f"{root}/{index}/state") is not None:
+            operations.append(Delete(f"{root}/{index}/state"))
+        operations.append(Delete(f"{root}/{index}"))
+    return [*operations, Delete(root)]
 
 
 async def topics(zookeeper: ZooKeeper, names: Sequence[str]) -> AsyncIterator[list[ReadTopic]]:

@@ -163,6 +163,38 @@ async def test_deletion_can_be_switched_off(members: Members) -> None:
     await _create(only, NewTopic(name="t"))
     results = await only.client.delete_topics(["t"], timeout_ms=1_000)
     assert _code(results["t"]) is ErrorCode.TOPIC_DELETION_DISABLED
+    members.kazoo.create("/admin/delete_topics/t")
+    await members.until(lambda: members.kazoo.exists("/admin/delete_topics/t") is None)
+    assert members.kazoo.exists("/brokers/topics/t")
+    assert not [pair for delta in only.deltas for pair in delta.deleted]
+
+
+async def test_a_mark_that_was_set_while_no_broker_was_there_deletes_nothing_if_none_may_be(
+    members: Members,
+) -> None:
+    (only,) = await members.start(1)
+    await _create(only, NewTopic(name="t", partitions=2))
+    await members.stop(only)
+    members.kazoo.create("/admin/delete_topics/t")
+    (back,) = await members.start(1, delete_topics=False)
+    await members.until(lambda: members.kazoo.exists("/admin/delete_topics/t") is None)
+    assert len(_leaders(back, "t")) == 2
+    assert members.kazoo.exists("/brokers/topics/t")
+    assert not [pair for delta in back.deltas for pair in delta.deleted]
+
+
+async def test_a_deletion_that_was_begun_is_finished_though_none_may_begin_now(
+    members: Members,
+) -> None:
+    first, second = await members.start(1, 2)
+    await _create(first, NewTopic(name="t", partitions=2))
+    await members.stop(second)
+    await first.client.delete_topics(["t"], timeout_ms=200)
+    await members.stop(first)
+    back = await members.start(1, 2, delete_topics=False)
+    await members.until(lambda: members.kazoo.exists("/brokers/topics/t") is None)
+    assert members.kazoo.exists("/admin/delete_topics/t") is None
+    assert all("t" not in each.client.image.topics for each in back)
 
 
 async def test_a_topic_grows(members: Members) -> None:
