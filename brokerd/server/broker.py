@@ -125,6 +125,22 @@ class Broker:
         self.settings = LiveSettings(self, self.config, self._cleaner_workers)
         self.settings.try_listeners()
         await self._open_logs()
+        self._make_parts()
+        await self._start_admin()
+        await self.cluster.start()
+        self.settings.require_listeners()
+        self.logs.join(self.cluster.image.cluster_id)
+        self.logs.on_failing = self._plan_take_failed
+        self._plan_take_failed()
+        gc.freeze()  # what was loaded stays; the collector need not walk it again and again
+        self._duties = Duties(self.clock, self._duty_list(), self.metrics.loop_lag_s)
+        self._duties.start()
+        await self.cluster.settled()
+        self.network.accept(self._router)
+        self.is_ready = True
+
+    def _make_parts(self) -> None:
+        """Those that need the logs."""
         self.log_starts = LogStartSaves(self.logs)
         self.producer_expiry = ProducerExpiry(
             self.logs.all,
@@ -145,18 +161,6 @@ class Broker:
         self.groups = GroupService(config, self.clock, self.replicas, self.cluster)
         self.metadata = MetadataCache(self.cluster.image)
         self.producer_ids = ProducerIdSource(self.cluster)
-        await self._start_admin()
-        await self.cluster.start()
-        self.settings.require_listeners()
-        self.logs.join(self.cluster.image.cluster_id)
-        self.logs.on_failing = self._plan_take_failed
-        self._plan_take_failed()
-        gc.freeze()  # what was loaded stays; the collector need not walk it again and again
-        self._duties = Duties(self.clock, self._duty_list(), self.metrics.loop_lag_s)
-        self._duties.start()
-        await self.cluster.settled()
-        self.network.accept(self._router)
-        self.is_ready = True
 
     async def _open_logs(self) -> None:
         """Lock, connect, load: what is recovered obeys the settings of its topic, as in Kafka."""

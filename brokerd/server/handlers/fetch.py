@@ -169,13 +169,7 @@ class _Attempt:
                 self.cold.append(error.spot)
                 continue
             except KafkaError as error:
-                self.failed = True
-                count_refusal(broker, ApiKey.FETCH, wanted.topic, wanted.partition, error.code)
-                self.replies.append(
-                    FetchReply(
-                        wanted.topic, wanted.partition, int(error.code), topic_id=wanted.topic_id
-                    )
-                )
+                self._refuse(broker, wanted, error.code)
                 continue
             if reply.records is not None:
                 size_bytes = reply.records.size_bytes
@@ -186,6 +180,13 @@ class _Attempt:
                 self.failed = True
             self.replies.append(reply)
         self.is_enough = self.failed or total >= request.min_bytes
+
+    def _refuse(self, broker: Broker, wanted: FetchPartition, error: ErrorCode) -> None:
+        self.failed = True
+        count_refusal(broker, ApiKey.FETCH, wanted.topic, wanted.partition, error)
+        self.replies.append(
+            FetchReply(wanted.topic, wanted.partition, int(error), topic_id=wanted.topic_id)
+        )
 
     def count(self) -> None:
         """The replies are sent; they count as read."""
