@@ -1,6 +1,6 @@
 """Closing all logs cleanly: afterwards every recovery point is the log end.
 
-A few logs are synced one by one; for more, the file system is told to write everything at once
+A few segments are synced one by one; for more, the file system is told to write everything at once
 (syncfs), since a thousand fsyncs are a thousand commits of its journal.
 """
 
@@ -39,7 +39,10 @@ def close_all(logs: Iterable[PartitionLog]) -> dict[str, str]:
 
 
 def _sync(path: str, logs: list[PartitionLog]) -> None:
-    if len(logs) > SYNCED_SINGLY_MAX and sync_filesystem(path):
+    unsynced = sum(
+        len(log.segments_between(log.recovery_point, log.log_end_offset)) for log in logs
+    )
+    if unsynced > SYNCED_SINGLY_MAX and sync_filesystem(path):
         for log in logs:
             log.flushed_to(log.log_end_offset)
         return

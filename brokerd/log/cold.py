@@ -113,9 +113,10 @@ def is_cached(fd: int, position_bytes: int, size_bytes: int) -> bool:
         return False
     try:
         os.preadv(fd, _one_byte, position_bytes, _NOWAIT)
+        if size_bytes > 1:
+            os.preadv(fd, _one_byte, position_bytes + size_bytes - 1, _NOWAIT)
         if size_bytes > _SMALL_BYTES:
             os.preadv(fd, _one_byte, position_bytes + size_bytes // 2, _NOWAIT)
-            os.preadv(fd, _one_byte, position_bytes + size_bytes - 1, _NOWAIT)
     except OSError:
         return False
     return True

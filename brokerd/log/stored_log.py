@@ -21,7 +21,7 @@ from brokerd.log import loader, producer_snapshot, retention
 from brokerd.log.cold import FilesSpot
 from brokerd.log.context import LogContext, no_failure, run_now, tells_of_errors
 from brokerd.log.epochs import EpochCache
-from brokerd.log.flush import FlushJob
+from brokerd.log.flush import Flushes, FlushJob
 from brokerd.log.log_config import LogConfig
 from brokerd.log.producer_state import NO_TXN, ProducerState
 from brokerd.log.removal import mark_deleted
@@ -35,9 +35,9 @@ class StoredLog:
     """See the module. `directory` holds nothing but this log."""
 
     __slots__ = (
-        "_append_time", "_context", "_epochs", "_expired_until_ms", "_jitter_ms", "_last_epoch",
-        "_mark_offset", "_producers", "_ready", "_segments", "_since_mark_bytes", "config",
-        "directory", "heard_cut", "high_watermark", "is_abandoned", "log_end_offset",
+        "_append_time", "_context", "_epochs", "_expired_until_ms", "_flushes", "_jitter_ms",
+        "_last_epoch", "_mark_offset", "_producers", "_ready", "_segments", "_since_mark_bytes",
+        "config", "directory", "heard_cut", "high_watermark", "is_abandoned", "log_end_offset",
         "log_start_offset", "partition", "recovery_point", "topic", "topic_id", "truncations",
         "warm_offset",
     )  # fmt: skip
@@ -53,6 +53,7 @@ class StoredLog:
         loaded: loader.LoadedLog,
     ) -> None:
         self._context = context
+        self._flushes = Flushes(self, context.submit)
         self.directory = directory
         self.topic = topic
         self.partition = partition
@@ -345,7 +346,7 @@ class StoredLog:
     @tells_of_errors
     def begin_flush(self, up_to: int, done: Callable[[], None] = lambda: None) -> None:
         """Have all below `up_to` made durable, in its own time. Raises KafkaError."""
-        self._context.submit(FlushJob(self, up_to, done))
+        self._flushes.begin(up_to, done)
 
     def flush(self) -> None:
         """Make everything written so far durable. Raises OSError."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from uuid import UUID
 
 from brokerd.log.browser import SegmentInfo, describe
-from brokerd.log.context import Detail, LogContext
+from brokerd.log.context import Detail, DiskJob, LogContext
 from brokerd.log.loader import load
 from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
@@ -13,6 +13,26 @@ from brokerd.protocol.records import BatchHeader, Record, encode_batch, iter_bat
 
 NOW_MS = 1_700_000_000_000
 TOPIC_ID = UUID("12345678-1234-5678-1234-567812345678")
+
+
+class Disk(list[DiskJob]):
+    """A disk that does its jobs when the test says so."""
+
+    def of(self, kind: type) -> list[DiskJob]:
+        return [job for job in self if isinstance(job, kind)]
+
+    def work(self) -> None:
+        """Does what there is to do now."""
+        jobs = list(self)
+        self.clear()
+        for job in jobs:
+            job.run()
+            job.finish()
+
+    def work_off(self) -> None:
+        """Does that, and what comes of it."""
+        while self:
+            self.work()
 
 
 class Events(list[tuple[str, Detail]]):

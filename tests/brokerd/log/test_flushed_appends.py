@@ -6,27 +6,13 @@ from pathlib import Path
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.context import DiskJob, LogContext
+from brokerd.log.context import LogContext
 from brokerd.log.flush import FlushJob
 from brokerd.log.log_config import LogConfig
 from brokerd.log.segment import Segment
 from brokerd.replication.partition import Partition
-from tests.brokerd.log.support import NOW_MS, batch, open_log
+from tests.brokerd.log.support import NOW_MS, Disk, batch, open_log
 from tests.brokerd.replication.support import state
-
-
-class Disk(list[DiskJob]):
-    """A disk that does its jobs when the test says so."""
-
-    def flushes(self) -> list[DiskJob]:
-        return [job for job in self if isinstance(job, FlushJob)]
-
-    def work(self) -> None:
-        jobs = list(self)
-        self.clear()
-        for job in jobs:
-            job.run()
-            job.finish()
 
 
 def led(directory: Path, disk: Disk, messages: int) -> Partition:
@@ -63,7 +49,7 @@ def test_a_sync_that_cannot_begin_fails_no_append_and_begins_with_the_next(
     with monkeypatch.context() as patched:
         patched.setattr(Segment, "flush_indexes", refuse)
         (result,) = partition.append([batch()], NOW_MS)
-    assert (result.error, partition.high_watermark, disk.flushes()) == (None, 0, [])
+    assert (result.error, partition.high_watermark, disk.of(FlushJob)) == (None, 0, [])
     partition.append([batch()], NOW_MS)
     disk.work()
     assert partition.high_watermark == 2
@@ -74,20 +60,20 @@ def test_what_arrives_during_a_sync_is_synced_together_by_the_next_one(tmp_path:
     partition = led(tmp_path, disk, 1)
     for _ in range(5):
         partition.append([batch()], NOW_MS)
-    assert len(disk.flushes()) == 1
+    assert len(disk.of(FlushJob)) == 1
     disk.work()
     assert partition.high_watermark == 1
-    assert len(disk.flushes()) == 1
+    assert len(disk.of(FlushJob)) == 1
     disk.work()
     assert partition.high_watermark == 5
-    assert disk.flushes() == []
+    assert disk.of(FlushJob) == []
 
 
 def test_below_the_number_nothing_is_waited_for(tmp_path: Path) -> None:
     disk = Disk()
     partition = led(tmp_path, disk, 3)
     partition.append([batch(2)], NOW_MS)
-    assert (partition.high_watermark, disk.flushes()) == (2, [])
+    assert (partition.high_watermark, disk.of(FlushJob)) == (2, [])
     partition.append([batch(1)], NOW_MS)
     assert partition.high_watermark == 2
     disk.work()
@@ -100,7 +86,7 @@ def test_after_a_sync_that_failed_the_next_append_tries_again(
     disk = Disk()
     partition = led(tmp_path, disk, 1)
     partition.append([batch()], NOW_MS)
-    (flush,) = disk.flushes()
+    (flush,) = disk.of(FlushJob)
     disk.clear()
     flush.error = OSError(5, "Input/output error")  # type: ignore[attr-defined]
     flush.finish()
@@ -123,7 +109,7 @@ def test_a_log_that_is_deleted_while_it_is_synced_fails_no_disk(tmp_path: Path) 
     log.abandon()
     (tmp_path / "t-0").rename(tmp_path / "t-0.deleted")
     disk.work()
-    assert not disk.flushes()
+    assert not disk.of(FlushJob)
     with pytest.raises(KafkaError) as told:  # somebody may have it in hand still
         log.read(0, 100, up_to=2, min_one_batch=True)
     assert told.value.code is ErrorCode.KAFKA_STORAGE_ERROR

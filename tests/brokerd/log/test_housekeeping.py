@@ -10,28 +10,15 @@ import pytest
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoint_job, checkpoint_round, closing, flush, housekeeping
 from brokerd.log.checkpoint_job import CheckpointJob
-from brokerd.log.context import DiskJob, RemoveJob, run_now
+from brokerd.log.context import RemoveJob, run_now
 from brokerd.log.flush import FlushJob
 from brokerd.log.housekeeping import DEFAULT_TIMES, INITIAL_DELAY_MS
 from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch
 
 COUNT = 10
 CHECKPOINT_MS = NOW_MS + DEFAULT_TIMES.checkpoint_interval_ms
-
-
-class Disk(list[DiskJob]):
-    """A disk that does its jobs when the test says so."""
-
-    def of(self, kind: type) -> list[DiskJob]:
-        return [job for job in self if isinstance(job, kind)]
-
-    def work(self) -> None:
-        while self:
-            job = self.pop(0)
-            job.run()
-            job.finish()
 
 
 @pytest.fixture
@@ -47,7 +34,7 @@ def manager(tmp_path: Path, disk: Disk) -> Iterator[LogManager]:
         log = manager.create("t", partition, TOPIC_ID, LogConfig(), NOW_MS)
         log.append([batch()], 0, NOW_MS)
         log.high_watermark = 1
-    disk.work()
+    disk.work_off()
     yield manager
     manager.dirs.unlock()
 
@@ -90,7 +77,7 @@ def test_checkpoints_are_gathered_in_slices_and_written_when_they_say_something_
     while duties.tick_checkpoints(CHECKPOINT_MS):
         pass
     assert len(disk.of(CheckpointJob)) == 2
-    disk.work()
+    disk.work_off()
     assert (tmp_path / "recovery-point-offset-checkpoint").read_text().startswith("0\n10\n")
     again_ms = CHECKPOINT_MS + DEFAULT_TIMES.checkpoint_interval_ms
     while duties.tick_checkpoints(again_ms):
@@ -100,7 +87,7 @@ def test_checkpoints_are_gathered_in_slices_and_written_when_they_say_something_
     again_ms += DEFAULT_TIMES.checkpoint_interval_ms
     while duties.tick_checkpoints(again_ms):
         pass
-    disk.work()
+    disk.work_off()
     assert (tmp_path / "log-start-offset-checkpoint").read_text() == "0\n1\nt 3 1\n"
 
 
@@ -122,11 +109,11 @@ def test_where_a_deleted_log_started_is_forgotten_at_once(
 ) -> None:
     manager.all()[3].delete_records_before(1)
     manager.duties.tick_checkpoints(CHECKPOINT_MS)
-    disk.work()
+    disk.work_off()
     manager.delete("t", 3, NOW_MS)
     manager.create("t", 3, UUID(int=9), LogConfig(), NOW_MS)
     manager.duties.tick_checkpoints(CHECKPOINT_MS + 1)
-    disk.work()
+    disk.work_off()
     assert (tmp_path / "log-start-offset-checkpoint").read_text() == "0\n0\n"
 
 
@@ -156,7 +143,7 @@ def test_a_log_start_that_was_saved_stays_when_an_older_round_ends(
     duties.save_log_starts(str(tmp_path), lambda error: None)
     while duties.tick_checkpoints(CHECKPOINT_MS):
         pass
-    disk.work()
+    disk.work_off()
     assert log_starts() == "t 3 10"
 
 
@@ -168,10 +155,10 @@ def test_a_round_that_is_written_late_is_not_taken_for_what_was_saved_since(
     duties.tick_checkpoints(CHECKPOINT_MS)
     log.delete_records_before(10)
     duties.save_log_starts(str(tmp_path), lambda error: None)
-    disk.work()
+    disk.work_off()
     log.log_start_offset = 5  # as that of a log that was made anew
     duties.tick_checkpoints(CHECKPOINT_MS + DEFAULT_TIMES.checkpoint_interval_ms)
-    disk.work()
+    disk.work_off()
     assert log_starts() == "t 3 5"
 
 
@@ -181,11 +168,11 @@ def test_log_starts_of_a_directory_that_went_offline_are_left_alone(
     told: list[OSError | None] = []
     manager.all()[3].delete_records_before(2)
     manager.duties.save_log_starts(str(tmp_path), told.append)
-    disk.work()
+    disk.work_off()
     manager._dir_failed(str(tmp_path), OSError(errno.EIO, "Input/output error"))
     manager.take_failed()
     manager.duties.save_log_starts(str(tmp_path), told.append)
-    disk.work()
+    disk.work_off()
     assert [error and error.errno for error in told] == [None, errno.EIO]
     assert log_starts() == "t 3 2"
 
@@ -210,9 +197,11 @@ def test_what_there_was_no_memory_for_is_not_taken_as_done(
     assert [error and error.errno for error in told] == [errno.ENOMEM]
 
 
-def test_a_flush_that_cannot_be_begun_holds_no_files(manager: LogManager) -> None:
+def test_a_flush_that_cannot_be_begun_holds_no_files(manager: LogManager, disk: Disk) -> None:
     log = manager.all()[3]
     log.roll(NOW_MS)
+    disk.work_off()
+    log.recovery_point = 0  # as if the sync of the roll had been cut short
     log.append([batch()], 0, NOW_MS)
     first, second = (segment.file for segment in log.segments_between(0, 2))
     pinned = first.pins
@@ -233,7 +222,7 @@ def test_no_more_flushes_than_the_disk_can_do_soon_are_begun(
         more = manager.duties.tick_flush(NOW_MS)
         assert manager.duties.tick_flush(NOW_MS) is more
         flushed.append((len(disk.of(FlushJob)), more))
-        disk.work()
+        disk.work_off()
     assert flushed == [(4, True), (4, True), (2, False)]
     assert all(log.recovery_point == 1 for log in manager.all())
 
@@ -255,9 +244,9 @@ def test_one_removal_of_a_few_things_is_under_way_at_a_time(
     left = []
     while manager.duties.tick_delete(due_ms):
         assert len(disk.of(RemoveJob)) == 1
-        disk.work()
+        disk.work_off()
         left.append(len(list(tmp_path.glob("*-delete"))))
-    disk.work()
+    disk.work_off()
     assert left == [6, 2]
     assert not list(tmp_path.glob("*-delete"))
 
