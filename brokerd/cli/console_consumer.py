@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from brokerd.cli import java_settings, librdkafka, signals
@@ -31,6 +32,7 @@ from brokerd.cli.options import (
     read_properties,
     run,
 )
+from brokerd.cli.positions import resolver
 from brokerd.cli.record_text import Formatter, RecordFormatter, Shown
 from brokerd.cli.subscription import MatchingTopics, compiled
 from brokerd.cli.transaction_formatters import (
@@ -122,7 +124,8 @@ def _run(options: Options) -> int:
             return 0
         ours = _OURS | {"allow.auto.create.topics": options.include is None}
         consumer = librdkafka.make(Consumer, options, ours, translated)
-        matching = _begin(consumer, options, pattern, settings)
+        told = settings | translated.settings
+        matching = _begin(consumer, options, pattern, told)
         return _consume(consumer, formatter, options, ended, matching) or ended.exit_code
     finally:
         try:
@@ -261,11 +264,14 @@ def _begin(
         start = "earliest" if options.from_beginning else options.offset or "latest"
         consumer.assign([TopicPartition(options.topic, options.partition, _offset(start))])
         return None
+    assigned = resolver(settings)
+    subscribe = partial(consumer.subscribe, **({"on_assign": assigned} if assigned else {}))
     if pattern is None:
-        consumer.subscribe([options.topic])
+        subscribe([options.topic])
         return None
     return MatchingTopics(
         consumer,
+        subscribe,
         pattern,
         int(settings.get("metadata.max.age.ms", _METADATA_MAX_AGE_MS)),
         internal=settings.get("exclude.internal.topics", "").strip().lower() == "false",

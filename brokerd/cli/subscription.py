@@ -6,7 +6,7 @@ librdkafka has regular expressions of a poorer kind than Java's, and takes a nam
 
 import re
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from brokerd.cli.options import CliError
@@ -29,10 +29,18 @@ class MatchingTopics:
     """Subscribes a consumer to the topics that match, and looks for others from time to time."""
 
     def __init__(
-        self, consumer: Any, pattern: "re.Pattern[str]", refresh_ms: int, *, internal: bool = False
+        self,
+        consumer: Any,
+        subscribe: Callable[[list[str]], None],
+        pattern: "re.Pattern[str]",
+        refresh_ms: int,
+        *,
+        internal: bool = False,
     ) -> None:
-        """With `internal`, Kafka's own topics may match too (exclude.internal.topics=false)."""
+        """`subscribe` is the consumer's. With `internal`, Kafka's own topics may match too
+        (exclude.internal.topics=false)."""
         self._consumer = consumer
+        self._subscribe = subscribe
         self._hidden: Collection[str] = () if internal else INTERNAL_TOPICS
         self._pattern = pattern
         self._refresh_s = refresh_ms / 1000
@@ -58,7 +66,7 @@ class MatchingTopics:
         if names == self._names:
             return
         if names:
-            self._consumer.subscribe(names)
+            self._subscribe(names)
         elif self._names:
             self._consumer.unsubscribe()
         self._names = names
