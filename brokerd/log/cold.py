@@ -4,8 +4,10 @@ A read of pages that are not in memory takes milliseconds, and so does sendfile;
 everybody would wait for them. A look-up that is asked not to wait raises ColdError instead. Its
 `spot` brings the bytes into memory in any thread; then the same look-up is done again.
 
-Whether bytes are in memory is asked of the system (preadv with RWF_NOWAIT, at the beginning, the
-middle and the end of a range). Where it cannot say, they count as cold.
+Whether bytes are in memory is asked of the system (preadv with RWF_NOWAIT). Such a look has a page
+read that is not there, so the next look finds it: a small range, of which a look-up will read all,
+is asked for as a whole, a larger one at its beginning, middle and end. Where the system cannot say,
+they count as cold.
 """
 
 import os
@@ -27,6 +29,7 @@ _SMALL_BYTES: Final = 64 << 10
 _SOON: Final = os.POSIX_FADV_WILLNEED
 _NOWAIT: Final = getattr(os, "RWF_NOWAIT", 0)
 _one_byte = [bytearray(1)]
+_small: Final = memoryview(bytearray(_SMALL_BYTES))
 
 
 class Spot(Protocol):
@@ -112,11 +115,12 @@ def is_cached(fd: int, position_bytes: int, size_bytes: int) -> bool:
     if not _NOWAIT:
         return False
     try:
-        os.preadv(fd, _one_byte, position_bytes, _NOWAIT)
-        if size_bytes > 1:
-            os.preadv(fd, _one_byte, position_bytes + size_bytes - 1, _NOWAIT)
-        if size_bytes > _SMALL_BYTES:
-            os.preadv(fd, _one_byte, position_bytes + size_bytes // 2, _NOWAIT)
+        if size_bytes <= _SMALL_BYTES:
+            read = os.preadv(fd, [_small[:size_bytes]], position_bytes, _NOWAIT)
+            return read == size_bytes
+        last = position_bytes + size_bytes - 1
+        for position in (position_bytes, position_bytes + size_bytes // 2, last):
+            os.preadv(fd, _one_byte, position, _NOWAIT)
     except OSError:
         return False
     return True

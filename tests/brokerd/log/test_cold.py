@@ -202,3 +202,20 @@ def test_the_batch_that_an_entry_points_to_is_not_waited_for(tmp_path: Path) -> 
     with pytest.raises(ColdError) as cold:
         read(log, 2, 100, patient=False)
     cold.value.spot.release()
+
+
+def test_a_small_range_is_in_memory_when_all_of_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_bytes(bytes(3 * PAGE_BYTES))
+    evict(tmp_path)
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+        for first in (0, 2 * PAGE_BYTES):
+            os.pread(fd, 1, first)
+        assert pages_in_memory(path) == 2
+        assert not is_cached(fd, 0, 3 * PAGE_BYTES)
+        os.pread(fd, 1, PAGE_BYTES)
+        assert is_cached(fd, 0, 3 * PAGE_BYTES)
+    finally:
+        os.close(fd)
