@@ -57,10 +57,8 @@ async def test_a_broker_that_comes_back_is_settled_with_its_new_epochs(
     }
 
 
-async def test_a_controller_that_does_nothing_is_not_waited_for_for_ever(
-    members: Members, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(client, "PATIENCE_S", 0.2)
+async def started_under_a_controller_that_does_nothing(members: Members) -> Member:
+    """A broker with two partitions of `t`."""
     (alone,) = await members.start(1, default_partitions=2)
     await alone.client.auto_create("t")
     await members.stop(alone)
@@ -68,6 +66,14 @@ async def test_a_controller_that_does_nothing_is_not_waited_for_for_ever(
         "/controller", b'{"version":2,"brokerid":9,"timestamp":"1"}', ephemeral=True
     )
     (again,) = await members.start(1)
+    return again
+
+
+async def test_a_controller_that_does_nothing_is_not_waited_for_for_ever(
+    members: Members, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(client, "PATIENCE_S", 0.2)
+    again = await started_under_a_controller_that_does_nothing(members)
     await again.client.settled()
     assert "has not dealt with 2 partitions" in caplog.text
     assert set(epochs(again, "t").values()) == {0}
@@ -77,13 +83,7 @@ async def test_what_a_broker_cannot_serve_is_not_waited_for(
     members: Members, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "PATIENCE_S", 1e9)
-    (alone,) = await members.start(1, default_partitions=2)
-    await alone.client.auto_create("t")
-    await members.stop(alone)
-    members.kazoo.create(
-        "/controller", b'{"version":2,"brokerid":9,"timestamp":"1"}', ephemeral=True
-    )
-    (again,) = await members.start(1)
+    again = await started_under_a_controller_that_does_nothing(members)
     again.client.tell_offline([("t", 0), ("t", 1)])
     async with asyncio.timeout(20):
         await again.client.settled()

@@ -25,6 +25,20 @@ def pins(log: PartitionLog) -> int:
     return sum(each.file.pins for each in log.segments_between(0, log.log_end_offset + 1))
 
 
+def asked_for_many(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Disk, PartitionLog, list[int]]:
+    """A sync of 19 segments is asked for, of which a job does 8; the last holds the recovery points
+    that were told as reached."""
+    monkeypatch.setattr(flush, "SEGMENTS_MAX", 8)
+    disk = Disk()
+    log = rolled(directory, disk, 20)
+    disk.work()
+    told: list[int] = []
+    log.begin_flush(20, lambda: told.append(log.recovery_point))
+    return disk, log, told
+
+
 def test_rolls_that_the_disk_cannot_keep_up_with_share_its_next_sync(tmp_path: Path) -> None:
     disk = Disk()
     log = rolled(tmp_path, disk, 20)
@@ -38,12 +52,7 @@ def test_rolls_that_the_disk_cannot_keep_up_with_share_its_next_sync(tmp_path: P
 def test_many_segments_are_synced_a_few_at_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(flush, "SEGMENTS_MAX", 8)
-    disk = Disk()
-    log = rolled(tmp_path, disk, 20)
-    disk.work()
-    told: list[int] = []
-    log.begin_flush(20, lambda: told.append(log.recovery_point))
+    disk, log, told = asked_for_many(tmp_path, monkeypatch)
     synced = []
     while disk:
         assert pins(log) <= 8
@@ -56,12 +65,7 @@ def test_many_segments_are_synced_a_few_at_a_time(
 def test_who_waits_for_a_sync_hears_that_a_part_of_it_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(flush, "SEGMENTS_MAX", 8)
-    disk = Disk()
-    log = rolled(tmp_path, disk, 20)
-    disk.work()
-    told: list[int] = []
-    log.begin_flush(20, lambda: told.append(log.recovery_point))
+    disk, _, told = asked_for_many(tmp_path, monkeypatch)
 
     def refuse(fd: int) -> None:
         raise OSError(errno.EIO, "Input/output error")
