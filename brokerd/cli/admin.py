@@ -215,3 +215,14 @@ def alter_quotas(
     request = {"entries": [entry], "validate_only": False}
     for each in client.any(ApiKey.ALTER_CLIENT_QUOTAS, request).entries:
         check(int(each.error_code), each.error_message)
+
+
+def alter_credentials(client: Client, request: Fields) -> None:
+    """Sets and deletes SCRAM credentials of users. Raises KafkaError."""
+
+    def attempt() -> None:
+        answer = client.to_controller(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, request)
+        for each in answer.results:
+            check(int(each.error_code), each.error_message)
+
+    client.retrying(attempt)

@@ -1,12 +1,14 @@
 """`brokerd configs`: Kafka's kafka-configs.sh, --zookeeper included.
 
-Settings of topics, brokers and their loggers; quotas of users, clients and addresses.
+Settings of topics, brokers and their loggers; quotas of users, clients and addresses; SCRAM
+credentials of users.
 """
 
+import secrets
 import sys
 from collections.abc import Mapping, Sequence
 
-from brokerd.cli import admin, config_lines, quota_lines
+from brokerd.cli import admin, config_lines, quota_lines, scram
 from brokerd.cli.client import Client
 from brokerd.cli.config_entities import (
     BROKERS,
@@ -35,12 +37,13 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 
 SET, DELETE = 0, 1
+SALT_BYTES = 16
 RESOURCES = {TOPICS: admin.TOPIC, BROKERS: admin.BROKER, LOGGERS: admin.BROKER_LOGGER}
 
 
 def configs(arguments: Sequence[str]) -> int:
     """Runs the command."""
-    about = "Show and change settings of topics, brokers and loggers, and quotas."
+    about = "Show and change settings of topics, brokers and loggers, quotas and credentials."
     parser = OptionParser("configs", about)
     parser.bootstrap()
     parser.option("zookeeper", "Find the brokers here instead.", "HOST:PORT/CHROOT")
@@ -131,7 +134,11 @@ def _alter(client: Client, options: Options, entities: Entities) -> None:
     if entities.kind in RESOURCES:
         _alter_resource(client, entities, added, dropped)
     else:
-        _alter_quotas(client, entities, added, dropped)
+        quota_lines.check_names(entities, added, dropped)
+        if any(key in scram.MECHANISMS for key in (*added, *dropped)):
+            _alter_credentials(client, entities, added, dropped)
+        else:
+            _alter_quotas(client, entities, added, dropped)
     if entities.name:
         print(f"Completed updating config for {entities.kind[:-1]} {entities.name}.")
     else:
@@ -163,7 +170,6 @@ def _alter_resource(
 def _alter_quotas(
     client: Client, entities: Entities, added: Mapping[str, str], dropped: Sequence[str]
 ) -> None:
-    quota_lines.check_names(entities, added, dropped)
     held = {
         each.key
         for entry in admin.describe_quotas(client, quota_lines.components(entities))
@@ -174,6 +180,13 @@ def _alter_quotas(
         raise CliError(f"Invalid config(s): {','.join(unknown)}")
     operations = quota_lines.operations(added, dropped)
     admin.alter_quotas(client, quota_lines.entity(entities), operations)
+
+
+def _alter_credentials(
+    client: Client, entities: Entities, added: Mapping[str, str], dropped: Sequence[str]
+) -> None:
+    salt = secrets.token_hex(SALT_BYTES).encode()
+    admin.alter_credentials(client, scram.alteration(entities.name or "", added, dropped, salt))
 
 
 def _check_exists(client: Client, kind: str, name: str) -> None:
@@ -228,4 +241,4 @@ def _describe_quotas(client: Client, entities: Entities) -> None:
         if result.error_code == ErrorCode.RESOURCE_NOT_FOUND:
             continue
         check(int(result.error_code), result.error_message)
-        print(quota_lines.scram_line(result))
+        print(scram.line(result))

@@ -7,13 +7,13 @@ from typing import Any
 from brokerd.cli.config_entities import CLIENTS, IPS, QUOTA_TYPES, USERS, Entities
 from brokerd.cli.java import hash_map_order
 from brokerd.cli.options import CliError
+from brokerd.cli.scram import MECHANISMS
 from brokerd.config_values import java_double
 
 EXACT, DEFAULT, ANY = 0, 1, 2
 CLIENT_QUOTAS = ("producer_byte_rate", "consumer_byte_rate", "request_percentage",
                  "controller_mutation_rate")  # fmt: skip
 IP_QUOTAS = ("connection_creation_rate",)
-SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 _WORDS = {"user": "user-principal", "client-id": "client-id", "ip": "ip"}
 
 
@@ -40,21 +40,30 @@ def entity(entities: Entities) -> list[dict[str, str | None]]:
 
 
 def check_names(entities: Entities, added: Iterable[str], dropped: Iterable[str]) -> None:
-    """Raises CliError for a setting that is no quota of these entities."""
+    """Raises CliError for a setting that these entities have not, or not with the others."""
     if entities.kind == IPS:
         unknown = [key for key in (*added, *dropped) if key not in IP_QUOTAS]
         if unknown:
             raise _unexpected("connection quota", "added", IPS, unknown)
         return
     is_user = entities.types == (USERS,)
-    allowed = CLIENT_QUOTAS + SCRAM if is_user else CLIENT_QUOTAS
+    allowed = (*CLIENT_QUOTAS, *MECHANISMS) if is_user else CLIENT_QUOTAS
     what, kind = ("quota and SCRAM credential", USERS) if is_user else ("quota", CLIENTS)
     for keys, done in ((added, "added"), (dropped, "deleted")):
         unknown = [key for key in keys if key not in allowed]
         if unknown:
             raise _unexpected(what, done, kind, unknown)
-    if any(key in SCRAM for key in (*added, *dropped)):
-        raise CliError("SCRAM credentials cannot be changed by this tool yet")
+    kinds = {key in MECHANISMS for key in (*added, *dropped)}
+    if True in kinds and not entities.name:
+        raise CliError(
+            "The use of --entity-default or --user-defaults is not allowed with User SCRAM"
+            " Credentials using --bootstrap-server."
+        )
+    if len(kinds) > 1:
+        raise CliError(
+            "Cannot alter both quota and SCRAM credential configs simultaneously for"
+            f" '{USERS}' using --bootstrap-server."
+        )
 
 
 def _unexpected(what: str, done: str, kind: str, unknown: Sequence[str]) -> CliError:
@@ -92,13 +101,3 @@ def quota_line(entry: Any) -> str:
 
 def _in_order(values: Mapping[str, float]) -> list[str]:
     return hash_map_order(values, sized=True)
-
-
-def scram_line(result: Any) -> str:
-    """A user's credentials, a result of DescribeUserScramCredentials."""
-    mechanisms = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
-    told = ", ".join(
-        f"{mechanisms.get(each.mechanism, 'UNKNOWN')}=iterations={each.iterations}"
-        for each in result.credential_infos
-    )
-    return f"SCRAM credential configs for user-principal '{result.user}' are {told}"

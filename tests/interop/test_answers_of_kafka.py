@@ -109,6 +109,15 @@ def quotas(*components: tuple[str, int]) -> dict[str, Any]:
     return {"components": rows, "strict": False}
 
 
+def credentials(*changes: tuple[Any, ...]) -> dict[str, Any]:
+    """Of (user, mechanism) a deletion, of (user, mechanism, iterations) an upsertion."""
+    keys = ("name", "mechanism", "iterations")
+    rows = [dict(zip(keys, change, strict=False)) for change in changes]
+    return {"deletions": [row for row in rows if len(row) == 2],
+            "upsertions": [row | {"salt": b"salt", "salted_password": bytes(32)}
+                           for row in rows if len(row) == 3]}  # fmt: skip
+
+
 def creation(**topic: Any) -> dict[str, Any]:
     made = {"num_partitions": 1, "replication_factor": 1, **topic}
     return {"topics": [made], "timeout": 5000, "validate_only": True}
@@ -238,9 +247,14 @@ REQUESTS: list[tuple[ApiKey, int, dict[str, Any]]] = [
     (ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, quotas(("planet", 2))),
     (ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, quotas(("ip", 2), ("user", 2))),
     (ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, {"users": None}),
-    (ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, {"users": [{"name": "ada"}]}),
-    (ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0,
-     {"deletions": [{"name": "ada", "mechanism": 1}], "upsertions": []}),
+    *((ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, {"users": [{"name": each} for each in names]})
+      for names in ((), ("ada",), ("",), ("", ""), ("bob", "bob"))),
+    (ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, credentials(
+        ("", 1), ("ada", 1), ("bob", 0), ("eve", 1), ("eve", 1), ("joe", 1), ("joe", 2))),
+    (ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, credentials(
+        ("", 1, 4096), ("ada", 3, 4096), ("bob", 1, 4095), ("eve", 2, 16385), ("joe", 1, 4096),
+        ("joe", 1, 4096), ("kim", 1), ("kim", 1, 4096), ("lee", 1), ("lee", 2, 4096),
+        ("max", 9), ("max", 2, 4096))),
     (ApiKey.DESCRIBE_ACLS, 2, FILTER),
     (ApiKey.CREATE_ACLS, 2, {"creations": [BINDING]}),
     (ApiKey.DELETE_ACLS, 2, {"filters": [FILTER]}),

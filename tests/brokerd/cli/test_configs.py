@@ -73,6 +73,22 @@ def test_quotas_are_set_shown_and_dropped(at: At) -> None:
     assert brokerd("configs", *at, "--describe", *both).ok().lines == []
 
 
+def test_credentials_are_refused_with_what_to_do_instead(at: At) -> None:
+    """By the broker, which has no SASL yet; with brokers that have it `configs` sets them."""
+    entity = ("--entity-type", "users", "--entity-name", "alice")
+    added = ("--add-config", "SCRAM-SHA-256=[password=x]")
+    for change, words in (
+        (added, "keeps no SCRAM credentials, since none of its listeners has SASL yet"),
+        (("--delete-config", "SCRAM-SHA-256"), "user credential that does not exist"),
+    ):
+        said = brokerd("configs", *at, "--alter", *entity, *change)
+        assert (said.code, said.out, len(said.err.splitlines())) == (1, "", 1)
+        assert said.err.startswith("Error while executing config command with args '")
+        assert words in said.err
+    for whose in (("--entity-type", "users"), entity):
+        assert brokerd("configs", *at, "--describe", *whose).ok().lines == []
+
+
 def test_levels_of_loggers_are_changed(at: At) -> None:
     logger = "brokerd.server.net.network"
     added = ("--add-config", f"{logger}=ERROR")
@@ -138,6 +154,29 @@ def test_the_lines_are_those_of_kafkas_tool(at: At, made: str) -> None:
     assert differences("configs", at, lines) == {}
     drop = ("--delete-config", "log.cleaner.backoff.ms")
     brokerd("configs", *at, "--alter", "--broker-defaults", *drop).ok()
+
+
+@pytest.mark.kafka
+def test_credentials_are_refused_as_kafkas_tool_tells_it(at: At) -> None:
+    alice = ("--entity-type", "users", "--entity-name", "alice")
+    add, drop = "--add-config", "--delete-config"
+    for change in (
+        (*alice, add, "SCRAM-SHA-256=[password=x]"),
+        (*alice, add, "SCRAM-SHA-512=[iterations=8192,password=x]"),
+        (*alice, drop, "SCRAM-SHA-256"),
+        (*alice, add, "SCRAM-SHA-256=[iterations=1,password=x]"),
+        (*alice, add, "SCRAM-SHA-256=[password=x],request_percentage=1"),
+        ("--user-defaults", add, "SCRAM-SHA-256=[password=x]"),
+        ("--entity-type", "clients", "--entity-name", "c", add, "SCRAM-SHA-256=[password=x]"),
+    ):
+        ours, theirs = (tool("configs", *at, "--alter", *change) for tool in (brokerd, kafka))
+        assert (ours.code, ours.out) == (theirs.code, theirs.out) == (1, "")
+        words = ours.err.strip().rpartition("': ")[2]
+        assert words.replace("Set(", "").split("Unexpected")[0] in theirs.err
+    show = ("configs", *at, "--describe", "--entity-type", "users")
+    for whose in ((), ("--entity-name", "alice")):
+        ours, theirs = (tool(*show, *whose) for tool in (brokerd, kafka))
+        assert (ours.out, ours.err, ours.code) == (theirs.out, theirs.err, theirs.code)
 
 
 @pytest.mark.kafka

@@ -106,6 +106,22 @@ def test_records_are_deleted_and_what_cannot_be_is_named(at: At, tmp_path: Path)
     assert after.lines == [f"{TOPIC}:0:3", f"{TOPIC}:1:0"]
 
 
+def test_credentials_are_set_shown_and_deleted(at: At) -> None:
+    alter = ("configs", *at, "--alter", "--entity-type", "users", "--entity-name", "ada")
+    show = ("configs", *at, "--describe", "--entity-type", "users")
+    added = "SCRAM-SHA-256=[iterations=8192,password=x],SCRAM-SHA-512=[password=y]"
+    said = brokerd(*alter, "--add-config", added).ok()
+    assert said.lines == ["Completed updating config for user ada."]
+    told = brokerd(*show).ok().lines
+    assert told == [
+        "SCRAM credential configs for user-principal 'ada' are SCRAM-SHA-256=iterations=8192,"
+        " SCRAM-SHA-512=iterations=4096"
+    ]
+    assert kafka(*show).ok().lines == told
+    brokerd(*alter, "--delete-config", "SCRAM-SHA-256,SCRAM-SHA-512").ok()
+    assert brokerd(*show).ok().lines == kafka(*show).ok().lines == []
+
+
 def test_a_topic_that_is_missing_is_told_at_once(at: At, tmp_path: Path) -> None:
     file = tmp_path / "offsets.json"
     file.write_text('{"partitions": [{"topic": "nowhere", "partition": 0, "offset": 1}]}')

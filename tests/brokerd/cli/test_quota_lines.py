@@ -9,6 +9,7 @@ from brokerd.cli.options import CliError
 from brokerd.cli.quota_lines import check_names, components, entity, operations, quota_line
 
 USER, CLIENT = Entities(("users",), ("ada",)), Entities(("clients",), ("",))
+EVERY = Entities(("users",), ("",))
 IP = Entities(("ips",), ("::1",))
 BOTH = Entities(("users", "clients"), ("ada", ""))
 
@@ -57,7 +58,8 @@ def test_a_type_without_a_name_means_all_of_it() -> None:
         (CLIENT, ["SCRAM-SHA-256"], [], "Only quota configs can be added for 'clients' using"),
         (BOTH, [], ["a", "b"], "Only quota configs can be deleted for 'clients' using"),
         (IP, ["producer_byte_rate"], [], "Only connection quota configs can be added for 'ips'"),
-        (USER, ["SCRAM-SHA-256"], [], "SCRAM credentials cannot be changed by this tool yet"),
+        (EVERY, ["SCRAM-SHA-256"], [], "The use of --entity-default or --user-defaults is not"),
+        (USER, ["SCRAM-SHA-256"], ["request_percentage"], "Cannot alter both quota and SCRAM"),
     ],
 )
 def test_what_is_no_quota_is_said(entities, added, dropped, said: str) -> None:
