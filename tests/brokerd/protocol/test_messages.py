@@ -1,6 +1,8 @@
 """The message door against kio's own writer and reader, for every message that is served."""
 
 import io
+import subprocess
+import sys
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -156,6 +158,20 @@ def test_a_field_of_another_version_is_dropped_and_a_mistyped_one_raises() -> No
     assert messages.encode_response(1, 4, fields_of_v7) == messages.encode_response(1, 4, {})
     with pytest.raises(ValueError, match="eror_code"):
         messages.encode_response(1, 7, {"eror_code": 0})
+
+
+def test_what_a_first_request_waits_for_is_its_own_version_alone() -> None:
+    """To load a version of a message takes milliseconds, in which nobody else is served."""
+    code = """
+import sys
+from brokerd.protocol import messages
+frame = messages.encode_request(2, 9, {"topics": []}, 1, None)
+messages.decode_request(2, 9, frame[15:])
+messages.encode_response(2, 9, {"throttle_time": 0, "topics": []})
+print(*{each.split(".")[3] for each in sys.modules if each.startswith("kio.schema.list_offsets.")})
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "v9\n"
 
 
 def test_a_request_that_is_cut_off_is_an_invalid_request() -> None:
