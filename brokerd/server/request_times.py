@@ -31,6 +31,7 @@ from brokerd.protocol.api_keys import ApiKey
 
 if TYPE_CHECKING:
     from brokerd.server.net.connection import Connection
+    from brokerd.server.net.sender import Sender
 
 logger = logging.getLogger(__name__)
 
@@ -180,7 +181,7 @@ class RequestTimes:
         if remote_s > self._slow_s and key not in PATIENT:
             self._tell(connection, left_s - start_s, remote_s, key)
 
-    def sent_late(self, connection: Connection, seconds: float) -> None:
+    def sent_late(self, connection: Sender, seconds: float) -> None:
         """The peer has taken at last what it did not take at once."""
         header = connection.last_header
         times = self._metrics.api(PRODUCE if header is None else header.api_key)

@@ -173,9 +173,12 @@ def test_out_of_descriptors_others_are_served_and_all_again_when_there_are_some(
 def test_an_idle_connection_is_closed_but_a_long_poll_is_not(bounded: Brokerd) -> None:
     make_topic(bounded, "idle")
     poll = fetch_of("idle", 1000, max_wait=3000)
-    with Wire(bounded.port) as idle, Wire(bounded.port) as polling:
+    with Wire(bounded.port) as idle, Wire(bounded.port) as gone, Wire(bounded.port) as polling:
+        gone.request(ApiKey.FETCH, 4, poll | {"max_wait": 60_000})
+        gone.stop_sending()
         polling.request(ApiKey.FETCH, 4, poll)
         assert idle.is_closed()
+        assert gone.is_closed(), "it may be, and does not show it"
         assert polling.answer(ApiKey.FETCH, 4).responses[0].partitions[0].error_code == 0
 
 
@@ -259,14 +262,43 @@ def test_readers_that_reset_in_the_middle_of_a_file_leave_nothing_open(frugal: B
 
 
 def test_a_client_that_stops_sending_still_gets_its_answers(frugal: Brokerd) -> None:
-    with socket.create_connection(("127.0.0.1", frugal.port), 10) as client:
-        client.sendall(encode_request(ApiKey.API_VERSIONS, 0, {}, 7, None) * 3)
-        client.shutdown(socket.SHUT_WR)
-        data = b""
-        while piece := client.recv(1 << 16):
-            data += piece
-    (size,) = struct.unpack_from(">i", data)
-    assert len(data) == 3 * (4 + size)
+    """Also those that wait, and those behind them; what it has sent in part is dropped."""
+    make_topic(frugal, "last")
+    with Wire(frugal.port) as wire, Wire(frugal.port) as writer:
+        for api, fields in (
+            (ApiKey.API_VERSIONS, {}),
+            (ApiKey.FETCH, fetch_of("last", 1000, max_wait=60_000)),
+            (ApiKey.METADATA, {"topics": []}),
+            (ApiKey.FETCH, fetch_of("last", 1000, max_wait=60_000)),
+        ):
+            wire.request(api, 4 if api is ApiKey.FETCH else 0, fields)
+        wire.send(produce_frame("last", 10)[:-1])
+        wire.stop_sending()
+        assert wire.answer(ApiKey.API_VERSIONS, 0).error_code == 0
+        assert wire.hears_nothing()
+        writer.send(produce_frame("last", 10))
+        assert wire.answer(ApiKey.FETCH, 4).responses[0].partitions[0].records
+        assert wire.answer(ApiKey.METADATA, 0).brokers
+        assert wire.answer(ApiKey.FETCH, 4).responses[0].partitions[0].records
+        assert wire.is_closed()
+
+
+def test_a_member_that_stops_sending_still_joins(frugal: Brokerd) -> None:
+    fields = {"group_id": "stops", "session_timeout": 10_000, "rebalance_timeout": 60_000,
+              "member_id": "", "protocol_type": "consumer",
+              "protocols": [{"name": "range", "metadata": b""}]}  # fmt: skip
+    with Wire(frugal.port) as first, Wire(frugal.port) as second:
+        coordinator = {"key_type": 0, "key": "stops"}
+        wait_until(lambda: not first.ask(ApiKey.FIND_COORDINATOR, 1, coordinator).error_code)
+        alone = first.ask(ApiKey.JOIN_GROUP, 3, fields)
+        assert alone.error_code == 0
+        second.request(ApiKey.JOIN_GROUP, 3, fields)
+        second.stop_sending()
+        assert second.hears_nothing(), "the first has to come back"
+        both = first.ask(ApiKey.JOIN_GROUP, 3, fields | {"member_id": alone.member_id})
+        assert len(both.members) == 2
+        assert second.answer(ApiKey.JOIN_GROUP, 3).member_id in {m.member_id for m in both.members}
+        assert second.is_closed()
 
 
 def test_requests_without_end_and_without_reading_cost_little_memory(frugal: Brokerd) -> None:

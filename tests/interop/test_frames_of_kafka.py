@@ -1,6 +1,7 @@
 """Frames that cannot be served, to Apache Kafka and to brokerd: both end them alike."""
 
 import struct
+from contextlib import suppress
 
 import pytest
 
@@ -17,6 +18,11 @@ def frame(
     return struct.pack(">i", len(payload)) + payload
 
 
+POLL = {
+    "replica_id": -1, "max_wait": 300, "min_bytes": 1, "max_bytes": 1000,
+    "topics": [{"topic": "half", "partitions": [
+        {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1000}]}],
+}  # fmt: skip
 NO_TAGS = b"\0"
 UNREADABLE = {
     "an API that nobody knows": frame(4711, 0, b""),
@@ -71,3 +77,24 @@ def test_what_cannot_be_served_ends_as_with_apache_kafka(
             except (EOFError, ConnectionResetError):
                 fates.append(b"closed")
     assert fates[1] == fates[0]
+
+
+def test_who_stops_sending_is_answered_what_he_asked_before_as_by_apache_kafka(
+    kafka_port: int, brokerd_port: int
+) -> None:
+    """A long poll, what comes behind it, and a request that ends in the middle."""
+    answered = []
+    for port in (kafka_port, brokerd_port):
+        with Wire(port) as wire:
+            wire.ask(ApiKey.METADATA, 4, {"topics": [{"name": "half"}]})
+            wire.request(ApiKey.FETCH, 4, POLL)
+            wire.request(ApiKey.METADATA, 1, {"topics": []})
+            wire.request(ApiKey.FETCH, 4, POLL)
+            wire.send(frame(ApiKey.METADATA, 1, bytes(4))[:-1])
+            wire.stop_sending()
+            frames = []
+            with suppress(EOFError):
+                while True:
+                    frames.append(wire.frame()[:4])
+            answered.append(frames)
+    assert answered[1] == answered[0] == [struct.pack(">i", number) for number in (2, 3, 4)]

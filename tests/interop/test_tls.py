@@ -3,9 +3,11 @@
 import shutil
 import socket
 import ssl
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +17,7 @@ from confluent_kafka.admin import AdminClient
 
 from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import encode_request
 from tests.support.brokerd import ROOT, Brokerd, BrokerdCluster
 from tests.support.kafka_tools import kafka
 from tests.support.pki import Authority, Issued
@@ -170,6 +173,28 @@ def test_half_a_handshake_and_garbage_in_tls_end_their_own_connection_only(
         client.setblocking(True)
         client.unwrap().close()  # TLS ended in order
     assert "Traceback" not in secured.broker.said()
+
+
+def test_who_stops_sending_is_answered_what_he_asked_before(
+    secured: Secured, new_name: Names
+) -> None:
+    topic = new_name("half")
+    with Wire(secured.broker.port) as wire:
+        wire.ask(ApiKey.METADATA, 4, {"topics": [{"name": topic}]})
+    partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1000}
+    fields = {"replica_id": -1, "max_wait": 300, "min_bytes": 1, "max_bytes": 1000,
+              "topics": [{"topic": topic, "partitions": [partition]}]}  # fmt: skip
+    with wrapped(secured) as client:
+        client.sendall(encode_request(ApiKey.FETCH, 4, fields, 7, None))
+        client.sendall(encode_request(ApiKey.METADATA, 1, {"topics": []}, 8, None))
+        socket.socket.shutdown(client, socket.SHUT_WR)  # the connection; TLS knows nothing of it
+        data = b""
+        with suppress(ssl.SSLError):
+            while piece := client.recv(1 << 16):
+                data += piece
+    (size,) = struct.unpack_from(">i", data)
+    assert struct.unpack_from(">i", data, 4) == (7,)
+    assert struct.unpack_from(">i", data, 4 + size + 4) == (8,)
 
 
 def wrapped(secured: Secured) -> ssl.SSLSocket:

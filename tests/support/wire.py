@@ -35,6 +35,10 @@ class Wire:
     def send(self, data: bytes) -> None:
         self._socket.sendall(data)
 
+    def stop_sending(self) -> None:
+        """Closes this side alone: answers can still be received."""
+        self._socket.shutdown(socket.SHUT_WR)
+
     def ask(self, api_key: int, version: int, fields: dict[str, Any]) -> Any:
         self.request(api_key, version, fields)
         return self.answer(api_key, version)

@@ -11,31 +11,25 @@ them hold too much (`output.HELD_BYTES_MAX`): a client that does not read, or as
 without waiting, costs that and one receive. What of a receive was not served is kept and served
 later. Behind a request that what follows has to wait for, a large frame is not begun: Kafka reads
 nothing then, and who only waits must not hold memory that others wait for.
+
+A client that has closed its side is still answered what it asked before, as by Kafka, which reads
+the end of a connection only when it has answered; one that has gone altogether looks the same.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import socket
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from brokerd.protocol.framing import FRAME_SIZE
-from brokerd.server.net.output import (
-    HELD_BYTES_MAX,
-    End,
-    OutputQueue,
-    Parts,
-    Slot,
-    UnreadableError,
-    release,
-)
-from brokerd.server.net.receive_buffers import FIRST_BYTES_MAX, SMALL_FRAME_BYTES, WAITING_BYTES_MAX
+from brokerd.server.net.output import HELD_BYTES_MAX, End, OutputQueue
+from brokerd.server.net.receive_buffers import SMALL_FRAME_BYTES, WAITING_BYTES_MAX, LoanedFrame
+from brokerd.server.net.sender import Sender
 from brokerd.server.router import SMALLEST_FRAME_BYTES, Router
 
 if TYPE_CHECKING:
-    from brokerd.protocol.framing import RequestHeader
     from brokerd.server.handlers.fetch_memo import FetchMemo
     from brokerd.server.net.network import Network
     from brokerd.server.net.tls_socket import TlsSocket
@@ -49,15 +43,13 @@ FRAMES_PER_RECEIVE = 512
 """More frames than this in one receive would hold the loop too long: the next one is smaller."""
 
 
-class Connection:
+class Connection(Sender):
     """A non-blocking socket of our own on the event loop."""
 
     __slots__ = (
-        "_awaits", "_buffers", "_fd", "_filled", "_frame", "_frame_size", "_head", "_holds",
-        "_kept", "_loop", "_network", "_planned", "_reading", "_receive_bytes", "_receiving",
-        "_router", "_socket", "_writing", "active_at", "blocked_at", "closed", "fetch_memo",
-        "last_header", "listener", "output", "parked", "peer_host", "produce_memo",
-        "produces_open", "tasks_open",
+        "_awaits", "_buffers", "_frame", "_head", "_holds", "_kept", "_network", "_planned",
+        "_reading", "_receive_bytes", "fetch_memo", "listener", "parked", "peer_host",
+        "produce_memo", "produces_open", "tasks_open",
     )  # fmt: skip
 
     def __init__(
@@ -69,32 +61,23 @@ class Connection:
         network: Network,
         router: Router,
     ) -> None:
-        self._socket = sock
-        self._fd = sock.fileno()
+        super().__init__(sock, output, router)
         self._network = network
-        self._router = router
         self._buffers = network.buffers
-        self._loop = asyncio.get_running_loop()
         self._head = b""
         self._kept = False  # what is in _head is looked at before more is received
-        self._frame: bytearray | None = None
-        self._frame_size = 0
-        self._filled = 0
+        self._frame: LoanedFrame | None = None
         self._receive_bytes = router.receive_bytes_max
-        self._reading = self._writing = self._receiving = False
+        self._reading = False
         self._holds = 0
         self._awaits = self._planned = False
         self.produces_open = 0  # batches queued, and Produces whose records are not safe yet
         self.tasks_open = 0  # requests other than Produce and Fetch that are not answered yet
-        self.output = output
         self.peer_host = peer_host
         self.listener = listener
         self.produce_memo: object | None = None
         self.fetch_memo: FetchMemo | None = None
-        self.last_header: RequestHeader | None = None
         self.parked: set[Parked] = set()
-        self.active_at = self.blocked_at = monotonic()
-        self.closed = False
         self.resume()
 
     @property
@@ -104,9 +87,10 @@ class Connection:
 
     def is_idle_since(self, moment: float) -> bool:
         """Whether the client has neither sent nor read anything since, though it is its turn: not
-        while it is answered, held, or waits for memory to receive into."""
+        while it is answered, held, or waits for memory to receive into. One that has closed its
+        side may be gone."""
         awaited = self._reading and not (self.output.unanswered or self._holds)
-        its_turn = self._writing or awaited
+        its_turn = self._writing or self._left or awaited
         return self.active_at < moment and its_turn
 
     @property
@@ -115,8 +99,16 @@ class Connection:
         wait, has nothing to do."""
         return self._reading or self._writing
 
+    @property
+    def held_bytes(self) -> int:
+        """What it holds in memory: replies, and requests that are not served yet."""
+        return self.output.held_bytes + len(self._head)
+
     def is_blocked_since(self, moment: float) -> bool:
-        """Whether replies have waited since then for the client to read them."""
+        """Whether replies have waited since then for the client to read them, or requests behind
+        one that waits."""
+        if len(self._head) > SMALL_FRAME_BYTES and self.active_at < moment:
+            return True
         return self._writing and self.blocked_at < moment
 
     # ---- receiving
@@ -224,7 +216,7 @@ class Connection:
             self._not_received(error)
             return
         if count == 0:
-            self.close(None)
+            self._client_left()
             return
         self._router.metrics.received_bytes += count
         self._parse(start, filled + count)
@@ -238,53 +230,49 @@ class Connection:
             return 0
         return self._buffers.shared_end
 
-    def _receive_frame(self, frame: bytearray) -> None:
-        buffers = self._buffers
-        view = memoryview(frame)
-        wanted = min(self._frame_size, len(frame))
-        room = wanted - self._filled
-        into = [view[self._filled : wanted]]
+    def _receive_frame(self, frame: LoanedFrame) -> None:
+        room = frame.room()
+        into = [room]
         start = self._free_from(0)
-        if wanted == self._frame_size:
-            into.append(buffers.shared_view[start : start + SMALL_FRAME_BYTES])
+        if frame.ends_in(room):
+            into.append(self._buffers.shared_view[start : start + SMALL_FRAME_BYTES])
         try:
             count = self._socket.recvmsg_into(into)[0]
         except OSError as error:
             self._not_received(error)
             return
         if count == 0:
-            self.close(None)
+            self._client_left()
             return
         self._router.metrics.received_bytes += count
-        self._filled += min(count, room)
-        if self._filled < self._frame_size:
-            if self._filled == len(frame):
-                self._grow(frame)
-            return
-        behind = max(0, count - room)
-        self._serve_frame(frame)
-        if behind and not self.closed:
-            self._parse(start, start + behind)
+        behind = max(0, count - len(room))
+        if frame.took(count - behind):
+            self._serve_frame(frame)
+            if behind and not self.closed:
+                self._parse(start, start + behind)
 
-    def _serve_frame(self, frame: bytearray) -> None:
+    def _serve_frame(self, frame: LoanedFrame) -> None:
         """A large frame that has arrived; where it would have to wait it was not begun."""
         self._frame = None
+        buffer = frame.buffer
         try:
-            view = memoryview(frame)
-            if not self._router.frames(self, frame, view, 0, self._frame_size, may_wait=False):
+            view = memoryview(buffer)
+            if not self._router.frames(self, buffer, view, 0, frame.size, may_wait=False):
                 raise RuntimeError("a large frame was received behind a request that waits")
         finally:
-            self._buffers.give_back(frame)
+            frame.give_back()
+
+    def _client_left(self) -> None:
+        """It has closed, or its side alone: whether it still reads is seen when it is answered."""
+        self._left = True
+        if self.output.unanswered or self.output.unsent or self._router.holds_receives:
+            self.end("it has closed")
+        else:
+            self.close(None)
 
     def _not_received(self, error: OSError) -> None:
         if not isinstance(error, (BlockingIOError, InterruptedError)):
             self.close(f"{error.strerror or error}")
-
-    def _grow(self, frame: bytearray) -> None:
-        larger = self._buffers.borrow(min(self._frame_size, 2 * len(frame)))
-        larger[: self._filled] = frame
-        self._frame = larger
-        self._buffers.give_back(frame)
 
     def _parse(self, start: int, end: int) -> None:
         """Serves what lies in the shared buffer."""
@@ -317,54 +305,9 @@ class Connection:
             self._kept = rest > SMALL_FRAME_BYTES  # leaves no room to receive
             self._head = bytes(buffer[position:end])
         else:
-            frame = self._buffers.borrow(min(size, max(FIRST_BYTES_MAX, rest)))
-            frame[:rest] = memoryview(buffer)[position:end]
-            self._frame, self._frame_size, self._filled = frame, size, rest
+            self._frame = LoanedFrame(self._buffers, size, memoryview(buffer)[position:end])
 
-    # ---- sending
-
-    def deliver(self, slot: Slot, parts: Parts) -> None:
-        """A reply that was reserved is ready; outside a receive it is sent at once."""
-        if self.closed:
-            release(parts)
-            return
-        self.output.fill(slot, parts)
-        if not self._receiving:
-            self.flush()
-            self.resume()
-
-    def flush(self) -> None:
-        """Sends what is ready; what the socket does not take waits until it is writable."""
-        if self._writing or self.closed:
-            return
-        if not self._send():
-            self._pause()
-            self._writing = True
-            self.blocked_at = monotonic()
-            self._loop.add_writer(self._fd, self._on_writable)
-
-    def _send(self) -> bool:
-        """False while something is left to be sent."""
-        try:
-            return self.output.flush()
-        except OSError as error:
-            reason = f"{error.strerror or error}"
-            if isinstance(error, UnreadableError):
-                reason = f"what it was promised cannot be read: {error.filename}: {reason}"
-                self._router.unreadable(error)
-            self.close(reason)
-            return True
-
-    def _on_writable(self) -> None:
-        sent_before = self.output.sent_bytes
-        done = self._send()
-        if self.output.sent_bytes > sent_before:
-            self.active_at = monotonic()
-        if done and not self.closed:
-            self._writing = False
-            self._loop.remove_writer(self._fd)
-            self._router.times.sent_late(self, monotonic() - self.blocked_at)
-            self.resume()
+    # ---- ending
 
     def end(self, reason: str) -> None:
         """Closes when all that was asked before is answered; nothing more is served."""
@@ -396,5 +339,5 @@ class Connection:
 
     def _drop_frame(self) -> None:
         if self._frame is not None:
-            self._buffers.give_back(self._frame)
+            self._frame.give_back()
             self._frame = None

@@ -38,7 +38,7 @@ SAID_AGAIN_S = 60.0
 SWEEP_INTERVAL_S_MIN, SWEEP_INTERVAL_S_MAX = 0.1, 2.0
 SWEEP_SLICE = 1000
 REPLIES_BYTES_MAX = 1 << 28
-"""What the replies of all connections together may hold before slow readers are dropped."""
+"""What replies and kept requests of all connections may hold before slow readers are dropped."""
 REMOVED_END_S = 1.0
 """So long after their listener was removed connections end: replies under way are still sent."""
 STALLED_S = 5.0
@@ -319,7 +319,7 @@ class Network:
             if connection.is_idle_since(oldest):
                 connection.close("idle for longer than connections.max.idle.ms")
             else:
-                self._swept_bytes += connection.output.held_bytes
+                self._swept_bytes += connection.held_bytes
         del left[-SWEEP_SLICE:]
         if left:
             self._loop.call_soon(self._sweep_slice, left)
@@ -327,12 +327,15 @@ class Network:
             self._end_slow_readers(now - STALLED_S)
 
     def _end_slow_readers(self, moment: float) -> None:
-        """Replies of all connections take too much memory: those go that have been read slowly for
-        a while, the largest first, until enough is free."""
+        """Replies and kept requests of all connections take too much memory: those go that have
+        stood still for a while, the largest first, until enough is free."""
         slow = [each for each in self.connections if each.is_blocked_since(moment)]
-        slow.sort(key=lambda each: each.output.held_bytes, reverse=True)
+        slow.sort(key=lambda each: each.held_bytes, reverse=True)
         for connection in slow:
             if self._swept_bytes <= REPLIES_BYTES_MAX:
                 return
-            self._swept_bytes -= connection.output.held_bytes
-            connection.close("it reads its replies too slowly, and memory for replies is short")
+            self._swept_bytes -= connection.held_bytes
+            connection.close(
+                "memory is short, and much stands in it that this client does not read, or has sent"
+                " behind a request that waits"
+            )

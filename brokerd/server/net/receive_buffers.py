@@ -7,6 +7,10 @@ a buffer of that frame's size; what those buffers hold together is counted again
 `queued.max.request.bytes`, and while it is exceeded no connection may begin a new frame (see
 `Network.wait_for_memory`). What requests hold elsewhere counts, too (`lend`, `repay`). A few are
 kept for reuse, because fresh memory costs page faults.
+
+What a receive brought behind a request that waits is not counted: it is given back with an answer
+of the broker, which may take minutes, and all others would wait for that. It is at most a receive
+for each connection, and for all together `Network` bounds it with their replies.
 """
 
 from collections.abc import Callable
@@ -74,3 +78,44 @@ class ReceiveBuffers:
         """Ends such a loan, or a part of it."""
         self.loaned_bytes -= size_bytes
         self._on_returned()
+
+
+class LoanedFrame:
+    """A frame that did not arrive whole, in a buffer on loan; `give_back` it."""
+
+    __slots__ = ("_buffers", "_filled", "buffer", "size")
+
+    def __init__(self, buffers: ReceiveBuffers, size: int, head: memoryview) -> None:
+        """Of `size` bytes, of which those of `head` are there."""
+        self._buffers = buffers
+        self.size = size
+        self._filled = len(head)
+        self.buffer = buffers.borrow(min(size, max(FIRST_BYTES_MAX, len(head))))
+        self.buffer[: len(head)] = head
+
+    def room(self) -> memoryview:
+        """What is received into next."""
+        return memoryview(self.buffer)[self._filled : min(self.size, len(self.buffer))]
+
+    def ends_in(self, room: memoryview) -> bool:
+        """Whether the frame is whole when that room is filled."""
+        return self._filled + len(room) == self.size
+
+    def took(self, count: int) -> bool:
+        """So many bytes came into its room; whether it is whole now. If not there is room again."""
+        self._filled += count
+        if self._filled == self.size:
+            return True
+        if self._filled == len(self.buffer):
+            self._grow()
+        return False
+
+    def _grow(self) -> None:
+        buffer = self.buffer
+        self.buffer = self._buffers.borrow(min(self.size, 2 * len(buffer)))
+        self.buffer[: self._filled] = buffer
+        self._buffers.give_back(buffer)
+
+    def give_back(self) -> None:
+        """The frame is served, or will never be whole."""
+        self._buffers.give_back(self.buffer)

@@ -93,8 +93,7 @@ class TlsSocket:
     def _receive(self) -> None:
         count = self.socket.recv_into(self._ciphertext)
         if count == 0:
-            self._ended = True
-            self._incoming.write_eof()
+            self._ended = True  # OpenSSL is not told: it would send nothing more
             return
         if not self._begun and self._ciphertext[0] != _HANDSHAKE:
             raise TlsFailure("it does not speak TLS, which this listener needs")

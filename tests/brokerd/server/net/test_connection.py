@@ -14,7 +14,7 @@ import pytest
 
 from brokerd.server.net.connection import Connection
 from brokerd.server.net.output import OutputQueue
-from brokerd.server.net.receive_buffers import ReceiveBuffers
+from brokerd.server.net.receive_buffers import LoanedFrame, ReceiveBuffers
 
 
 class Bench:
@@ -76,8 +76,7 @@ async def test_an_error_of_what_serves_is_not_taken_for_one_of_the_socket(
     head = size.to_bytes(4, "big")
     if size > 1 << 16:  # a buffer of its own: the head first
         bench.receive(head)
-        bench.connection._frame = bench.network.buffers.borrow(size + 4)
-        bench.connection._frame_size, bench.connection._filled = size + 4, size
+        bench.connection._frame = LoanedFrame(bench.network.buffers, size + 4, bytes(size))
         head = b""
     bench.serve = fail
     bench.receive(head + bytes(40))

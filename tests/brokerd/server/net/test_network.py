@@ -5,7 +5,7 @@ import logging
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -132,6 +132,28 @@ async def test_a_request_that_waits_is_no_excuse_for_a_half_sent_frame(network: 
         connection.active_at -= 2 * STALLED_S
         network._end_stalled()
         assert connection.closed
+
+
+async def test_much_that_stands_behind_a_request_that_waits_ends_when_memory_is_short(
+    network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network_module, "REPLIES_BYTES_MAX", 300_000)
+    connections = []
+    with ExitStack() as stack:
+        for size_bytes in (60_000, 170_000, 150_000):
+            connection, theirs = stack.enter_context(connected_while_memory_is_short(network))
+            connection._receive_bytes = 1 << 18
+            theirs.sendall((size_bytes - 4).to_bytes(4, "big") + bytes(size_bytes - 4))
+            connection._on_readable()
+            connection.hold()  # as behind a request that waits
+            assert connection.held_bytes == size_bytes
+            connections.append(connection)
+        network._sweep()
+        assert not any(each.closed for each in connections), "they have not waited for long"
+        for connection in connections:
+            connection.active_at -= 2 * STALLED_S
+        network._sweep()
+        assert [each.closed for each in connections] == [False, True, False]
 
 
 async def test_names_among_the_overrides_are_looked_up_without_holding_up_the_loop(

@@ -120,6 +120,23 @@ def test_an_orderly_end_comes_after_the_last_bytes(pair: Pair) -> None:
     assert pair.ours.recv_into(memoryview(bytearray(100))) == 0
 
 
+@pytest.mark.parametrize("in_order", [True, False])
+def test_a_client_that_stops_sending_can_still_be_sent_to(pair: Pair, in_order: bool) -> None:
+    """It ends its side of TLS, or of the connection below."""
+    client = pair.shake_hands()
+    client.settimeout(0)
+    if in_order:
+        with suppress(ssl.SSLWantReadError):  # our end is not waited for
+            client.unwrap()
+    else:
+        socket.socket.shutdown(client, socket.SHUT_WR)
+    assert pair.ours.recv_into(memoryview(bytearray(100))) == 0
+    pair.ours.write(b"answer")
+    assert pair.ours.flush()
+    client.settimeout(TIMEOUT_S)
+    assert client.recv(100) == b"answer"
+
+
 def test_a_client_without_tls_is_told_apart_by_its_first_byte(pair: Pair) -> None:
     pair.theirs.sendall(b"\x00\x00\x00\x0a\x00\x12")
     with pytest.raises(TlsFailure, match="does not speak TLS"):
