@@ -109,13 +109,10 @@ def _is_live(name: str) -> bool:
     return is_honoured(name) and not is_read_only(name)
 
 
-def check_change(
-    settings: BrokerSettings, name: str, held: Mapping[str, str], wanted: Mapping[str, str]
-) -> BrokerConfig:
-    """What holds when the dynamic config of `name` (a broker id, or '' for the default of all) goes
-    from `held` to `wanted`. Raises KafkaError(INVALID_REQUEST) that names what is wrong; what is
-    there already stays, whoever wrote it."""
-    changed = {each: text for each, text in wanted.items() if held.get(each) != text}
+def check_each(name: str, changed: Mapping[str, str]) -> None:
+    """What can be said of settings that somebody wants in the dynamic config of `name` (a broker
+    id, or '' for the default of all) without knowing the broker. Raises KafkaError(INVALID_REQUEST)
+    that names what is wrong."""
     fixed = sorted(each for each in changed if is_read_only(each))
     if fixed:
         raise _invalid(
@@ -129,6 +126,15 @@ def check_change(
         )
     for each, text in changed.items():
         _check_value(each, text.strip())
+
+
+def check_change(
+    settings: BrokerSettings, name: str, held: Mapping[str, str], wanted: Mapping[str, str]
+) -> BrokerConfig:
+    """What holds when the dynamic config of `name` goes from `held` to `wanted`. Raises as
+    `check_each`; what is there already stays, whoever wrote it."""
+    changed = {each: text for each, text in wanted.items() if held.get(each) != text}
+    check_each(name, changed)
     _check_threads(settings, changed)
     after = (
         BrokerSettings(static=settings.static, defaults=settings.defaults, own=wanted)

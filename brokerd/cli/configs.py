@@ -8,7 +8,7 @@ import secrets
 import sys
 from collections.abc import Mapping, Sequence
 
-from brokerd.cli import admin, config_lines, quota_lines, scram
+from brokerd.cli import admin, config_lines, quota_lines, scram, stopped_brokers
 from brokerd.cli.client import Client
 from brokerd.cli.config_entities import (
     BROKERS,
@@ -85,16 +85,39 @@ def _short_options(parser: OptionParser) -> None:
 
 def _run(options: Options, line: str) -> int:
     entities = _checked(options)
-    with admin.connect(options) as client:
-        try:
-            if options.alter:
-                _alter(client, options, entities)
-            else:
-                _describe(client, options, entities)
-        except KafkaError as error:
-            what = f"Error while executing config command with args '{line}'"
-            raise CliError(f"{what}: {error}") from None
+    try:
+        if not _is_done_in_zookeeper(options, entities):
+            with admin.connect(options) as client:
+                if options.alter:
+                    _alter(client, options, entities)
+                else:
+                    _describe(client, options, entities)
+    except KafkaError as error:
+        what = f"Error while executing config command with args '{line}'"
+        raise CliError(f"{what}: {error}") from None
+    if options.alter:
+        if entities.name:
+            print(f"Completed updating config for {entities.kind[:-1]} {entities.name}.")
+        else:
+            print(f"Completed updating default config for {entities.kind} in the cluster.")
     return 0
+
+
+def _is_done_in_zookeeper(options: Options, entities: Entities) -> bool:
+    """Settings of a broker that does not run are looked up and changed there, if it is named."""
+    name = entities.name
+    if not has(options, "zookeeper") or entities.kind != BROKERS or name is None:
+        return False
+    with stopped_brokers.stopped(options.zookeeper, name) as broker:
+        if broker is None:
+            return False
+        if options.alter:
+            broker.alter(*_changes(options))
+            return True
+        print(config_lines.heading("broker", name, everything=options.all))
+        for setting in broker.settings(_source(BROKERS, name)):
+            print(config_lines.config_line(setting))
+    return True
 
 
 def _checked(options: Options) -> Entities:
@@ -124,13 +147,19 @@ def _checked(options: Options) -> Entities:
 # -- alter ------------------------------------------------------------------------------------
 
 
-def _alter(client: Client, options: Options, entities: Entities) -> None:
+def _changes(options: Options) -> tuple[dict[str, str], list[str]]:
+    """What is to be set, and what to be dropped. Raises CliError."""
     added: dict[str, str] = {}
     if options.add_config:
         added = config_lines.added_configs(options.add_config)
     elif options.add_config_file:
         added = read_properties(read_text(options.add_config_file))
     dropped = [key.strip() for text in options.delete_config or () for key in text.split(",")]
+    return added, dropped
+
+
+def _alter(client: Client, options: Options, entities: Entities) -> None:
+    added, dropped = _changes(options)
     if entities.kind in RESOURCES:
         _alter_resource(client, entities, added, dropped)
     else:
@@ -139,10 +168,6 @@ def _alter(client: Client, options: Options, entities: Entities) -> None:
             _alter_credentials(client, entities, added, dropped)
         else:
             _alter_quotas(client, entities, added, dropped)
-    if entities.name:
-        print(f"Completed updating config for {entities.kind[:-1]} {entities.name}.")
-    else:
-        print(f"Completed updating default config for {entities.kind} in the cluster.")
 
 
 def _alter_resource(

@@ -56,12 +56,16 @@ class LiveSettings:
         error = self._not_open
         if error is None:
             return
-        if not any(map(is_of_listeners, self.now.own)):
+        names = sorted(filter(is_of_listeners, self.now.own))
+        if not names:
             raise error
+        static = self.now.static
         raise type(error)(
             f"{error}. The listeners of this broker are not those of its properties file: they were"
-            " set while it ran, and stand in ZooKeeper under /config/brokers/"
-            f"{self.now.static.broker_id}. Make this one possible, or mend what stands there"
+            " set while it ran, and stand in ZooKeeper. Make this one possible, or have those of"
+            f" the file: brokerd configs --zookeeper {static.zookeeper_connect} --alter"
+            f" --entity-type brokers --entity-name {static.broker_id} --delete-config"
+            f" {','.join(names)}"
         ) from error
 
     async def take_over(self, configs: Mapping[str, Mapping[str, str]]) -> None:

@@ -14,6 +14,7 @@ from kazoo.client import KazooClient
 from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
 from tests.support.brokerd import Brokerd, BrokerdCluster
+from tests.support.brokerd_tools import brokerd
 from tests.support.pki import Authority
 from tests.support.ports import free_port
 from tests.support.waiting import wait_until
@@ -92,9 +93,13 @@ def test_a_listener_is_added_told_by_all_brokers_kept_over_a_restart_and_removed
         broker.launch()
         assert broker.process is not None
         assert broker.process.wait(30) == 1
-    assert f"brokerd: cannot listen on EXTRA://127.0.0.1:{extra}: Address" in broker.said()
-    broker.process = None
-    broker.start()
+        broker.process = None
+        assert f"brokerd: cannot listen on EXTRA://127.0.0.1:{extra}: Address" in broker.said()
+        mend = broker.said().rpartition("have those of the file: brokerd ")[2].split()
+        brokerd(*mend).ok()
+        broker.start()
+    assert told(here) == [(1, "127.0.0.1", here), (2, "127.0.0.1", there)]
+    assert alter(here, listening(here, f"EXTRA://127.0.0.1:{extra}")).error_code == 0
     moved = f"EXTRA://localhost:{extra}"
     settings = {"advertised.listeners": f"PLAINTEXT://127.0.0.1:{here},{moved}"}
     assert alter(here, settings).error_code == 0

@@ -107,6 +107,43 @@ def test_the_older_form_finds_the_brokers_in_zookeeper(made: str, zookeeper: Zoo
     assert "retention.ms=1 " in brokerd(*older, "--describe", *entity).ok().out
 
 
+def test_settings_of_a_broker_that_does_not_run_are_changed_in_zookeeper(
+    at: At, zookeeper: ZooKeeper
+) -> None:
+    older = ("configs", "--zookeeper", zookeeper.connect(CHROOT))
+    stopped = ("--entity-type", "brokers", "--entity-name", "77")
+    added = ("--add-config", "listeners=[PLAINTEXT://:1,X://:2],log.retention.ms=5000")
+    said = brokerd(*older, "--alter", *stopped, *added).ok()
+    assert said.lines == ["Completed updating config for broker 77."]
+    brokerd(*older, "--alter", *stopped, "--add-config", "log.retention.ms=6000").ok()
+    assert brokerd(*older, "--describe", *stopped).ok().lines == [
+        "Dynamic configs for broker 77 are:",
+        "  listeners=PLAINTEXT://:1,X://:2 sensitive=false"
+        " synonyms={DYNAMIC_BROKER_CONFIG:listeners=PLAINTEXT://:1,X://:2}",
+        "  log.retention.ms=6000 sensitive=false"
+        " synonyms={DYNAMIC_BROKER_CONFIG:log.retention.ms=6000}",
+    ]
+    for change, words in (
+        (("--add-config", "num.partitions=2"), "dynamically: num.partitions"),
+        (("--add-config", "log.retention.ms=soon"), "Invalid value soon for configuration log.ret"),
+        (("--delete-config", "no.such"), "Invalid config(s): no.such"),
+    ):
+        said = brokerd(*older, "--alter", *stopped, *change)
+        assert (said.code, len(said.err.splitlines())) == (1, 1)
+        assert words in said.err
+    brokerd(*older, "--alter", *stopped, "--delete-config", "listeners,log.retention.ms").ok()
+    assert len(brokerd(*older, "--describe", *stopped).ok().lines) == 1
+
+
+def test_a_broker_that_runs_is_asked_itself(at: At, zookeeper: ZooKeeper) -> None:
+    older = ("configs", "--zookeeper", zookeeper.connect(CHROOT))
+    added = ("--add-config", "max.connections.per.ip=0")
+    said = brokerd(*older, "--alter", "--broker", "1", *added)
+    assert said.code == 1
+    assert "must be at least 1 without max.connections.per.ip.overrides" in said.err
+    assert len(brokerd(*older, "--describe", "--broker-defaults").ok().lines) == 1
+
+
 def test_what_cannot_be_done_is_one_line(at: At, made: str) -> None:
     alter = ("--alter", "--topic", made)
     for arguments, words in (
@@ -186,3 +223,20 @@ def test_a_topic_that_is_missing_is_told_as_kafkas_tool_tells_it(at: At) -> None
         ours, theirs = (tool("configs", *at, *arguments) for tool in (brokerd, kafka))
         assert (ours.out, ours.code) == (theirs.out, theirs.code)
         assert ours.err.startswith(theirs.err.splitlines()[0])
+
+
+@pytest.mark.kafka
+def test_both_tools_change_the_settings_of_a_broker_that_does_not_run(
+    at: At, zookeeper: ZooKeeper
+) -> None:
+    older = ("configs", "--zookeeper", zookeeper.connect(CHROOT))
+    stopped = ("--entity-type", "brokers", "--entity-name", "78")
+    brokerd(*older, "--alter", *stopped, "--add-config", "log.retention.ms=5000").ok()
+    assert kafka(*older, "--alter", *stopped, "--add-config", "log.cleaner.threads=2").code == 0
+    told = "Configs for brokers '78' are log.retention.ms=5000,log.cleaner.threads=2"
+    assert told in kafka(*older, "--describe", *stopped).ok().lines
+    ours = brokerd(*older, "--describe", *stopped).ok().lines
+    assert [line.split()[0] for line in ours[1:]] == [
+        "log.cleaner.threads=2",
+        "log.retention.ms=5000",
+    ]

@@ -1,0 +1,92 @@
+"""Settings of brokers that do not run, shown and changed in ZooKeeper itself, as by Kafka's
+ConfigCommand with --zookeeper: one that cannot start with what was set while it ran is mended so.
+
+Nobody knows its properties file here, so that each setting is checked by itself alone.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from brokerd.cli import zookeeper
+from brokerd.cli.options import CliError
+
+
+class Setting(NamedTuple):
+    """One of a stopped broker, as DescribeConfigs would tell it."""
+
+    name: str
+    value: str | None
+    source: int
+    is_sensitive: bool
+
+    @property
+    def synonyms(self) -> tuple["Setting", ...]:
+        """Where it comes from; of other places nothing is known."""
+        return (self,)
+
+
+class StoppedBroker:
+    """The dynamic config of one, or the default of all where none runs."""
+
+    def __init__(self, client: Any, name: str) -> None:
+        from brokerd.cluster import codecs, paths
+        from brokerd.config_dynamic import DEFAULT_NAME
+
+        self._client = client
+        self._name = name
+        self._entity = f"brokers/{name or DEFAULT_NAME}"
+        self._path = paths.config(self._entity)
+        self._version: int | None = None
+        self.held: dict[str, str] = {}
+        if client.exists(self._path):
+            data, node = client.get(self._path)
+            self._version = node.version
+            self.held = codecs.decode_config(self._path, data)
+
+    def settings(self, source: int) -> list[Setting]:
+        """What is set, by name; secrets are not shown."""
+        from brokerd.config_catalog import ConfigType, known_setting
+
+        found = []
+        for name, value in sorted(self.held.items()):
+            known = known_setting(name)
+            is_secret = known is None or known.type is ConfigType.PASSWORD
+            found.append(Setting(name, None if is_secret else value, source, is_secret))
+        return found
+
+    def alter(self, added: Mapping[str, str], dropped: Sequence[str]) -> None:
+        """Holds from the broker's next start. Raises CliError, KafkaError."""
+        from kazoo.exceptions import KazooException
+
+        from brokerd.cluster import codecs, paths
+        from brokerd.config_dynamic import check_each
+
+        unknown = [key for key in dropped if key not in self.held]
+        if unknown:
+            raise CliError(f"Invalid config(s): {','.join(unknown)}")
+        check_each(self._name, added)
+        kept = {key: text for key, text in self.held.items() if key not in dropped}
+        data = codecs.encode_config({**kept, **added})
+        change = self._client.transaction()
+        if self._version is None:
+            self._client.ensure_path(paths.BROKER_CONFIGS)
+            change.create(self._path, data)
+        else:
+            change.set_data(self._path, data, self._version)
+        told = codecs.encode_config_change(self._entity)
+        change.create(paths.CONFIG_CHANGE_PREFIX, told, sequence=True)
+        for result in change.commit():
+            if isinstance(result, KazooException):
+                raise CliError(f"{self._path} was changed by another at the same time, try again")
+
+
+@contextmanager
+def stopped(connect: str, name: str) -> Iterator[StoppedBroker | None]:
+    """The broker with this id ('' for the default of all); None where it runs, or one does."""
+    from brokerd.cluster.paths import BROKER_IDS
+
+    with zookeeper.session(connect, "does not say which brokers run") as client:
+        running = client.get_children(BROKER_IDS)
+        runs = name in running if name else bool(running)
+        yield None if runs else StoppedBroker(client, name)
