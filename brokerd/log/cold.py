@@ -6,8 +6,8 @@ everybody would wait for them. A look-up that is asked not to wait raises ColdEr
 
 Whether bytes are in memory is asked of the system (preadv with RWF_NOWAIT). Such a look has a page
 read that is not there, so the next look finds it: a small range, of which a look-up will read all,
-is asked for as a whole, a larger one at its beginning, middle and end. Where the system cannot say,
-they count as cold.
+is asked for as a whole, a larger one at every so many bytes, since what is being read ahead arrives
+piece by piece and in any order. Where the system cannot say, they count as cold.
 """
 
 import os
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 READ_AHEAD_BYTES: Final = 1 << 20
 READ_AHEAD_MAX_BYTES: Final = 8 << 20
 AHEAD_FACTOR: Final = 4
-_PIECE_BYTES: Final = 1 << 20
 _SMALL_BYTES: Final = 64 << 10
+_PROBE_BYTES: Final = 64 << 10
 _SOON: Final = os.POSIX_FADV_WILLNEED
 _NOWAIT: Final = getattr(os, "RWF_NOWAIT", 0)
 _one_byte = [bytearray(1)]
@@ -119,8 +119,9 @@ def is_cached(fd: int, position_bytes: int, size_bytes: int) -> bool:
             read = os.preadv(fd, [_small[:size_bytes]], position_bytes, _NOWAIT)
             return read == size_bytes
         last = position_bytes + size_bytes - 1
-        for position in (position_bytes, position_bytes + size_bytes // 2, last):
+        for position in range(position_bytes, last, _PROBE_BYTES):
             os.preadv(fd, _one_byte, position, _NOWAIT)
+        os.preadv(fd, _one_byte, last, _NOWAIT)
     except OSError:
         return False
     return True
@@ -140,13 +141,20 @@ def is_file_cached(path: str) -> bool:
 
 
 def read_through(fd: int, position_bytes: int, end_bytes: int) -> None:
-    """Read a range and drop it: afterwards it is in memory. Raises OSError."""
-    piece = memoryview(bytearray(min(_PIECE_BYTES, max(end_bytes - position_bytes, 1))))
-    while position_bytes < end_bytes:
-        count = os.preadv(fd, [piece[: end_bytes - position_bytes]], position_bytes)
-        if count == 0:
-            return
-        position_bytes += count
+    """Have a range read: afterwards it is in memory. Raises OSError.
+
+    It is sent to nowhere, which waits for the pages and copies nothing: 20 us a MiB instead of 140,
+    of a processor that the event loop could use.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        while position_bytes < end_bytes:
+            count = os.sendfile(nowhere, fd, position_bytes, end_bytes - position_bytes)
+            if count == 0:
+                return
+            position_bytes += count
+    finally:
+        os.close(nowhere)
 
 
 def _read_tail(path: str) -> None:

@@ -210,6 +210,10 @@ class PartitionLog(CleanableLog):
                 offset, max_bytes, up_to, self.log_end_offset, min_one_batch=min_one_batch,
                 patient=patient or offset >= self.warm_offset,
             )  # fmt: skip
+        except ColdError:
+            # The system does drop pages of this log: what was written last may have gone, too.
+            self.warm_offset = self._mark_offset = self.log_end_offset
+            raise
         except OSError as error:
             raise self._context.failed(error) from error
 

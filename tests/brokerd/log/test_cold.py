@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.log.cold import READ_AHEAD_BYTES, ColdError, is_cached
+from brokerd.log.cold import READ_AHEAD_BYTES, ColdError, is_cached, read_through
 from brokerd.log.log_config import LogConfig
 from brokerd.log.open_files import FileRange
 from brokerd.log.partition_log import PartitionLog
@@ -144,10 +144,25 @@ def test_what_was_appended_lately_is_read_without_asking(tmp_path: Path) -> None
     for _ in range(1700):  # two marks of 8 MiB
         log.append([batch(size=RECORD_BYTES)], 0, NOW_MS)
     evict(tmp_path)
+    assert content(read(log, log.log_end_offset - 1, 100, patient=False))
     with pytest.raises(ColdError) as cold:
         read(log, 0, 100, patient=False)
     cold.value.spot.release()
-    assert content(read(log, log.log_end_offset - 1, 100, patient=False))
+
+
+def test_who_finds_older_records_cold_asks_for_what_was_appended_lately_too(tmp_path: Path) -> None:
+    log = open_log(tmp_path, LARGE)
+    for _ in range(1700):
+        log.append([batch(size=RECORD_BYTES)], 0, NOW_MS)
+    evict(tmp_path)
+    last = log.log_end_offset - 1
+    for offset in (0, last):
+        with pytest.raises(ColdError) as cold:
+            read(log, offset, 100, patient=False)
+        cold.value.spot.release()
+    log.append([batch(size=RECORD_BYTES)], 0, NOW_MS)
+    evict(tmp_path)
+    assert content(read(log, last + 1, 100, patient=False))
 
 
 def test_a_look_at_a_page_has_no_others_read_by_whoever_looks(tmp_path: Path) -> None:
@@ -217,5 +232,25 @@ def test_a_small_range_is_in_memory_when_all_of_it_is(tmp_path: Path) -> None:
         assert not is_cached(fd, 0, 3 * PAGE_BYTES)
         os.pread(fd, 1, PAGE_BYTES)
         assert is_cached(fd, 0, 3 * PAGE_BYTES)
+    finally:
+        os.close(fd)
+
+
+def test_a_large_range_is_in_memory_when_no_piece_of_it_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    size_bytes = 1 << 20
+    path.write_bytes(bytes(size_bytes))
+    evict(tmp_path)
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+        hole = range(size_bytes // 4, size_bytes // 4 + (128 << 10))
+        for position in range(0, size_bytes, PAGE_BYTES):
+            if position not in hole:
+                os.pread(fd, 1, position)
+        assert not is_cached(fd, 0, size_bytes)
+        read_through(fd, hole.start, hole.stop)
+        assert is_cached(fd, 0, size_bytes)
+        assert pages_in_memory(path) == size_bytes // PAGE_BYTES
     finally:
         os.close(fd)
