@@ -1,4 +1,4 @@
-"""Real worker processes under the event loop: started when needed, ended when idle."""
+"""Real worker processes under the event loop: started when needed, ended when idle for a while."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from tests.brokerd.log.support import NOW_MS, TOPIC_ID
 
 @pytest.fixture
 async def workers() -> AsyncIterator[CleanerWorkers]:
-    made = CleanerWorkers(1)
+    made = CleanerWorkers(1, idle_s=0.2)
     yield made
     await made.stop()
     assert made.pids == []
@@ -88,6 +88,46 @@ async def test_a_killed_process_is_replaced_and_the_log_cleaned_after_all(
     await until(lambda: cleaner.metrics.rounds == 1)
     assert last_values(log.content()) == before
     assert cleaner.uncleanable == {}
+
+
+def dirty_again(log: CompactedLog) -> None:
+    for number in range(100):
+        log.append(keyed([(b"%d" % (number % 9), b"y" * 90)]))
+    log.roll()
+
+
+async def test_a_process_that_rests_takes_the_next_job(
+    tmp_path: Path, workers: CleanerWorkers
+) -> None:
+    log = dirty(tmp_path)
+    cleaner = Cleaner(log.manager, workers, lambda: NOW_MS, 0, SMALL)
+    cleaner.tick(NOW_MS)
+    await until(lambda: cleaner.metrics.rounds == 1 and workers.free == 1)
+    pids = workers.pids
+    workers.rest()
+    dirty_again(log)
+    cleaner.tick(NOW_MS)
+    await until(lambda: cleaner.metrics.rounds == 2 and workers.free == 1)
+    assert workers.pids == pids
+    await asyncio.sleep(0.3)  # longer than it may rest, but it has not been told to since
+    assert workers.pids == pids
+
+
+async def test_a_process_killed_while_it_rests_is_not_missed(
+    tmp_path: Path, workers: CleanerWorkers
+) -> None:
+    log = dirty(tmp_path)
+    cleaner = Cleaner(log.manager, workers, lambda: NOW_MS, 0, SMALL)
+    cleaner.tick(NOW_MS)
+    await until(lambda: cleaner.metrics.rounds == 1 and workers.free == 1)
+    (pid,) = workers.pids
+    os.kill(pid, signal.SIGKILL)
+    await until(lambda: workers._idle[0].returncode is not None)
+    dirty_again(log)
+    cleaner.tick(NOW_MS)
+    await until(lambda: cleaner.metrics.rounds == 2)
+    assert cleaner.metrics.worker_deaths == 0
+    assert pid not in workers.pids
 
 
 ODD = [b"{}", b"[]", b"3", b'{"kind": "other"}', b'{"kind": "group", "bases": []}',
