@@ -81,25 +81,19 @@ class ClusterClient:
         self._service: ControllerService | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         listeners = (self._on_connected, self._on_suspended, self._on_lost)
-        self._zookeeper = ZooKeeper(
+        zookeeper = self._zookeeper = ZooKeeper(
             settings.zookeeper_connect, settings.session_timeout_ms, loop, *listeners
         )
         self._watchdog = Watchdog(
-            loop,
-            lambda: self._zookeeper.session_timeout_ms / 2000,
-            self._zookeeper.give_session_up,
+            loop, lambda: zookeeper.session_timeout_ms / 2000, zookeeper.give_session_up
         )
-        self._feed = Feed(
-            self._zookeeper, settings.broker_id, self.image, self._changed, self._flag
-        )
-        self.registration = Registration(self._zookeeper, settings, self._flag)
+        self._feed = Feed(zookeeper, settings.broker_id, self.image, self._changed, self._flag)
+        self.registration = Registration(zookeeper, settings, self._flag)
         self._topics = TopicAdmin(
-            self._zookeeper, settings, self.image, self._progress, lambda: self._service
+            zookeeper, settings, self.image, self._progress, lambda: self._service
         )
-        self.readiness = LeaderReadiness(self._zookeeper, self.image)
-        self.configs = ConfigAdmin(
-            self._zookeeper, self._progress, lambda: self._feed.config_number
-        )
+        self.readiness = LeaderReadiness(zookeeper, self.image)
+        self.configs = ConfigAdmin(zookeeper, self._progress, lambda: self._feed.config_number)
 
     @property
     def is_controller(self) -> bool:

@@ -128,10 +128,7 @@ def encode_fetch_response(
                 size += len(out) + count
                 out = bytearray()
             if flexible:
-                if reply.diverging is None and reply.leader is None:
-                    out.append(0)
-                else:
-                    _reply_tags(out, reply)
+                _reply_tags(out, reply)
         if flexible:
             out.append(0)
     if flexible:
@@ -229,6 +226,9 @@ def _count(out: bytearray, number: int, flexible: bool) -> None:
 
 
 def _reply_tags(out: bytearray, reply: FetchReply) -> None:
+    if reply.diverging is None and reply.leader is None:
+        out.append(0)
+        return
     fields = []
     if reply.diverging is not None:
         fields.append((_DIVERGING_TAG, _EPOCH_END.pack(*reply.diverging) + b"\x00"))

@@ -113,13 +113,11 @@ class Router:
         self, connection: Connection, buffer: bytearray, view: memoryview, start: int, end: int
     ) -> int:
         unpack = FRAME_HEAD.unpack_from
-        metrics = self.metrics
         produces = self._round
         position = start
-        others_bytes = 0
-        served = others = 0
+        others_bytes = served = others = 0
         others_max = OTHERS_MAX
-        while end - position >= SMALLEST_FRAME_BYTES:
+        while end - position >= SMALLEST_FRAME_BYTES and not connection.closed:
             size, api_key, version = unpack(buffer, position)
             frame_end = position + 4 + size
             if frame_end > end or size < SMALLEST_REQUEST_BYTES:
@@ -149,16 +147,16 @@ class Router:
                 served += 1
                 if others >= others_max:
                     break  # the connection keeps what is left for later
-            if connection.closed:
-                break
-        metrics.requests += served
-        times = self.times
-        if served > others:
-            times.produces += served - others
-            times.produce.request_bytes += position - start - others_bytes
-        if others:
-            times.other_bytes += others_bytes
+        self._count(served - others, position - start - others_bytes, others, others_bytes)
         return position
+
+    def _count(self, produces: int, produces_bytes: int, others: int, others_bytes: int) -> None:
+        self.metrics.requests += produces + others
+        times = self.times
+        if produces:
+            times.produces += produces
+            times.produce.request_bytes += produces_bytes
+        times.other_bytes += others_bytes
 
     def puts_off(self, connection: Connection, buffer: bytearray, position: int) -> bool:
         """Whether the frame that begins at `position` would have to wait, were it whole: for what

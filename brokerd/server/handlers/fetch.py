@@ -151,6 +151,17 @@ class _Attempt:
         self._counts: list[tuple[Partition, int]] = []
         self.partitions: list[Partition] = []
         self.failed = False
+        total = self._read_all(broker, request, wanted_partitions, patient)
+        self.is_enough = self.failed or total >= request.min_bytes
+
+    def _read_all(
+        self,
+        broker: Broker,
+        request: FetchRequest,
+        wanted_partitions: list[FetchPartition],
+        patient: bool,
+    ) -> int:
+        """The bytes of all replies."""
         committed = request.isolation_level == READ_COMMITTED
         room = min(request.max_bytes, broker.config.fetch_max_bytes)
         total = 0
@@ -179,7 +190,7 @@ class _Attempt:
             elif reply.diverging is not None:
                 self.failed = True
             self.replies.append(reply)
-        self.is_enough = self.failed or total >= request.min_bytes
+        return total
 
     def _refuse(self, broker: Broker, wanted: FetchPartition, error: ErrorCode) -> None:
         self.failed = True
