@@ -10,7 +10,7 @@ from struct import error as struct_error
 from typing import NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.messages import request_type
+from brokerd.protocol.messages import request_is_flexible
 from brokerd.protocol.schema_check import ITEMS_MAX
 from brokerd.protocol.varint import read_uvarint
 
@@ -47,8 +47,7 @@ def parse_header(frame: memoryview) -> RequestHeader:
         if position > len(frame):
             raise malformed("the client id is cut off")
         client_id = bytes(frame[10:position]).decode(errors="replace")
-    entity_type = request_type(api_key, api_version)
-    if entity_type is not None and entity_type.__flexible__:  # type: ignore[attr-defined]
+    if request_is_flexible(api_key, api_version):
         position = skip_tags(frame, position)
     return RequestHeader(api_key, api_version, correlation_id, client_id, position)
 

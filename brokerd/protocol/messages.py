@@ -8,7 +8,7 @@ an INVALID_REQUEST.
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from struct import Struct
 from typing import Any
 
@@ -24,13 +24,16 @@ from brokerd.protocol.kio_schemas import (
 )
 from brokerd.protocol.schema_check import checked_request
 from brokerd.protocol.schema_writer import Writer, entity_writer, shapes, write_uvarint
+from brokerd.protocol.versions import known_flexible
 
 _REQUEST_HEAD = Struct(">ihhi")
 _RESPONSE_HEAD = Struct(">ii")
 API_VERSIONS_KEY = 18
+VERSIONS_MAX = 2048
+"""Of all APIs together; who asks in versions that nobody knows does not fill the memory."""
 
 
-@cache
+@lru_cache(VERSIONS_MAX)
 def request_type(api_key: int, version: int) -> type | None:
     """kio's request class, or None where kio does not know that API or version."""
     try:
@@ -39,7 +42,7 @@ def request_type(api_key: int, version: int) -> type | None:
         return None
 
 
-@cache
+@lru_cache(VERSIONS_MAX)
 def response_type(api_key: int, version: int) -> type | None:
     """kio's response class, or None where kio does not know that API or version."""
     try:
@@ -82,11 +85,19 @@ def _item_writer(api_key: int, version: int, path: tuple[str, ...]) -> Writer:
     return entity_writer(entity)
 
 
+@lru_cache(VERSIONS_MAX)
+def request_is_flexible(api_key: int, version: int) -> bool:
+    """Whether a request has compact lengths and tagged fields; so has its response then."""
+    flexible = known_flexible(api_key, version)
+    if flexible is None:
+        entity_type: Any = request_type(api_key, version)
+        flexible = entity_type is not None and entity_type.__flexible__
+    return flexible
+
+
 def response_is_flexible(api_key: int, version: int) -> bool:
     """Whether a response header ends in tagged fields; that of ApiVersions never does."""
-    entity_type = response_type(api_key, version)
-    flexible = entity_type is not None and entity_type.__flexible__  # type: ignore[attr-defined]
-    return bool(flexible) and api_key != API_VERSIONS_KEY
+    return request_is_flexible(api_key, version) and api_key != API_VERSIONS_KEY
 
 
 def response_frame(api_key: int, version: int, correlation_id: int, body: bytes) -> bytes:

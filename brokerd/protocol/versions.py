@@ -73,7 +73,8 @@ _FLEXIBLE_FROM: dict[int, int] = {
     ApiKey.METADATA: 9,
     ApiKey.API_VERSIONS: 3,
 }
-"""First version with compact lengths and tagged fields, for the codecs written by hand."""
+"""First version with compact lengths and tagged fields, for the codecs written by hand: to ask
+kio costs milliseconds at the first request of a version."""
 
 
 def is_served(api_key: int, version: int) -> bool:
@@ -87,3 +88,9 @@ def is_served(api_key: int, version: int) -> bool:
 def is_flexible(api_key: int, version: int) -> bool:
     """Whether a hand-written codec's message uses compact lengths and tagged fields."""
     return version >= _FLEXIBLE_FROM[api_key]
+
+
+def known_flexible(api_key: int, version: int) -> bool | None:
+    """As `is_flexible`; None where there is no hand-written codec."""
+    since = _FLEXIBLE_FROM.get(api_key)
+    return version >= since if since is not None and is_served(api_key, version) else None

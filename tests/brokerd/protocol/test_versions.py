@@ -1,8 +1,10 @@
 """What is offered is what is served."""
 
+from collections.abc import Iterator
+
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.messages import request_type
-from brokerd.protocol.versions import ADVERTISED, is_flexible, is_served
+from brokerd.protocol.messages import request_is_flexible, request_type
+from brokerd.protocol.versions import ADVERTISED, is_flexible, is_served, known_flexible
 from brokerd.server.table import HANDLERS
 
 
@@ -28,8 +30,14 @@ def test_versions_that_are_not_offered_are_not_served() -> None:
 
 
 def test_the_hand_written_codecs_know_which_versions_are_flexible() -> None:
-    for key in (ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.METADATA):
-        for version in range(ADVERTISED[key][0], ADVERTISED[key][1] + 1):
-            entity_type = request_type(key, version)
-            if entity_type is not None:
-                assert is_flexible(key, version) == entity_type.__flexible__
+    for key, version in every_served_version():
+        entity_type = request_type(key, version)
+        assert entity_type is not None
+        assert request_is_flexible(key, version) == entity_type.__flexible__
+        if known_flexible(key, version) is not None:
+            assert is_flexible(key, version) == entity_type.__flexible__
+
+
+def every_served_version() -> Iterator[tuple[ApiKey, int]]:
+    for key, (low, high) in ADVERTISED.items():
+        yield from ((key, each) for each in range(low, high + 1) if is_served(key, each))
