@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from brokerd.log import loader
+from brokerd.log import recovery
 from brokerd.log.compaction.swap import swap_in
 from brokerd.log.context import tells_of_errors
 from brokerd.log.segment import Segment
@@ -33,7 +33,7 @@ class CleanableLog(StoredLog):
 
     @tells_of_errors
     def _mend_aborted(self) -> None:
-        loader.mend_aborted(list(self._segments), self.log_start_offset)
+        recovery.mend_aborted(list(self._segments), self.log_start_offset)
         self._segments.forget_skips()
 
     def has_closed(self, bases: Sequence[int]) -> bool:

@@ -18,8 +18,8 @@ from brokerd.log import names
 from brokerd.log.scan import CHUNK_BYTES
 
 if TYPE_CHECKING:
+    from brokerd.log.indexed_data import IndexedData
     from brokerd.log.open_files import FileRange
-    from brokerd.log.segment import Segment
 
 READ_AHEAD_BYTES: Final = 1 << 20
 READ_AHEAD_MAX_BYTES: Final = 8 << 20
@@ -34,7 +34,12 @@ _small: Final = memoryview(bytearray(_SMALL_BYTES))
 
 class Spot(Protocol):
     """Where the bytes lie. `warm` may be called in any thread, then `release` where logs are used.
+
+    Where it does more than read it has a `subject`: one at a time is warmed for whoever waits.
     """
+
+    @property
+    def subject(self) -> object | None: ...
 
     def warm(self) -> None: ...
 
@@ -53,6 +58,7 @@ class RangeSpot:
     """A range of a data file; what follows it is asked for, too, for who reads on."""
 
     __slots__ = ("_range",)
+    subject: object | None = None
 
     def __init__(self, pinned: "FileRange") -> None:
         self._range = pinned
@@ -76,6 +82,7 @@ class FilesSpot:
     as a whole: what the first use of an index, or of the log, reads."""
 
     __slots__ = ("_base_offset", "_directory")
+    subject: object | None = None
 
     def __init__(self, directory: str, base_offset: int) -> None:
         self._directory = directory
@@ -96,13 +103,13 @@ class FilesSpot:
         """Nothing is held."""
 
 
-def require_cached_index(segment: "Segment") -> None:
+def require_cached_index(segment: "IndexedData") -> None:
     """Raises ColdError where the offset index is not in memory."""
     if not is_file_cached(segment.path(names.INDEX)):
         raise ColdError(FilesSpot(segment.directory, segment.base_offset))
 
 
-def require_cached(segment: "Segment", position: int) -> None:
+def require_cached(segment: "IndexedData", position: int) -> None:
     """Raises ColdError where the headers at a position are not in memory."""
     size_bytes = min(CHUNK_BYTES, segment.size_bytes - position)
     if not is_cached(segment.file.fd(), position, size_bytes):

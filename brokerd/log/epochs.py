@@ -34,7 +34,7 @@ NO_OFFSET: Final = -1
 class EpochCache:
     """Epochs and their start offsets, in parallel."""
 
-    __slots__ = ("_epochs", "_file", "_starts", "_submit", "is_damaged")
+    __slots__ = ("_damage", "_epochs", "_file", "_starts", "_submit")
 
     def __init__(
         self,
@@ -48,15 +48,19 @@ class EpochCache:
         self._submit = submit
         self._epochs: list[int] = []
         self._starts: list[int] = []
-        self.is_damaged = False
+        self._damage = ""
         try:
             entries = _read(path)
         except KafkaError as error:
-            self.is_damaged = True
-            logger.warning("%s; the leader epochs are read from the batches instead", error.message)
+            self._damage = error.message
         else:
             self._epochs = [epoch for epoch, _ in entries]
             self._starts = [start for _, start in entries]
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether there is a file that does not hold together, until another is saved."""
+        return bool(self._damage)
 
     @property
     def latest(self) -> int:
@@ -113,6 +117,9 @@ class EpochCache:
 
     def save(self) -> None:
         """Have the file replaced."""
+        if self._damage:
+            logger.warning("%s; the leader epochs were read from the batches", self._damage)
+            self._damage = ""
         self._file.entries = [f"{epoch} {start}" for epoch, start in self.entries]
         if not self._file.is_queued:
             self._file.is_queued = True

@@ -15,8 +15,8 @@ from brokerd.log.time_index import NO_TIMESTAMP, TimeIndex
 from brokerd.protocol.records import BatchHeader
 
 if TYPE_CHECKING:
+    from brokerd.log.indexed_data import IndexedData
     from brokerd.log.open_files import FileRange
-    from brokerd.log.segment import Segment
 
 logger = logging.getLogger(__name__)
 
@@ -68,13 +68,15 @@ class IndexBuild:
 class IndexSpot:
     """Indexes of a segment that are made anew in any thread, and taken over where logs are used.
 
-    See `cold.Spot`. `known` is what the offset index said, right or wrong.
+    See `cold.Spot`. `known` is what the offset index says, right or wrong; None where that is to
+    be read.
     """
 
-    __slots__ = ("_built", "_data", "_known", "_pinned", "_reason", "_segment")
+    __slots__ = ("_built", "_data", "_known", "_pinned", "_reason", "_segment", "subject")
 
-    def __init__(self, segment: "Segment", known: OffsetIndex, reason: str) -> None:
+    def __init__(self, segment: "IndexedData", known: OffsetIndex | None, reason: str) -> None:
         """Raises OSError."""
+        self.subject: object | None = segment
         self._segment = segment
         self._known = known
         self._reason = reason
@@ -85,9 +87,13 @@ class IndexSpot:
     def warm(self) -> None:
         """Read the data as they were. Raises OSError."""
         logger.warning("%s; the indexes are made anew from the data", self._reason)
-        built = IndexBuild(self._segment.directory, self._segment.base_offset)
+        segment = self._segment
+        if not self._known:
+            path = segment.path(names.INDEX)
+            self._known = OffsetIndex.salvage(path, segment.base_offset)
+        built = IndexBuild(segment.directory, segment.base_offset)
         batches = damage.sound_batches(self._data, self._known, 0)
-        built.take(batches, self._segment.index_interval_bytes)
+        built.take(batches, segment.index_interval_bytes)
         self._built = built
 
     def release(self) -> None:
@@ -95,7 +101,7 @@ class IndexSpot:
         built, self._built = self._built, None
         is_void = self._segment.is_abandoned or self._pinned.is_cut
         self._pinned.release()
-        if built is None or is_void:
+        if built is None or is_void or self._known is None:
             return
         segment = self._segment
         segment.told |= self._data.told
@@ -110,7 +116,7 @@ class IndexSpot:
 class _PinnedData:
     """The data of a segment up to where they end now, for another thread."""
 
-    def __init__(self, segment: "Segment", pinned: "FileRange") -> None:
+    def __init__(self, segment: "IndexedData", pinned: "FileRange") -> None:
         self.base_offset = segment.base_offset
         self.highest_offset = segment.highest_offset
         self.size_bytes = segment.size_bytes

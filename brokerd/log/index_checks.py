@@ -18,7 +18,7 @@ from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
 
 if TYPE_CHECKING:
-    from brokerd.log.segment import Segment
+    from brokerd.log.indexed_data import IndexedData
 
 _BASE_AND_MAGIC: Final = struct.Struct(">q8xb")
 _BASE_MAGIC_DELTA: Final = struct.Struct(">q8xb6xi")
@@ -33,7 +33,7 @@ def begins_batch(fd: int, position_bytes: int, lowest: int, highest: int) -> boo
     return bool(magic == MAGIC and lowest <= base_offset <= highest)
 
 
-def start_for(segment: "Segment", offset: int, *, patient: bool) -> int:
+def start_for(segment: "IndexedData", offset: int, *, patient: bool) -> int:
     """A position where a batch begins from which on the one is found that holds `offset`.
 
     Who reads on asks for the first offset of a batch that has an entry itself, so this entry is
@@ -69,7 +69,7 @@ def _holds(fd: int, position_bytes: int, offset: int, last_offset: int) -> bool:
     return bool(magic == MAGIC and base_offset <= offset and base_offset + delta == last_offset)
 
 
-def load_offsets(segment: "Segment") -> OffsetIndex:
+def load_offsets(segment: "IndexedData") -> OffsetIndex:
     """The offset index, if its last entry fits. Raises CorruptIndexError, OSError."""
     path = segment.path(names.INDEX)
     index = OffsetIndex.load(path, segment.base_offset, segment.size_bytes)
@@ -79,15 +79,16 @@ def load_offsets(segment: "Segment") -> OffsetIndex:
     return index
 
 
-def load_times(segment: "Segment") -> TimeIndex:
-    """The time index, if its last entry fits. Raises CorruptIndexError, OSError."""
+def load_times(segment: "IndexedData", *, patient: bool) -> TimeIndex:
+    """The time index, if its last entry fits. Raises CorruptIndexError, OSError; ColdError unless
+    patient."""
     index = TimeIndex.load(segment.path(names.TIME_INDEX), segment.base_offset)
     if segment.size_bytes:
-        _check_last_time(segment, index)
+        _check_last_time(segment, index, patient=patient)
     return index
 
 
-def _check_last_time(segment: "Segment", index: TimeIndex) -> None:
+def _check_last_time(segment: "IndexedData", index: TimeIndex, *, patient: bool) -> None:
     if not len(index):
         header = read_header(os.pread(segment.file.fd(), HEADER_BYTES, 0))
         # In a segment being written the first entry may not be due yet.
@@ -95,33 +96,37 @@ def _check_last_time(segment: "Segment", index: TimeIndex) -> None:
             raise CorruptIndexError(f"{segment.file.path}: its time index is empty")
         return
     timestamp_ms, offset = index.last
-    if _is_another(segment, offset, timestamp_ms):
+    if _is_another(segment, offset, timestamp_ms, patient=patient):
         raise CorruptIndexError(f"{segment.file.path}: the time index does not fit it")
 
 
-def time_floor(segment: "Segment", timestamp_ms: int) -> int:
-    """The offset up to which the timestamps are at most `timestamp_ms`. Raises OSError."""
+def time_floor(segment: "IndexedData", timestamp_ms: int, *, patient: bool) -> int:
+    """The offset up to which the timestamps are at most `timestamp_ms`. Raises OSError; ColdError
+    unless patient."""
     try:
-        known_ms, offset = segment.time_index.floor(timestamp_ms)
+        known_ms, offset = segment.times(patient=patient).floor(timestamp_ms)
     except (CorruptIndexError, FileNotFoundError) as error:
-        segment.mend(str(error))
+        segment.mend(str(error), patient=patient)
     else:
-        if known_ms < 0 or not _is_another(segment, offset, known_ms):
+        if known_ms < 0 or not _is_another(segment, offset, known_ms, patient=patient):
             return offset
-        segment.mend(f"{segment.file.path}: the time index does not fit it at offset {offset}")
+        reason = f"{segment.file.path}: the time index does not fit it at offset {offset}"
+        segment.mend(reason, patient=patient)
     return segment.time_index.floor(timestamp_ms)[1]
 
 
-def confirm_timestamp(segment: "Segment") -> bool:
-    """Compare the largest timestamp with the data; whether it was another one. Raises OSError."""
-    before = segment.largest_timestamp()
-    if before[0] < 0 or not _is_another(segment, before[1], before[0]):
+def confirm_timestamp(segment: "IndexedData", *, patient: bool = True) -> bool:
+    """Compare the largest timestamp with the data; whether it was another one. Raises OSError;
+    ColdError unless patient."""
+    before = segment.largest_timestamp(patient=patient)
+    if before[0] < 0 or not _is_another(segment, before[1], before[0], patient=patient):
         return False
-    segment.mend(f"{segment.file.path}: its largest timestamp is not {before[0]}")
+    reason = f"{segment.file.path}: its largest timestamp is not {before[0]}"
+    segment.mend(reason, patient=patient)
     return segment.largest_timestamp() != before
 
 
-def checked_aborted(segment: "Segment", entries: list[AbortedTxn]) -> list[AbortedTxn]:
+def checked_aborted(segment: "IndexedData", entries: list[AbortedTxn]) -> list[AbortedTxn]:
     """The entries, each of which must end with a marker. Raises CorruptIndexError, OSError."""
     for entry in entries:
         if not _is_ended(segment, entry):
@@ -130,9 +135,9 @@ def checked_aborted(segment: "Segment", entries: list[AbortedTxn]) -> list[Abort
     return entries
 
 
-def _is_ended(segment: "Segment", entry: AbortedTxn) -> bool:
+def _is_ended(segment: "IndexedData", entry: AbortedTxn) -> bool:
     """Whether a transaction's marker is there, or may have been where data are damaged."""
-    found = _batch_at(segment, entry.last_offset)
+    found = _batch_at(segment, entry.last_offset, patient=True)
     if found is None:
         return entry.last_offset <= segment.highest_offset and not ends_whole(segment)
     position, header = found
@@ -142,10 +147,12 @@ def _is_ended(segment: "Segment", entry: AbortedTxn) -> bool:
     return is_marker or not is_intact(segment.file.fd(), position, header)
 
 
-def _is_another(segment: "Segment", offset: int, timestamp_ms: int) -> bool:
+def _is_another(
+    segment: "IndexedData", offset: int, timestamp_ms: int, *, patient: bool
+) -> bool:
     """Whether the largest timestamp of the batch that holds an offset is another one, or there is
     no such batch; of one whose bytes are damaged that cannot be said."""
-    found = _batch_at(segment, offset)
+    found = _batch_at(segment, offset, patient=patient)
     if found is None:
         return True
     position, header = found
@@ -156,9 +163,11 @@ def _is_another(segment: "Segment", offset: int, timestamp_ms: int) -> bool:
     )
 
 
-def _batch_at(segment: "Segment", offset: int) -> tuple[int, BatchHeader] | None:
+def _batch_at(
+    segment: "IndexedData", offset: int, *, patient: bool
+) -> tuple[int, BatchHeader] | None:
     """The first batch that ends at or after an offset, and where it begins."""
-    position = segment.locate(offset)
+    position = segment.locate(offset, patient=patient)
     header = header_at(segment.file.fd(), position)
     if header is None or not is_plausible(header, segment.size_bytes - position):
         return None

@@ -27,6 +27,7 @@ from brokerd.errors import KafkaError
 from brokerd.log import checkpoints, crash_points, loader, names, topic_ids
 from brokerd.log.context import LogContext
 from brokerd.log.files import sync_directory
+from brokerd.log.recovery import LoadedLog
 
 logger = logging.getLogger(__name__)
 
@@ -117,7 +118,7 @@ class LogDir:
 
     def create(
         self, context: LogContext, topic: str, partition: int, topic_id: UUID, now_ms: int
-    ) -> loader.LoadedLog:
+    ) -> LoadedLog:
         """Make an empty log. Raises OSError; FileExistsError if something is in its place."""
         path = self.partition_path(topic, partition)
         _make(path)

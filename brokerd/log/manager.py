@@ -34,6 +34,7 @@ from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dir import LogDir, LogDirError
 from brokerd.log.log_dirs import FailedDir, Key, LogDirs
 from brokerd.log.partition_log import PartitionLog
+from brokerd.log.recovery import LoadedLog
 from brokerd.log.topic_ids import NIL, TopicIds
 
 logger = logging.getLogger(__name__)
@@ -163,7 +164,7 @@ class LogManager:
             self._add(log_dir, key, topic_id, config, loaded)
 
     def _add(
-        self, log_dir: LogDir, key: Key, topic_id: UUID, config: LogConfig, loaded: loader.LoadedLog
+        self, log_dir: LogDir, key: Key, topic_id: UUID, config: LogConfig, loaded: LoadedLog
     ) -> PartitionLog:
         path = log_dir.partition_path(*key)
         log = PartitionLog(self._context_of(log_dir.path), path, *key, topic_id, config, loaded)

@@ -51,8 +51,8 @@ class PartitionLog(CleanableLog):
         too large for one write; then whole batches at its beginning may have been.
         """
         try:
-            if not self._ready:
-                self._make_ready()
+            if not self.is_loaded:
+                self.load()
             return self._append(batches, leader_epoch, now_ms)
         except OSError as error:
             raise self._context.failed(error) from error
@@ -109,8 +109,8 @@ class PartitionLog(CleanableLog):
         OFFSET_OUT_OF_RANGE: the caller has to truncate first.
         """
         try:
-            if not self._ready:
-                self._make_ready()
+            if not self.is_loaded:
+                self.load()
             return self._append_replicated(batches, now_ms)
         except OSError as error:
             raise self._context.failed(error) from error
@@ -198,7 +198,7 @@ class PartitionLog(CleanableLog):
             if not self._ready:
                 if not patient:
                     raise ColdError(self.first_use())
-                self._make_ready()
+                self.check_end()
             if not self.log_start_offset <= offset <= self.log_end_offset:
                 raise KafkaError(
                     ErrorCode.OFFSET_OUT_OF_RANGE,
@@ -218,21 +218,26 @@ class PartitionLog(CleanableLog):
             raise self._context.failed(error) from error
 
     @tells_of_errors
-    def offset_for_timestamp(self, timestamp_ms: int) -> tuple[int, int, int] | None:
-        """(offset, timestamp, leader epoch) of the first record at or after a timestamp."""
-        self.check_end()
-        return search.first_at_or_after(self._segments, timestamp_ms, self.log_start_offset)
+    def offset_for_timestamp(
+        self, timestamp_ms: int, *, patient: bool = True
+    ) -> tuple[int, int, int] | None:
+        """(offset, timestamp, leader epoch) of the first record at or after a timestamp. Raises
+        KafkaError(KAFKA_STORAGE_ERROR); ColdError, unless patient, where that takes long."""
+        self.check_end(patient=patient)
+        return search.first_at_or_after(
+            self._segments, timestamp_ms, self.log_start_offset, patient=patient
+        )
 
     @tells_of_errors
-    def max_timestamp_offset(self) -> tuple[int, int, int] | None:
+    def max_timestamp_offset(self, *, patient: bool = True) -> tuple[int, int, int] | None:
         """(offset, timestamp, leader epoch) of the record with the largest timestamp, also one that
-        was deleted and is there yet."""
-        self.check_end()
-        return search.largest(self._segments)
+        was deleted and is there yet. Raises as `offset_for_timestamp`."""
+        self.check_end(patient=patient)
+        return search.largest(self._segments, patient=patient)
 
     def active_producers(self) -> dict[int, ProducerEntry]:
         """The producers that the log knows, by id. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
-        return self._load_producers().entries
+        return self._known_producers().entries
 
     def aborted_transactions(
         self, offset: int, found: FileRange, up_to: int

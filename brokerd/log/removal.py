@@ -5,6 +5,7 @@ import os
 from brokerd.log import crash_points, names
 from brokerd.log.segment import Segment
 
+remove = crash_points.around("segment-remove")(os.unlink)
 _set_aside = crash_points.around("segment-rename")(os.rename)
 
 
@@ -20,3 +21,13 @@ def mark_deleted(segment: Segment) -> list[str]:
             continue
         renamed.append(path + names.DELETED)
     return renamed
+
+
+def remove_segments(segments: list[Segment]) -> int:
+    """Remove segments for good; returns how many bytes of data they held. Raises OSError."""
+    size_bytes = sum(segment.size_bytes for segment in segments)
+    for segment in segments:
+        segment.file.cut(0)
+        for path in mark_deleted(segment):
+            remove(path)
+    return size_bytes

@@ -68,12 +68,16 @@ class SegmentList:
 
     def between(self, start_offset: int, end_offset: int) -> list[Segment]:
         """The segments that hold offsets in [start, end)."""
-        found = self._segments[self._number_of(start_offset) :]
+        found = self.from_offset(start_offset)
         return [segment for segment in found if segment.base_offset < end_offset]
+
+    def from_offset(self, offset: int) -> list[Segment]:
+        """The segments from the one on that holds an offset; all for one before them."""
+        return self._segments[self._number_of(offset) :]
 
     def headers_from(self, offset: int) -> Iterator[tuple[Segment, int, BatchHeader]]:
         """(segment, position, header) of the batches from the one that holds `offset` on."""
-        for segment in self._segments[self._number_of(offset) :]:
+        for segment in self.from_offset(offset):
             start = segment.locate(offset)
             for position, header in segment.batches_from(start):
                 yield segment, position, header

@@ -1,46 +1,32 @@
-"""The log of one partition as it lies on disk: opening, rolling, cutting, making it durable.
+"""The log of one partition as it lies on disk: rolling, cutting, making it durable.
 
 Invariants:
 - offsets only grow; the log start is at or below the log end; what lies below `recovery_point` is
   durable and never checked again;
 - the last segment is the active one, the only one written to;
-- `high_watermark` is moved by the partition only; `heard_cut` tells it when the first use cuts;
-- a log opened after a clean stop reads nothing until its first use; then the batches behind the
-  last index entry are walked, and if they do not end where the log should end, it is recovered as
-  after an unclean stop.
-Appending and reading are in `partition_log`, what compaction asks in `cleanable_log`. Not
-thread-safe: all calls come from one thread, which passes the time.
+What its first use reads is in `lazy_log`, appending and reading in `partition_log`, what compaction
+asks in `cleanable_log`. Not thread-safe: all calls come from one thread, which passes the time.
 """
 
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from uuid import UUID
 
-from brokerd.log import loader, producer_snapshot, retention
-from brokerd.log.cold import FilesSpot
+from brokerd.log import producer_snapshot, retention
 from brokerd.log.context import LogContext, no_failure, run_now, tells_of_errors
-from brokerd.log.epochs import EpochCache
 from brokerd.log.flush import Flushes, FlushJob
+from brokerd.log.lazy_log import LazyLog
 from brokerd.log.log_config import LogConfig
-from brokerd.log.producer_state import NO_TXN, ProducerState
-from brokerd.log.removal import mark_deleted
+from brokerd.log.recovery import LoadedLog
+from brokerd.log.removal import mark_deleted, remove_segments
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
 
-logger = logging.getLogger(__name__)
 
-
-class StoredLog:
+class StoredLog(LazyLog):
     """See the module. `directory` holds nothing but this log."""
 
-    __slots__ = (
-        "_append_time", "_context", "_epochs", "_expired_until_ms", "_flushes", "_jitter_ms",
-        "_last_epoch", "_mark_offset", "_producers", "_ready", "_segments", "_since_mark_bytes",
-        "config", "directory", "heard_cut", "high_watermark", "is_abandoned", "log_end_offset",
-        "log_start_offset", "partition", "recovery_point", "topic", "topic_id", "truncations",
-        "warm_offset",
-    )  # fmt: skip
+    __slots__ = ("_flushes",)
 
     def __init__(
         self,
@@ -50,165 +36,10 @@ class StoredLog:
         partition: int,
         topic_id: UUID,
         config: LogConfig,
-        loaded: loader.LoadedLog,
+        loaded: LoadedLog,
     ) -> None:
-        self._context = context
+        super().__init__(context, directory, topic, partition, topic_id, config, loaded)
         self._flushes = Flushes(self, context.submit)
-        self.directory = directory
-        self.topic = topic
-        self.partition = partition
-        self.topic_id = topic_id
-        self._epochs: EpochCache | None = None
-        self._producers: ProducerState | None = None
-        self._expired_until_ms = -1
-        self._last_epoch = -1
-        self.truncations = 0
-        self.is_abandoned = False
-        self.heard_cut: Callable[[], object] = lambda: None
-        self.high_watermark = loaded.log_start_offset
-        self._take(loaded)
-        self.reconfigure(config)
-
-    def _take(self, loaded: loader.LoadedLog) -> None:
-        self._segments = SegmentList(loaded.segments)
-        self.log_start_offset = loaded.log_start_offset
-        self.log_end_offset = loaded.log_end_offset
-        self.recovery_point = loaded.recovery_point
-        self._ready = loaded.truncated_bytes is not None or self._segments.active.size_bytes == 0
-        self.warm_offset = self._mark_offset = loaded.log_end_offset
-        self._since_mark_bytes = 0
-        if loaded.truncated_bytes is not None:
-            self._event("recovery", truncated_bytes=loaded.truncated_bytes)
-        if loaded.truncated_bytes:
-            logger.warning(
-                "recovery of %s-%d cut %d bytes that were no whole, intact batch; its log ends at "
-                "offset %d now",
-                self.topic, self.partition, loaded.truncated_bytes, self.log_end_offset,
-            )  # fmt: skip
-
-    def _event(self, kind: str, **detail: object) -> None:
-        place: dict[str, object] = {"topic": self.topic, "partition": self.partition}
-        self._context.on_event(kind, {**place, "log_end_offset": self.log_end_offset, **detail})
-
-    def reconfigure(self, config: LogConfig) -> None:
-        """Obey other settings from the next append on."""
-        self.config = config
-        self._append_time = config.is_append_time
-        for segment in self._segments:
-            segment.index_interval_bytes = config.index_interval_bytes
-        self._draw_jitter()
-
-    def _draw_jitter(self) -> None:
-        """Spread time-based rolls; the same for one segment whenever it is asked."""
-        self._jitter_ms = self.config.jitter_ms(
-            f"{self.topic}-{self.partition}-{self._segments.active.base_offset}"
-        )
-
-    @property
-    def segment_count(self) -> int:
-        """How many segments there are, the active one among them."""
-        return len(self._segments)
-
-    @property
-    def size_bytes(self) -> int:
-        """The bytes of all data files, without indexes."""
-        return sum(segment.size_bytes for segment in self._segments)
-
-    @property
-    @tells_of_errors
-    def epochs(self) -> EpochCache:
-        if self._epochs is None:
-            context = self._context
-            self._epochs = EpochCache(self.directory, context.submit, context.failed)
-            if self._epochs.is_damaged or (not self._epochs.entries and self.size_bytes):
-                for _, _, header in self._segments.headers_from(self.log_start_offset):
-                    self._epochs.note(header.leader_epoch, header.base_offset)
-                self._epochs.save()
-        return self._epochs
-
-    @property
-    def latest_epoch(self) -> int:
-        """The leader epoch of the last batch; -1 in an empty log."""
-        return self.epochs.latest
-
-    @property
-    def epoch_at_start(self) -> int:
-        """The leader epoch that the log starts with; -1 where it is not known."""
-        first = next(iter(self.epochs.entries), None)
-        return first[0] if first and first[1] <= self.log_start_offset else -1
-
-    @property
-    def producers(self) -> ProducerState:
-        """The state of idempotent producers, from the last snapshot on at first append."""
-        if self._producers is None:
-            offset, entries = producer_snapshot.load_latest(
-                self.directory, self.log_start_offset, self.log_end_offset
-            )
-            self._producers = ProducerState(entries)
-            self._producers.expire(self._expired_until_ms)
-            if offset < self.log_end_offset:
-                self._producers.replay(loader.with_markers(self._segments.headers_from(offset)))
-        return self._producers
-
-    @property
-    def starts_inside(self) -> bool:
-        """Whether the log starts behind where its first segment does."""
-        return self.log_start_offset > self._segments[0].base_offset
-
-    @property
-    def is_loaded(self) -> bool:
-        """Whether all that is put off until the first use was done."""
-        return self._ready and self._producers is not None
-
-    def load(self) -> None:
-        """Do what is put off until the first use. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
-        self._load_producers()
-
-    def first_use(self) -> FilesSpot:
-        """What `load` will read."""
-        return FilesSpot(self.directory, self._segments.active.base_offset)
-
-    def last_stable_offset(self, high_watermark: int) -> int:
-        """Below it every transaction is decided. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
-        producers = self._producers
-        if producers is None:
-            producers = self._load_producers()
-            high_watermark = min(high_watermark, self.log_end_offset)
-        unstable = producers.first_unstable(high_watermark)
-        if unstable == NO_TXN or unstable >= high_watermark:
-            return high_watermark
-        return max(unstable, self.log_start_offset)
-
-    @tells_of_errors
-    def check_end(self) -> None:
-        """See at first use whether the log ends where it is said to end. Raises KafkaError."""
-        if not self._ready:
-            self._make_ready()
-
-    @tells_of_errors
-    def _load_producers(self) -> ProducerState:
-        self.check_end()
-        return self.producers
-
-    def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
-        """(largest epoch <= `epoch` known here, where it ended); (-1, -1) if unknown."""
-        return self.epochs.end_offset_for(epoch, self.log_end_offset)
-
-    def _make_ready(self) -> None:
-        active = self._segments.active
-        if active.read_tail() == self.log_end_offset:
-            self._ready = True
-            return
-        self._close_epochs()
-        self._epochs = self._producers = None
-        context, segments, created_ms = self._context, list(self._segments), active.created_ms
-        self._take(
-            loader.recover(context, segments, self.log_start_offset, active.base_offset, created_ms)
-        )
-        self.truncations += 1
-        self.reconfigure(self.config)
-        context.on_cut()
-        self.heard_cut()
 
     # -- roll --------------------------------------------------------------------------------------
 
@@ -260,14 +91,14 @@ class StoredLog:
         if offset <= self.log_start_offset:
             self.start_at(offset)
             return
-        loader.remove_segments(self._segments.drop_after(offset))
+        remove_segments(self._segments.drop_after(offset))
         self._set_end(self._segments.active.truncate_to(offset))
 
     @tells_of_errors
     def start_at(self, offset: int) -> None:
         """Drop everything and go on, empty, at `offset`. Raises KafkaError."""
         created_ms = self._segments.active.created_ms
-        loader.remove_segments(list(self._segments))
+        remove_segments(list(self._segments))
         segment = Segment.create(self._context.files, self.directory, offset, created_ms)
         self._segments = SegmentList([segment])
         self._ready = True
@@ -282,6 +113,7 @@ class StoredLog:
         self.epochs.truncate_end(offset)
         producer_snapshot.remove_after(self.directory, offset)
         self._producers = None
+        self.is_loaded = False
         self._last_epoch = -1
         if self.recovery_point > offset:
             self.recovery_point = offset
@@ -385,10 +217,6 @@ class StoredLog:
         """Close what is open; it opens again where it is needed."""
         for segment in self._segments:
             segment.file.close()
-
-    def _close_epochs(self) -> None:
-        if self._epochs is not None:
-            self._epochs.close()
 
     def abandon(self) -> None:
         """Close the files of a log that is about to be renamed away. Who still has it in hand may

@@ -245,10 +245,11 @@ class Partition:
     def follower(self, follower_id: int) -> Follower | None:
         return self._followers.get(follower_id)
 
-    def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
+    def end_offset_for_epoch(self, epoch: int, *, patient: bool = True) -> tuple[int, int]:
         """The leader's answer to a follower's last epoch: (epoch, where it ended). Raises
-        KafkaError."""
-        self.log.check_end()
+        KafkaError; ColdError, unless patient, where that takes long."""
+        self.log.check_end(patient=patient)
+        self.log.check_epochs(patient=patient)
         if epoch == self.leader_epoch:
             return epoch, self.log.log_end_offset
         found = self.log.end_offset_for_epoch(epoch)

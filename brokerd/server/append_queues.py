@@ -6,7 +6,8 @@ only then are sequence numbers checked and offsets given, so that the log sees t
 the batches were received.
 
 The first use of a log after a start reads files. Where a request brings records for many such logs
-they come here, too, and are appended in several turns of the loop.
+they come here, too, and are appended in several turns of the loop; where a log is damaged and reads
+for long, they wait until threads have read it.
 
 A queue is bounded in bytes and in batches: the connection that fills it reads no more until half
 of it is done. What all queues hold counts against `queued.max.request.bytes`, as the frames do
@@ -23,7 +24,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,21 +31,20 @@ from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.batch_work import Batch, Work, perform
-from brokerd.turns import in_turns
+from brokerd.server.cold_reads import takes_long
+from brokerd.turns import expect_busy_threads, in_turns
 
 if TYPE_CHECKING:
     from brokerd.clock import Clock
     from brokerd.log.append import AppendResult
     from brokerd.replication.partition import Partition
+    from brokerd.server.cold_reads import ColdReads
     from brokerd.server.net.connection import Connection
     from brokerd.server.net.receive_buffers import ReceiveBuffers
 
 logger = logging.getLogger(__name__)
 
 THREADS_MAX = 4
-SWITCH_INTERVAL_S = 0.0005
-"""How long the event loop may have to wait for a thread that walks records. With Python's 5 ms one
-in a hundred of its turns took 12 ms."""
 QUEUED_BYTES_MAX = 16 << 20
 QUEUED_MAX = 1000
 JOB_BYTES_MAX = 1 << 20
@@ -116,13 +115,15 @@ class AppendQueues:
     """The queues of all partitions of a broker: those in `by_partition` have something at work, so
     that what comes now for them has to wait."""
 
-    def __init__(self, clock: Clock, memory: ReceiveBuffers) -> None:
+    def __init__(self, clock: Clock, memory: ReceiveBuffers, cold_reads: ColdReads) -> None:
         self._clock = clock
         self._memory = memory
+        self._cold_reads = cold_reads
         self._loop = asyncio.get_running_loop()
         self.by_partition: dict[Partition, _Queue] = {}
         self._cold: deque[_Queue] = deque()
         self._taking_up: asyncio.Task[None] | None = None
+        self._loading: set[asyncio.Task[None]] = set()
         self._threads: ThreadPoolExecutor | None = None
         self._empty = asyncio.Event()
         self._empty.set()
@@ -170,6 +171,22 @@ class AppendQueues:
             yield self._cold.popleft()
 
     def _take_up(self, queue: _Queue) -> None:
+        if takes_long(queue.partition.log):
+            loading = self._loop.create_task(self._load(queue))
+            self._loading.add(loading)
+            loading.add_done_callback(self._loading.discard)
+        else:
+            self._go_on(queue)
+
+    async def _load(self, queue: _Queue) -> None:
+        try:
+            await self._cold_reads.load([queue.partition.log])
+        except Exception:  # whoever waits must hear what the append says
+            logger.exception("%s could not be read", queue.partition.log.directory)
+        if not self._closed:
+            self._go_on(queue)
+
+    def _go_on(self, queue: _Queue) -> None:
         queue.is_cold = False
         if any(entry.work is not None for entry in queue.waiting):
             self._send_out(queue)
@@ -184,7 +201,7 @@ class AppendQueues:
         if self._threads is None:
             count = min(os.cpu_count() or 1, THREADS_MAX)
             self._threads = ThreadPoolExecutor(count, thread_name_prefix="batches")
-            sys.setswitchinterval(SWITCH_INTERVAL_S)
+            expect_busy_threads()
         try:
             self._threads.submit(self._work, queue, entries)
         except RuntimeError as error:  # the system gives no more threads

@@ -105,13 +105,13 @@ class Broker:
             lambda: 1 + secrets.randbelow(INT32_MAX),
         )
         self.network = Network(config)
-        self.appends = AppendQueues(self.clock, self.network.buffers)
+        self.cold_reads = ColdReads()
+        self.appends = AppendQueues(self.clock, self.network.buffers, self.cold_reads)
         self.generation = 0
         self.started_at_ms = self.clock.now_ms()
         self.is_ready = False
         self.admin_port = 0
         self._on_fatal = on_fatal
-        self.cold_reads = ColdReads()
         self._disk = DiskWorker(self.metrics.flushes_s)
         self._cleaner_workers = CleanerWorkers(config.log_cleaner_threads)
         self._router = Router(self, handlers)
@@ -158,7 +158,9 @@ class Broker:
             self.logs, self._cleaner_workers, self.clock.now_ms, config.log_cleaner_backoff_ms,
             cleaner_limits(config),
         )  # fmt: skip
-        self.groups = GroupService(config, self.clock, self.replicas, self.cluster)
+        self.groups = GroupService(
+            config, self.clock, self.replicas, self.cluster, self.cold_reads
+        )
         self.metadata = MetadataCache(self.cluster.image)
         self.producer_ids = ProducerIdSource(self.cluster)
 

@@ -1,4 +1,4 @@
-"""Threads that read what is not in memory, so that the event loop need not wait for the disk."""
+"""Threads that read what is not in memory, or for long, so that the event loop need not wait."""
 
 from __future__ import annotations
 
@@ -6,14 +6,22 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from brokerd.errors import KafkaError
+from brokerd.log.cold import ColdError
+from brokerd.turns import expect_busy_threads, in_turns
 
 if TYPE_CHECKING:
     from brokerd.log.cold import Spot
+    from brokerd.log.partition_log import PartitionLog
 
 logger = logging.getLogger(__name__)
 
 THREADS = 4
+LOAD_ROUNDS_MAX = 12
+"""What the first use of a log lacks is found piece by piece; then it waits for the disk."""
 
 
 class ColdReads:
@@ -22,6 +30,7 @@ class ColdReads:
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="cold-read")
         self._tasks: set[asyncio.Task[None]] = set()
+        self._shared: dict[object, asyncio.Future[None]] = {}
         self.requests = 0
 
     def begin(self, serving: Coroutine[Any, Any, None]) -> None:
@@ -35,11 +44,50 @@ class ColdReads:
         """Returns when the bytes are in memory, or could not be read: who then reads them is told.
 
         The spots are released when no thread uses them any more. What `is_wanted`, which is asked
-        in a thread, says nobody waits for any more is not read.
+        in a thread, says nobody waits for any more is not read, but for a spot with a subject, for
+        which others may wait.
         """
-        reading = asyncio.get_running_loop().run_in_executor(self._threads, _warm, spots, is_wanted)
+        reads = [self._share(spot, spot.subject) for spot in spots if spot.subject is not None]
+        if len(reads) < len(spots):
+            plain = [spot for spot in spots if spot.subject is None]
+            reads.append(self._read(plain, is_wanted))
+        if reads:
+            await asyncio.wait(reads)  # to give up waiting stops no thread
+        for read in reads:
+            read.result()
+
+    def _read(self, spots: Sequence[Spot], is_wanted: Callable[[], bool]) -> asyncio.Future[None]:
+        loop = asyncio.get_running_loop()
+        reading = loop.run_in_executor(self._threads, _warm, spots, is_wanted)
         reading.add_done_callback(lambda _: release(spots))
-        await reading
+        return reading
+
+    def _share(self, spot: Spot, subject: object) -> asyncio.Future[None]:
+        """What warms a spot of that subject; another that is asked for meanwhile is not needed."""
+        reading = self._shared.get(subject)
+        if reading is not None:
+            spot.release()
+            return reading
+        expect_busy_threads()
+        reading = self._shared[subject] = self._read([spot], lambda: True)
+        reading.add_done_callback(lambda _: self._shared.pop(subject))
+        return reading
+
+    async def load(self, logs: Sequence[PartitionLog]) -> None:
+        """Has done what is put off until the first use of logs; who then uses one that cannot be
+        read is told. Where it takes long threads do it, of all logs at once."""
+        late: list[tuple[PartitionLog, Spot]] = []
+        await in_turns(logs, partial(_begin_load, late))
+        await asyncio.gather(*(self._load(log, spot) for log, spot in late))
+
+    async def _load(self, log: PartitionLog, spot: Spot | None) -> None:
+        for _ in range(LOAD_ROUNDS_MAX):
+            if spot is None:
+                return
+            await self.warm([spot], lambda: True)
+            spot = _lacking(log)
+        if spot is not None:
+            spot.release()
 
     async def stop(self) -> None:
         """Ends what is served and waits for the threads."""
@@ -55,8 +103,34 @@ def _warm(spots: Sequence[Spot], is_wanted: Callable[[], bool]) -> None:
             return
         try:
             spot.warm()
-        except OSError as error:
+        except (OSError, MemoryError) as error:
             logger.info("reading ahead failed: %s", error)
+
+
+def takes_long(log: PartitionLog) -> bool:
+    """Whether the first use of a log is to be left to `ColdReads.load`; else it is done."""
+    spot = _lacking(log)
+    if spot is not None:
+        spot.release()
+    return spot is not None
+
+
+def _begin_load(late: list[tuple[PartitionLog, Spot]], log: PartitionLog) -> None:
+    spot = _lacking(log)
+    if spot is not None:
+        late.append((log, spot))
+
+
+def _lacking(log: PartitionLog) -> Spot | None:
+    """What has to be read before a log can be used, where that takes long; else that is done."""
+    if not log.is_loaded and not log.is_abandoned:
+        try:
+            log.load(patient=False)
+        except ColdError as error:
+            return error.spot
+        except KafkaError as error:
+            logger.info("the first use of a log failed: %s", error.message)
+    return None
 
 
 def release(spots: Sequence[Spot]) -> None:

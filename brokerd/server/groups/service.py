@@ -19,6 +19,7 @@ from brokerd.groups.partitioner import OFFSETS_TOPIC, partition_for
 from brokerd.limits import INT16_MAX
 from brokerd.replication.partition import Partition
 from brokerd.replication.replicas import ReplicaManager
+from brokerd.server.cold_reads import ColdReads
 from brokerd.server.groups.shard import GroupShard
 
 NAME_BYTES_MAX = INT16_MAX
@@ -48,13 +49,19 @@ class GroupService:
     """See the module. Everything runs on the event loop."""
 
     def __init__(
-        self, config: BrokerConfig, clock: Clock, replicas: ReplicaManager, cluster: ClusterClient
+        self,
+        config: BrokerConfig,
+        clock: Clock,
+        replicas: ReplicaManager,
+        cluster: ClusterClient,
+        cold_reads: ColdReads,
     ) -> None:
         self._config = config
         self._group_config = group_config(config)
         self._clock = clock
         self._replicas = replicas
         self._cluster = cluster
+        self._cold_reads = cold_reads
         self._shards: dict[int, GroupShard] = {}
         self._watched: dict[int, Partition] = {}
         self._loads: dict[int, asyncio.Task[None]] = {}
@@ -121,16 +128,17 @@ class GroupService:
         timeout_ms = self._config.offsets_commit_timeout_ms
         shard = GroupShard(partition, self._group_config, timeout_ms, self._clock)
         self._shards[index] = shard
-        task = asyncio.get_running_loop().create_task(self._load(index, shard))
+        task = asyncio.get_running_loop().create_task(self._load(partition, shard))
         self._loads[index] = task
         task.add_done_callback(lambda done: self._loaded(index, done))
 
-    async def _load(self, index: int, shard: GroupShard) -> None:
+    async def _load(self, partition: Partition, shard: GroupShard) -> None:
         """Until it is loaded the shard says that it loads: better no answer than a wrong offset."""
-        pause_s = RETRY_MIN_S
+        index, pause_s = partition.index, RETRY_MIN_S
         while True:
             async with self._one_load:
                 started_ms = self._clock.now_ms()
+                await self._cold_reads.load([partition.log])
                 if await self._read(index, shard, pause_s):
                     break
             await asyncio.sleep(pause_s)

@@ -47,6 +47,7 @@ async def _delete(broker: Broker, topic: str, index: int, offset: int) -> Fields
         if topic in INTERNAL_TOPICS:
             message = f"Cannot delete records of internal topic {topic}."
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
+        await broker.cold_reads.load([broker.leader_of(topic, index).log])
         low_watermark = broker.leader_of(topic, index).delete_records(offset)
         await broker.log_starts.save(topic, index)
     except KafkaError as error:

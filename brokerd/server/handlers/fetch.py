@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -37,7 +36,6 @@ from brokerd.protocol.framing import RequestHeader
 from brokerd.replication.state import NO_LEADER
 from brokerd.server.handlers.fetch_memo import memo_of
 from brokerd.server.refusals import count_refusal
-from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
     from typing import Any
@@ -362,7 +360,7 @@ class _ColdFetch:
             await late.broker.cold_reads.warm(attempt.cold, lambda: not late.connection.closed)
             if late.connection.closed:
                 return
-            await in_turns(attempt.unloaded, _load)
+            await late.broker.cold_reads.load(attempt.unloaded)
             if late.connection.closed:
                 return
             attempt = late.attempt(patient=rounds_left == 0)
@@ -376,8 +374,3 @@ class _ColdFetch:
         else:
             attempt.release()
             late.park(attempt.partitions, left_s, self._since)
-
-
-def _load(log: PartitionLog) -> None:
-    with suppress(KafkaError):  # the next try says it
-        log.load()

@@ -2,7 +2,7 @@
 
 Clients see up to the high watermark, or the last stable offset where they read committed records:
 a timestamp's offset at or above it is not known yet. A look-up by time, and the first use of a log,
-read files on the loop: of many partitions they are done in turns.
+read files: a little on the loop, of many partitions in turns, and what takes long in threads.
 """
 
 from __future__ import annotations
@@ -44,24 +44,29 @@ def list_offsets(
         (topic.name, each.partition_index) for topic in request.topics for each in topic.partitions
     )
 
-    def answer(topic: str, asked: Any) -> bytes:
+    def answer(topic: str, asked: Any, *, patient: bool) -> bytes:
         if named[topic, asked.partition_index] > 1:
             row = _refused(asked, ErrorCode.INVALID_REQUEST)
         else:
-            row = _listed(broker, topic, asked, version, committed)
+            row = _listed(broker, topic, asked, version, committed, patient=patient)
         return encode_item(ApiKey.LIST_OFFSETS, version, _PARTITIONS, row)
 
-    return answer_partitions([(each.name, each.partitions) for each in request.topics], answer)
+    topics = [(each.name, each.partitions) for each in request.topics]
+    return answer_partitions(broker.cold_reads, topics, answer)
 
 
-def _listed(broker: Broker, topic: str, asked: Any, version: int, committed: bool) -> Fields:
+def _listed(
+    broker: Broker, topic: str, asked: Any, version: int, committed: bool, *, patient: bool
+) -> Fields:
     epoch = getattr(asked, "current_leader_epoch", -1)
     try:
         partition = broker.leader_of(topic, asked.partition_index, epoch)
         if asked.timestamp < 0 and version < SPECIAL_FROM.get(asked.timestamp, version + 1):
             message = f"version {version} has no special timestamp {asked.timestamp}"
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, message)
-        offset, timestamp_ms, leader_epoch = _offset_at(partition, asked.timestamp, committed)
+        offset, timestamp_ms, leader_epoch = _offset_at(
+            partition, asked.timestamp, committed, patient=patient
+        )
     except KafkaError as error:
         return _refused(asked, error.code)
     return {
@@ -77,21 +82,27 @@ def _refused(asked: Any, code: ErrorCode) -> Fields:
     return {"partition_index": asked.partition_index, "error_code": int(code)}
 
 
-def _offset_at(partition: Partition, timestamp_ms: int, committed: bool) -> tuple[int, int, int]:
+def _offset_at(
+    partition: Partition, timestamp_ms: int, committed: bool, *, patient: bool
+) -> tuple[int, int, int]:
     """(offset, timestamp, leader epoch); all -1 where there is no such record."""
     log = partition.log
     if timestamp_ms in (EARLIEST, EARLIEST_LOCAL):
+        log.check_epochs(patient=patient)
         return log.log_start_offset, -1, log.epoch_at_start
     if timestamp_ms == LATEST_TIERED:  # nothing is kept elsewhere
         return -1, -1, -1
-    log.check_end()
+    if committed:
+        log.load(patient=patient)
+    else:
+        log.check_end(patient=patient)
     end = partition.last_stable_offset if committed else partition.high_watermark
     if timestamp_ms == LATEST:
         return end, -1, partition.leader_epoch
     if timestamp_ms == MAX_TIMESTAMP:
-        found = log.max_timestamp_offset()
+        found = log.max_timestamp_offset(patient=patient)
     else:
-        found = log.offset_for_timestamp(timestamp_ms)
+        found = log.offset_for_timestamp(timestamp_ms, patient=patient)
     if found is None or found[0] >= end:
         return -1, -1, -1
     return found
@@ -102,16 +113,17 @@ def offset_for_leader_epoch(
 ) -> Fields | Awaitable[Fields]:
     """Where each epoch asked for ended in the leader's log."""
     return answer_partitions(
+        broker.cold_reads,
         [(each.topic, each.partitions) for each in request.topics],
         partial(_epoch_end, broker),
         name_field="topic",
     )
 
 
-def _epoch_end(broker: Broker, topic: str, asked: Any) -> Fields:
+def _epoch_end(broker: Broker, topic: str, asked: Any, *, patient: bool) -> Fields:
     try:
         partition = broker.leader_of(topic, asked.partition, asked.current_leader_epoch)
-        epoch, end_offset = partition.end_offset_for_epoch(asked.leader_epoch)
+        epoch, end_offset = partition.end_offset_for_epoch(asked.leader_epoch, patient=patient)
     except KafkaError as error:
         return {"partition": asked.partition, "error_code": int(error.code)}
     return {

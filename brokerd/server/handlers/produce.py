@@ -21,6 +21,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.framing import parse_header
 from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_produce
 from brokerd.protocol.records import read_header
+from brokerd.server.cold_reads import takes_long
 from brokerd.server.handlers.produce_answers import ACKS_ALL, Pending, Placed
 from brokerd.server.handlers.produce_checks import check, look_inside, opens_batches
 from brokerd.server.handlers.produce_memo import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
@@ -220,11 +221,14 @@ class ProduceRound:
             outcomes = self._put_off_first_uses(waiting, dirty, work)
             now = {each: dirty[each] for each in dirty if each not in outcomes}
         for partition, batches in now.items():
-            if work or queues.by_partition:
+            is_cold = not partition.log.is_loaded and self._takes_long(partition, waiting)
+            if is_cold or work or queues.by_partition:
                 todo = work.get(partition)
-                if todo or partition in queues.by_partition:
+                if is_cold or todo or partition in queues.by_partition:
                     sender = waiting[0][0]  # of all: see _require_own and can_wait
-                    outcomes[partition] = queues.add(sender, partition, batches, todo or {})
+                    outcomes[partition] = queues.add(
+                        sender, partition, batches, todo or {}, is_cold=is_cold
+                    )
                     continue
             try:
                 outcomes[partition] = partition.append(batches, now_ms)
@@ -236,6 +240,16 @@ class ProduceRound:
         for each in waiting:
             if not each[0].closed:
                 self._answer(each, dirty, outcomes)
+
+    def _takes_long(self, partition: Partition, waiting: list[Any]) -> bool:
+        """Whether what one client sent must wait until threads have read what the first use of a
+        log needs, as where it is damaged."""
+        sender = waiting[0][0]
+        return (
+            partition not in self._queues.by_partition
+            and all(each[0] is sender for each in waiting)
+            and takes_long(partition.log)
+        )
 
     def _put_off_first_uses(
         self, waiting: list[Any], dirty: Dirty, work: dict[Partition, dict[int, Work]]

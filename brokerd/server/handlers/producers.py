@@ -8,6 +8,7 @@ after any other.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from brokerd.cluster.names import check_topic_name
@@ -48,16 +49,19 @@ def describe_producers(
 ) -> Fields | Awaitable[Fields]:
     """The producers that the log of each partition still knows."""
     return answer_partitions(
+        broker.cold_reads,
         [(each.name, each.partition_indexes) for each in request.topics],
-        lambda topic, index: _partition(broker, topic, int(index)),
+        partial(_partition, broker),
     )
 
 
-def _partition(broker: Broker, topic: str, index: int) -> Fields:
+def _partition(broker: Broker, topic: str, index: int, *, patient: bool) -> Fields:
     answer: Fields = {"partition_index": index, "error_code": 0, "error_message": None}
     try:
         check_topic_name(topic)
-        entries = broker.leader_of(topic, index).log.active_producers()
+        log = broker.leader_of(topic, index).log
+        log.load(patient=patient)
+        entries = log.active_producers()
     except KafkaError as error:
         answer.update(error_code=int(error.code), error_message=error.message)
         return answer

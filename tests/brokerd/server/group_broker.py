@@ -15,6 +15,7 @@ from brokerd.groups.partitioner import OFFSETS_TOPIC
 from brokerd.log.manager import LogManager
 from brokerd.replication.replicas import ReplicaManager
 from brokerd.replication.state import PartitionState
+from brokerd.server.cold_reads import ColdReads
 from brokerd.server.context import RequestContext
 from brokerd.server.groups.service import GroupService
 
@@ -56,14 +57,17 @@ class GroupBroker:
         self._open()
 
     def _open(self) -> None:
+        self.cold_reads = ColdReads()
         self.logs = LogManager.open([str(self.directory)], BROKER_ID, now_ms=self.clock.now_ms())
         self.replicas = ReplicaManager(self.logs, BROKER_ID, self.clock)
         self.groups = GroupService(
-            self.config, self.clock, self.replicas, cast(ClusterClient, self.cluster)
-        )
+            self.config, self.clock, self.replicas, cast(ClusterClient, self.cluster),
+            self.cold_reads,
+        )  # fmt: skip
 
     async def stop(self) -> None:
         await self.groups.stop()
+        await self.cold_reads.stop()
         self.replicas.checkpoint()
         self.logs.shutdown()
 

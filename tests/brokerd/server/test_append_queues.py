@@ -17,6 +17,7 @@ from brokerd.protocol.record_walk import Rules
 from brokerd.replication.partition import Partition
 from brokerd.server import append_queues
 from brokerd.server.append_queues import AppendQueues, Outcome
+from brokerd.server.cold_reads import ColdReads
 from brokerd.server.net.receive_buffers import ReceiveBuffers
 from tests.brokerd.log.support import batch, headers, records
 from tests.brokerd.replication.support import replica, state
@@ -51,7 +52,7 @@ class Bench:
         self.lead(1)
         self.memory = ReceiveBuffers(1 << 20, lambda: None)
         self.client = Client()
-        self.queues = AppendQueues(ManualClock(), self.memory)
+        self.queues = AppendQueues(ManualClock(), self.memory, ColdReads())
 
     def lead(self, version: int, leader: int = 1) -> None:
         self.partition.apply(state(version, leader, replicas=(1,), isr=(1,)), 0)

@@ -1,5 +1,6 @@
 """Threads that read ahead: for who still waits, and with nothing held afterwards."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -12,6 +13,7 @@ class Spot:
 
     def __init__(self, error: OSError | None = None) -> None:
         self.warmed = self.released = 0
+        self.subject: object | None = None
         self._error = error
 
     def warm(self) -> None:
@@ -40,3 +42,17 @@ async def test_nothing_is_read_for_who_has_gone_and_all_is_released(reads: ColdR
     spots = [Spot(), Spot(), Spot()]
     await reads.warm(spots, lambda: not spots[0].warmed)  # gone after the first
     assert [(each.warmed, each.released) for each in spots] == [(1, 1), (0, 1), (0, 1)]
+
+
+async def test_who_wait_for_the_same_wait_for_one_reading(reads: ColdReads) -> None:
+    spots = [Spot(), Spot(), Spot()]
+    for each in spots:
+        each.subject = "one log"
+    gone = asyncio.ensure_future(reads.warm(spots[:1], lambda: False))
+    waiting = [asyncio.ensure_future(reads.warm([each], lambda: False)) for each in spots[1:]]
+    await asyncio.sleep(0)
+    gone.cancel()
+    await asyncio.gather(*waiting)
+    assert [(each.warmed, each.released) for each in spots] == [(1, 1), (0, 1), (0, 1)]
+    await reads.warm([later := spots[1]], lambda: True)
+    assert (later.warmed, later.released) == (1, 2)

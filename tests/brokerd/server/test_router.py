@@ -16,6 +16,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_request
 from brokerd.server import router as router_module
 from brokerd.server.append_queues import AppendQueues
+from brokerd.server.cold_reads import ColdReads
 from brokerd.server.net import network as network_module
 from brokerd.server.net.network import Network
 from brokerd.server.request_times import RequestTimes
@@ -63,7 +64,7 @@ class Bench:
         self.network = Network(config)
         broker: Any = SimpleNamespace(
             metrics=metrics, times=RequestTimes(metrics, 1.0), config=config, generation=0,
-            clock=clock, appends=AppendQueues(clock, self.network.buffers),
+            clock=clock, appends=AppendQueues(clock, self.network.buffers, ColdReads()),
         )  # fmt: skip
         self.may_join = asyncio.Event()
         self.joined: list[int] = []
