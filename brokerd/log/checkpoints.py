@@ -17,7 +17,7 @@ from typing import Final
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.limits import INT64_MAX
 from brokerd.log import crash_points
-from brokerd.log.files import read_whole, sync_directory
+from brokerd.log.files import read_whole, sync_path
 
 RECOVERY_POINT: Final = "recovery-point-offset-checkpoint"
 LOG_START: Final = "log-start-offset-checkpoint"
@@ -75,7 +75,7 @@ def replace_file(path: Path | str, text: str, *, sync: bool = True) -> None:
     crash_points.reached(f"{name}-written")
     os.replace(temporary, path)
     if sync:
-        sync_directory(os.path.dirname(path))
+        sync_path(os.path.dirname(path))
     crash_points.reached(f"after-{name}")
 
 

@@ -1,9 +1,10 @@
 """What compaction asks of a log, and what it does to it."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from brokerd.log import recovery
-from brokerd.log.compaction.swap import swap_in
+from brokerd.log.compaction.swap import SwapSyncJob, swap_in
 from brokerd.log.context import tells_of_errors
 from brokerd.log.segment import Segment
 from brokerd.log.stored_log import StoredLog
@@ -49,13 +50,17 @@ class CleanableLog(StoredLog):
         old = self._segments.closed_run(bases)
         if old is None:
             raise ValueError(f"{bases} are no closed segments of {self.directory}")
-        due_ms = now_ms + self.config.file_delete_delay_ms
-        for path in swap_in(old, job, size_bytes):
-            self._context.trash.add(path, due_ms)
+        deleted = swap_in(old, job, size_bytes)
         segment = Segment(
             self._context.files, self.directory, old[0].base_offset, size_bytes, old[0].created_ms
         )
         segment.index_interval_bytes = self.config.index_interval_bytes
         self._segments.replace(old, segment)
+        remove = partial(self._remove_later, deleted, now_ms + self.config.file_delete_delay_ms)
+        self._context.submit(SwapSyncJob(self.directory, remove, self._context.failed))
         detail = {"segments": list(bases), "size_bytes": size_bytes}
         self._event("compaction", **detail)
+
+    def _remove_later(self, deleted: list[str], due_ms: int) -> None:
+        for path in deleted:
+            self._context.trash.add(path, due_ms)

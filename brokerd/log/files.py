@@ -28,12 +28,13 @@ def make_empty(path: str) -> None:
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644))
 
 
-def sync_directory(path: str) -> None:
-    """Make durable which names there are in a directory: to sync a file says nothing of its own.
+def sync_path(path: str) -> None:
+    """Make durable what is in a file, or which names there are in a directory: to sync a file says
+    nothing of its own.
 
     It waits for the disk. Raises OSError.
     """
-    fd = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    fd = os.open(path or ".", os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(fd)
     except OSError as error:

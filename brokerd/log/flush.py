@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from brokerd.log import crash_points, names
+from brokerd.log.files import sync_path
 
 if TYPE_CHECKING:
     from brokerd.log.context import DiskJob
@@ -116,7 +118,8 @@ class FlushJob:
             for pinned in self._pinned:
                 _sync_data(pinned.fd)
             for path in self._paths:
-                _sync(path)
+                with suppress(FileNotFoundError):  # deleted meanwhile, it needs none
+                    sync_path(path)
             self._synced = True
         except OSError as error:
             self.error = error
@@ -128,15 +131,3 @@ class FlushJob:
         elif self._synced and self._log.truncations == self._truncations:
             self._log.flushed_to(self._up_to)
         self._done()
-
-
-def _sync(path: str) -> None:
-    """Sync a file or directory by name; one that was deleted meanwhile needs none."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -26,7 +26,7 @@ from uuid import UUID
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoints, crash_points, loader, names, topic_ids
 from brokerd.log.context import LogContext
-from brokerd.log.files import sync_directory
+from brokerd.log.files import sync_path
 from brokerd.log.recovery import LoadedLog
 
 logger = logging.getLogger(__name__)
@@ -188,7 +188,7 @@ def _remove_mark(marker: Path) -> None:
         marker.unlink()
     except FileNotFoundError:
         return
-    sync_directory(str(marker.parent))
+    sync_path(str(marker.parent))
 
 
 def _is_clean(marker: Path) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from brokerd.log import crash_points, names, txn_index
+from brokerd.log.files import sync_path
 from brokerd.log.offset_index import OffsetIndex
 from brokerd.log.time_index import NO_TIMESTAMP, TimeIndex
 from brokerd.log.txn_index import AbortedTxn
@@ -83,7 +84,7 @@ class CleanedSegment:
         self._file.close()
         for suffix in names.INDEX_SUFFIXES:
             if suffix != names.TXN_INDEX or aborted:
-                _sync(self._paths[suffix])
+                sync_path(self._paths[suffix])
 
     def discard(self) -> None:
         """Remove the files."""
@@ -92,11 +93,3 @@ class CleanedSegment:
                 os.unlink(path)
             except FileNotFoundError:
                 continue
-
-
-def _sync(path: str) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -3,19 +3,22 @@ finished or undone at the next start (`loader.tidy`).
 
 1. indexes `.cleaned` → `.swap`, then the data: from here on the set is complete;
 2. the files of the old segments → `.deleted` (open ranges of them stay readable);
-3. `.swap` → their final names, the data first.
+3. `.swap` → their final names, the data first;
+4. the directory is synced, by another thread: only then do the files of the old segments go.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import crash_points, names
+from brokerd.log.files import sync_path
 from brokerd.log.segment import Segment
 
 _INDEXES: Final = names.INDEX_SUFFIXES
 _FILES: Final = (*_INDEXES, names.LOG)
+_sync = crash_points.around("swap-sync")(sync_path)
 
 
 def swap_in(old: Sequence[Segment], job: str, size_bytes: int) -> list[str]:
@@ -51,6 +54,37 @@ def _put_in_place(old: Sequence[Segment]) -> list[str]:
         _rename(first.path(suffix) + names.SWAP, first.path(suffix))
         crash_points.reached(f"final{suffix}")
     return deleted
+
+
+class SwapSyncJob:
+    """Step 4. `done` is called where logs are used, or `failed` with what went wrong."""
+
+    __slots__ = ("_directory", "_done", "_error", "_failed")
+
+    def __init__(
+        self,
+        directory: str,
+        done: Callable[[], object],
+        failed: Callable[[OSError], object],
+    ) -> None:
+        self._directory = directory
+        self._done = done
+        self._failed = failed
+        self._error: OSError | None = None
+
+    def run(self) -> None:
+        try:
+            _sync(self._directory)
+        except FileNotFoundError:  # the log was deleted meanwhile
+            return
+        except OSError as error:
+            self._error = error
+
+    def finish(self) -> None:
+        if self._error is None:
+            self._done()
+        else:
+            self._failed(self._error)
 
 
 def discard(directory: str, base_offset: int, job: str) -> None:

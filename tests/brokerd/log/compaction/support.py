@@ -1,12 +1,13 @@
 """Compacted logs for tests, and workers that do a job on the spot."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from brokerd.log.compaction.cleaner import Cleaner, Listener
 from brokerd.log.compaction.cleaning import clean
 from brokerd.log.compaction.jobs import Job, Limits, RoundDone
+from brokerd.log.context import DiskJob, run_now
 from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from brokerd.log.partition_log import PartitionLog
@@ -74,11 +75,15 @@ class CompactedLog:
     """A manager with one compacted log and a cleaner."""
 
     def __init__(
-        self, directory: Path, config: LogConfig = COMPACTED, limits: Limits = SMALL
+        self,
+        directory: Path,
+        config: LogConfig = COMPACTED,
+        limits: Limits = SMALL,
+        submit: Callable[[DiskJob], None] = run_now,
     ) -> None:
         self.now_ms = NOW_MS
         self.workers = OnTheSpot()
-        self.manager = LogManager.open([str(directory)], 1, now_ms=NOW_MS)
+        self.manager = LogManager.open([str(directory)], 1, now_ms=NOW_MS, submit=submit)
         self.log: PartitionLog = self.manager.create("t", 0, TOPIC_ID, config, NOW_MS)
         self.log.high_watermark = self.log.log_end_offset
         self.cleaner = Cleaner(
