@@ -7,11 +7,12 @@ seconds for a large segment, so who may not wait has it done by another thread (
 
 import logging
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from brokerd.log import damage, names
-from brokerd.log.offset_index import OffsetIndex
-from brokerd.log.time_index import NO_TIMESTAMP, TimeIndex
+from brokerd.log.offset_index import IN_MEMORY, OffsetIndex
+from brokerd.log.sparse_indexing import OVERDUE, Row, SparselyIndexed
+from brokerd.log.time_index import TimeIndex
 from brokerd.protocol.records import BatchHeader
 
 if TYPE_CHECKING:
@@ -20,49 +21,57 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+ROWS_MAX: Final = 1_000
+"""So many batches are accounted for at a time."""
 
-class IndexBuild:
-    """Both indexes, and what a segment knows besides; `end` is where the last batch ends."""
 
-    __slots__ = (
-        "bytes_since_index", "end", "first_timestamp_ms", "index", "largest_timestamp_ms",
-        "largest_timestamp_offset", "time_index",
-    )  # fmt: skip
+class IndexBuild(SparselyIndexed):
+    """Both indexes, and what a segment knows besides; `size_bytes` is where the last batch ends."""
 
-    def __init__(self, directory: str, base_offset: int) -> None:
-        self.index = OffsetIndex(
-            names.segment_file(directory, base_offset, names.INDEX), base_offset
-        )
-        self.time_index = TimeIndex(
-            names.segment_file(directory, base_offset, names.TIME_INDEX), base_offset
-        )
-        self.end = self.bytes_since_index = 0
-        self.largest_timestamp_ms = NO_TIMESTAMP
-        self.largest_timestamp_offset = base_offset
-        self.first_timestamp_ms: int | None = None
+    __slots__ = ("_index", "_time_index")
 
-    def take(self, batches: Iterable[tuple[int, BatchHeader]], interval_bytes: int) -> None:
-        """Take all batches of the data in, with an entry about every so many bytes.
+    def __init__(self, directory: str, base_offset: int, index_interval_bytes: int) -> None:
+        super().__init__(base_offset, 0, index_interval_bytes)
+        path = names.segment_file(directory, base_offset, names.INDEX)
+        self._index = OffsetIndex(path, base_offset, IN_MEMORY)
+        path = names.segment_file(directory, base_offset, names.TIME_INDEX)
+        self._time_index = TimeIndex(path, base_offset, IN_MEMORY)
+
+    @property
+    def index(self) -> OffsetIndex:
+        return self._index
+
+    @property
+    def time_index(self) -> TimeIndex:
+        return self._time_index
+
+    def take(self, batches: Iterable[tuple[int, BatchHeader]]) -> None:
+        """Take all batches of the data in.
 
         One that does not begin where the one before it ends gets an entry, without which nobody
         finds it. Raises what the reading of the batches raises.
         """
+        rows: list[Row] = []
+        end = self.size_bytes
         for position, header in batches:
-            if self.first_timestamp_ms is None:
-                self.first_timestamp_ms = header.max_timestamp
-            if header.max_timestamp > self.largest_timestamp_ms:
-                self.largest_timestamp_ms = header.max_timestamp
-                self.largest_timestamp_offset = header.last_offset
-            if position > self.end or self.bytes_since_index > interval_bytes:
-                self.index.note(header.last_offset, position)
-                self.time_index.note(self.largest_timestamp_ms, self.largest_timestamp_offset)
-                self.bytes_since_index = 0
-            self.bytes_since_index += header.size_bytes
-            self.end = position + header.size_bytes
+            if position > end or len(rows) == ROWS_MAX:
+                self._take_rows(rows)
+                rows = []
+            if position > end:
+                if self.first_timestamp_ms is None:
+                    self.first_timestamp_ms = header.max_timestamp
+                self.size_bytes, self.bytes_since_index = position, OVERDUE
+            rows.append((header.last_offset, header.size_bytes, header.max_timestamp))
+            end = position + header.size_bytes
+        self._take_rows(rows)
+
+    def _take_rows(self, rows: list[Row]) -> None:
+        if rows:
+            self.account(rows)
 
     def finish(self) -> None:
         """All is taken in: the last entry of the time index says the largest timestamp."""
-        self.time_index.note(self.largest_timestamp_ms, self.largest_timestamp_offset)
+        self._time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
 
 
 class IndexSpot:
@@ -91,9 +100,8 @@ class IndexSpot:
         if not self._known:
             path = segment.path(names.INDEX)
             self._known = OffsetIndex.salvage(path, segment.base_offset)
-        built = IndexBuild(segment.directory, segment.base_offset)
-        batches = damage.sound_batches(self._data, self._known, 0)
-        built.take(batches, segment.index_interval_bytes)
+        built = IndexBuild(segment.directory, segment.base_offset, segment.index_interval_bytes)
+        built.take(damage.sound_batches(self._data, self._known, 0))
         self._built = built
 
     def release(self) -> None:
@@ -107,7 +115,7 @@ class IndexSpot:
         segment.told |= self._data.told
         try:  # what was appended meanwhile is little
             behind = damage.sound_batches(segment, self._known, self._data.size_bytes)
-            built.take(behind, segment.index_interval_bytes)
+            built.take(behind)
             segment.take_over(built)
         except OSError as error:  # whoever looks next is told
             logger.warning("the indexes of %s cannot be written: %s", segment.file.path, error)

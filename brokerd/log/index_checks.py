@@ -20,17 +20,22 @@ from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_head
 if TYPE_CHECKING:
     from brokerd.log.indexed_data import IndexedData
 
-_BASE_AND_MAGIC: Final = struct.Struct(">q8xb")
 _BASE_MAGIC_DELTA: Final = struct.Struct(">q8xb6xi")
 
 
-def begins_batch(fd: int, position_bytes: int, lowest: int, highest: int) -> bool:
+def _offsets_at(fd: int, position_bytes: int) -> tuple[int, int] | None:
+    """(base offset, last offset) of the batch that begins at a position; None where none does."""
+    data = os.pread(fd, _BASE_MAGIC_DELTA.size, position_bytes)
+    if len(data) < _BASE_MAGIC_DELTA.size:
+        return None
+    base_offset, magic, delta = _BASE_MAGIC_DELTA.unpack(data)
+    return (base_offset, base_offset + delta) if magic == MAGIC else None
+
+
+def _begins(fd: int, position_bytes: int, lowest: int, highest: int) -> bool:
     """Whether a batch with a base offset in [lowest, highest] begins at a position."""
-    data = os.pread(fd, _BASE_AND_MAGIC.size, position_bytes)
-    if len(data) < _BASE_AND_MAGIC.size:
-        return False
-    base_offset, magic = _BASE_AND_MAGIC.unpack(data)
-    return bool(magic == MAGIC and lowest <= base_offset <= highest)
+    found = _offsets_at(fd, position_bytes)
+    return found is not None and lowest <= found[0] <= highest
 
 
 def start_for(segment: "IndexedData", offset: int, *, patient: bool) -> int:
@@ -47,26 +52,18 @@ def start_for(segment: "IndexedData", offset: int, *, patient: bool) -> int:
         last_offset, position = above
         if not patient:
             require_cached(segment, position)
-        if _holds(fd, position, offset, last_offset):
+        found = _offsets_at(fd, position)
+        if found is not None and found[0] <= offset and found[1] == last_offset:
             return position
     position = segment.index.floor(offset)
     if position:
         if not patient:
             require_cached(segment, position)
-        if not begins_batch(fd, position, segment.base_offset, offset):
+        if not _begins(fd, position, segment.base_offset, offset):
             reason = f"{segment.file.path}: the index does not fit it at byte {position}"
             segment.mend(reason, patient=patient)
             return segment.index.floor(offset)
     return position
-
-
-def _holds(fd: int, position_bytes: int, offset: int, last_offset: int) -> bool:
-    """Whether a batch that holds `offset` and ends at `last_offset` begins at a position."""
-    data = os.pread(fd, _BASE_MAGIC_DELTA.size, position_bytes)
-    if len(data) < _BASE_MAGIC_DELTA.size:
-        return False
-    base_offset, magic, delta = _BASE_MAGIC_DELTA.unpack(data)
-    return bool(magic == MAGIC and base_offset <= offset and base_offset + delta == last_offset)
 
 
 def load_offsets(segment: "IndexedData") -> OffsetIndex:
@@ -74,7 +71,7 @@ def load_offsets(segment: "IndexedData") -> OffsetIndex:
     path = segment.path(names.INDEX)
     index = OffsetIndex.load(path, segment.base_offset, segment.size_bytes)
     for offset, position in index.entries(len(index) - 1, 1):
-        if not begins_batch(segment.file.fd(), position, segment.base_offset, offset):
+        if not _begins(segment.file.fd(), position, segment.base_offset, offset):
             raise CorruptIndexError(f"{segment.file.path}: the index does not fit it")
     return index
 

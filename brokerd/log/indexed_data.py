@@ -17,41 +17,37 @@ from brokerd.log.index_build import IndexBuild, IndexSpot
 from brokerd.log.offset_index import CorruptIndexError, OffsetIndex
 from brokerd.log.open_files import LogFile, OpenFiles
 from brokerd.log.scan import walk_headers
+from brokerd.log.sparse_indexing import SparselyIndexed
 from brokerd.log.time_index import NO_TIMESTAMP, TimeIndex
 from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader
 
 logger = logging.getLogger(__name__)
 
+INTERVAL_BYTES: Final = 4096
+"""index.interval.bytes, where nobody says otherwise."""
 TAIL_MAX_BYTES: Final = 16 << 20
 """More than this, if entries are not further apart, does not lie behind the last entry of an index
 that is whole, but for batches as large."""
 
 
-class IndexedData:
+class IndexedData(SparselyIndexed):
     """See the module. Offsets are absolute, positions are bytes in the data file."""
 
     __slots__ = (
         "_aborted", "_index", "_memo", "_page", "_time_index", "_timestamps_known", "base_offset",
-        "bytes_since_index", "created_ms", "directory", "file", "first_timestamp_ms",
-        "index_interval_bytes", "is_abandoned", "largest_timestamp_ms", "largest_timestamp_offset",
-        "size_bytes", "told", "write_back_from",
+        "created_ms", "directory", "file", "is_abandoned", "told", "write_back_from",
     )  # fmt: skip
 
     def __init__(
         self, files: OpenFiles, directory: str, base_offset: int, size_bytes: int, created_ms: int
     ) -> None:
+        super().__init__(base_offset, size_bytes, INTERVAL_BYTES)
         self.directory = directory
         self.base_offset = base_offset
-        self.size_bytes = size_bytes
         self.write_back_from = size_bytes
         self.created_ms = created_ms
         self.file = LogFile(files, self.path(names.LOG), self.forget_lookups)
-        self.index_interval_bytes = 4096
-        self.bytes_since_index = 0
-        self.largest_timestamp_ms = NO_TIMESTAMP
-        self.largest_timestamp_offset = base_offset
-        self.first_timestamp_ms: int | None = None
         self._timestamps_known = size_bytes == 0
         self._aborted: list[AbortedTxn] | None = None
         self._index: OffsetIndex | None = None
@@ -128,8 +124,8 @@ class IndexedData:
             raise ColdError(IndexSpot(self, self._index, reason))
         known = self._index or OffsetIndex.salvage(self.path(names.INDEX), self.base_offset)
         logger.warning("%s; the indexes are made anew from the data", reason)
-        built = IndexBuild(self.directory, self.base_offset)
-        built.take(damage.sound_batches(self, known, 0), self.index_interval_bytes)
+        built = IndexBuild(self.directory, self.base_offset, self.index_interval_bytes)
+        built.take(damage.sound_batches(self, known, 0))
         self.take_over(built)
 
     @property

@@ -23,6 +23,8 @@ from brokerd.log.files import read_whole
 
 ENTRY_BYTES: Final = 8
 PENDING_MAX: Final = 1024
+IN_MEMORY: Final = 1 << 62
+"""As the most entries that are pending: none reaches the file by itself."""
 
 truncate = crash_points.around("index-cut")(os.truncate)
 
@@ -34,10 +36,12 @@ class CorruptIndexError(Exception):
 class OffsetIndex:
     """Relative offsets and positions, backed by a file."""
 
-    __slots__ = ("_base_offset", "_offsets", "_path", "_positions", "_written")
+    __slots__ = ("_base_offset", "_offsets", "_path", "_pending_max", "_positions", "_written")
 
-    def __init__(self, path: str, base_offset: int) -> None:
+    def __init__(self, path: str, base_offset: int, pending_max: int = PENDING_MAX) -> None:
+        """As many entries as `pending_max` reach the file at once; before, they are in memory."""
         self._path = path
+        self._pending_max = pending_max
         self._base_offset = base_offset
         self._offsets = array("i")
         self._positions = array("i")
@@ -104,15 +108,11 @@ class OffsetIndex:
         """What the entries take in memory."""
         return ENTRY_BYTES * len(self._offsets)
 
-    def note(self, last_offset: int, position_bytes: int) -> None:
-        """Add an entry, in memory alone."""
-        self._offsets.append(last_offset - self._base_offset)
-        self._positions.append(position_bytes)
-
     def append(self, last_offset: int, position_bytes: int) -> None:
         """Add an entry; many at a time reach the file."""
-        self.note(last_offset, position_bytes)
-        if len(self._offsets) - self._written >= PENDING_MAX:
+        self._offsets.append(last_offset - self._base_offset)
+        self._positions.append(position_bytes)
+        if len(self._offsets) - self._written >= self._pending_max:
             with suppress(OSError):  # they stay pending; the next roll or flush reports it
                 self.flush()
 
@@ -186,7 +186,9 @@ class OffsetIndex:
         return entries.tobytes()
 
     def replace_file(self) -> None:
-        """Have the file hold just these entries, whatever it held. Raises OSError."""
+        """Have the file hold just these entries, whatever it held, and soon those that follow.
+        Raises OSError."""
+        self._pending_max = PENDING_MAX
         overwrite(self._path, self._encoded(0))
         self._written = len(self._offsets)
 

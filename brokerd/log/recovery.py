@@ -109,7 +109,7 @@ def check_tail(parts: Sequence[DataAside], snapshot: Snapshot) -> CheckedTail:
         producers = ProducerState(entries)
         for batch in headers_aside(parts, offset):
             is_in_tail = batch[0] is tail
-            if is_in_tail and batch[1] >= checked.built.end:
+            if is_in_tail and batch[1] >= checked.built.size_bytes:
                 break
             ended = producers.replay(with_markers([batch]))
             aborted += ended if is_in_tail else []
@@ -226,8 +226,8 @@ def _check_segment(data: Segment | DataAside) -> _CheckedSegment:
             has_transactions = has_transactions or header.is_transactional
             yield position, header
 
-    built = IndexBuild(data.directory, data.base_offset)
-    built.take(intact(), data.index_interval_bytes)
+    built = IndexBuild(data.directory, data.base_offset, data.index_interval_bytes)
+    built.take(intact())
     return _CheckedSegment(built, file_bytes, log_end, epochs, has_transactions)
 
 
@@ -236,7 +236,7 @@ def _take_checked(segment: Segment, checked: _CheckedSegment, epochs: EpochCache
     segment.take_over(checked.built)
     for epoch, start_offset in checked.epochs:
         epochs.note(epoch, start_offset)
-    end = checked.built.end
+    end = checked.built.size_bytes
     if end < checked.file_bytes:
         _cut(segment.file.fd(), end)
     segment.size_bytes = end

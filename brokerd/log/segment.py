@@ -82,25 +82,6 @@ class Segment(IndexedData):
         with suppress(OSError):  # what then stays behind the end is overwritten, or recovered
             os.ftruncate(fd, self.size_bytes)
 
-    def account(self, rows: Sequence[tuple[int, int, int]]) -> None:
-        """Take in batches just written: (last offset, size in bytes, max timestamp) of each."""
-        position = self.size_bytes
-        since = self.bytes_since_index
-        if position == 0:
-            self.first_timestamp_ms = rows[0][2]
-        for last_offset, size, timestamp_ms in rows:
-            if timestamp_ms > self.largest_timestamp_ms:
-                self.largest_timestamp_ms = timestamp_ms
-                self.largest_timestamp_offset = last_offset
-            if since > self.index_interval_bytes:
-                self.index.append(last_offset, position)
-                self.time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
-                since = 0
-            since += size
-            position += size
-        self.bytes_since_index = since
-        self.size_bytes = position
-
     def remember(self, offset: int, position_bytes: int) -> None:
         """Note that the batch with base offset `offset` starts at `position_bytes`."""
         memo = self._memo

@@ -34,11 +34,13 @@ class TimeIndex:
     What reads the file raises CorruptIndexError where that is not as long as it was, and OSError.
     """
 
-    __slots__ = ("_base_offset", "_last_ms", "_last_offset", "_offsets", "_path", "_timestamps",
-                 "_written")  # fmt: skip
+    __slots__ = ("_base_offset", "_last_ms", "_last_offset", "_offsets", "_path", "_pending_max",
+                 "_timestamps", "_written")  # fmt: skip
 
-    def __init__(self, path: str, base_offset: int) -> None:
+    def __init__(self, path: str, base_offset: int, pending_max: int = PENDING_MAX) -> None:
+        """`pending_max` as in OffsetIndex."""
         self._path = path
+        self._pending_max = pending_max
         self._base_offset = base_offset
         self._timestamps = array("q")  # of the entries behind those written
         self._offsets = array("i")
@@ -103,19 +105,16 @@ class TimeIndex:
         """(timestamp, offset) of the last entry; (-1, base offset) when there is none."""
         return self._last_ms, self._base_offset + self._last_offset
 
-    def note(self, timestamp_ms: int, last_offset: int) -> None:
-        """Add a largest timestamp, in memory alone; one that has not risen is passed over."""
+    def append(self, timestamp_ms: int, last_offset: int) -> None:
+        """Add a largest timestamp; one that has not risen is passed over. Many at a time reach the
+        file."""
         if timestamp_ms <= self._last_ms:
             return
         offset = last_offset - self._base_offset
         self._offsets.append(offset)  # first: it may not fit
         self._timestamps.append(timestamp_ms)
         self._last_ms, self._last_offset = timestamp_ms, offset
-
-    def append(self, timestamp_ms: int, last_offset: int) -> None:
-        """As `note`; many at a time reach the file."""
-        self.note(timestamp_ms, last_offset)
-        if len(self._timestamps) >= PENDING_MAX:
+        if len(self._timestamps) >= self._pending_max:
             with suppress(OSError):  # they stay pending; the next roll or flush reports it
                 self.flush()
 
@@ -170,7 +169,9 @@ class TimeIndex:
         return b"".join(_ENTRY.pack(timestamp, offset) for timestamp, offset in entries)
 
     def replace_file(self) -> None:
-        """Have the file hold just these entries, of which it has none yet. Raises OSError."""
+        """Have the file hold just these entries, of which it has none yet, and soon those that
+        follow. Raises OSError."""
+        self._pending_max = PENDING_MAX
         overwrite(self._path, self._encoded())
         self._written = len(self._timestamps)
         del self._timestamps[:]

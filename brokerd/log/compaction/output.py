@@ -11,7 +11,8 @@ from typing import Final
 from brokerd.log import crash_points, names, txn_index
 from brokerd.log.files import sync_path
 from brokerd.log.offset_index import OffsetIndex
-from brokerd.log.time_index import NO_TIMESTAMP, TimeIndex
+from brokerd.log.sparse_indexing import SparselyIndexed
+from brokerd.log.time_index import TimeIndex
 from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import BatchHeader
 
@@ -20,15 +21,13 @@ BUFFERS_MAX: Final = 512
 Buffer = memoryview | bytearray
 
 
-class CleanedSegment:
+class CleanedSegment(SparselyIndexed):
     """See the module. Raises OSError wherever it writes."""
 
     def __init__(
         self, directory: str, base_offset: int, job: str, index_interval_bytes: int
     ) -> None:
-        self._directory = directory
-        self._base_offset = base_offset
-        self._interval_bytes = index_interval_bytes
+        super().__init__(base_offset, 0, index_interval_bytes)
         self._paths = {
             suffix: names.cleaned_file(directory, base_offset, suffix, job)
             for suffix in (names.LOG, *names.INDEX_SUFFIXES)
@@ -42,27 +41,24 @@ class CleanedSegment:
             raise
         self._index = OffsetIndex(self._paths[names.INDEX], base_offset)
         self._time_index = TimeIndex(self._paths[names.TIME_INDEX], base_offset)
-        self._largest = (NO_TIMESTAMP, base_offset)
-        self._since_index = 0
-        self.size_bytes = 0
+
+    @property
+    def index(self) -> OffsetIndex:
+        return self._index
+
+    @property
+    def time_index(self) -> TimeIndex:
+        return self._time_index
 
     def write(self, batches: Sequence[tuple[BatchHeader, Buffer]]) -> None:
         """Append batches; of each header only last offset and largest timestamp are used."""
         for start in range(0, len(batches), BUFFERS_MAX):
             self._write_out([data for _, data in batches[start : start + BUFFERS_MAX]])
-        position, since = self.size_bytes, self._since_index
-        for header, data in batches:
-            last_offset = header.last_offset
-            if header.max_timestamp > self._largest[0]:
-                self._largest = (header.max_timestamp, last_offset)
-            if since > self._interval_bytes:
-                self._index.append(last_offset, position)
-                self._time_index.append(*self._largest)
-                since = 0
-            size = len(data)
-            since += size
-            position += size
-        self.size_bytes, self._since_index = position, since
+        if not batches:
+            return
+        self.account(
+            [(header.last_offset, len(data), header.max_timestamp) for header, data in batches]
+        )
 
     @crash_points.around("cleaned-write")
     def _write_out(self, buffers: list[Buffer]) -> None:
@@ -75,7 +71,7 @@ class CleanedSegment:
 
     def finish(self, aborted: list[AbortedTxn], modified_ns: int) -> None:
         """Complete and sync the files; the data counts as last changed at `modified_ns`."""
-        self._time_index.append(*self._largest)
+        self._time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
         self._index.flush()
         self._time_index.flush()
         txn_index.write(self._paths[names.TXN_INDEX], aborted, 0)
