@@ -69,11 +69,8 @@ def stage(
     producers: ProducerState,
     append_time_ms: int,
 ) -> Staged:
-    """Give offsets from `next_offset` on to a producer's batches.
-
-    `append_time_ms` >= 0 replaces the producer's timestamps (and the CRC with them), -1 keeps
-    them.
-    """
+    """Give offsets from `next_offset` on to a producer's batches, and new timestamps (and CRCs)
+    where `append_time_ms` is not -1."""
     staged = Staged(next_offset)
     rows, results = staged.rows, staged.results
     answered: set[int] = set()
@@ -103,8 +100,7 @@ def stage(
     staged.buffers = batches
     if answered:
         staged.buffers = [each for n, each in enumerate(batches) if n not in answered]
-    staged.max_timestamp_ms = latest_ms
-    staged.size_bytes = size_bytes
+    staged.max_timestamp_ms, staged.size_bytes = latest_ms, size_bytes
     staged.next_offset = next_offset
     return staged
 

@@ -44,9 +44,7 @@ def load(
     if any(entry.name.endswith(_UNDER_WAY) for entry in entries):
         tidy(directory)
         entries = list(os.scandir(directory))
-    segments = _segments_of(context, directory, entries, now_ms)
-    for segment in segments:
-        segment.index_interval_bytes = config.index_interval_bytes
+    segments = _segments_of(context, directory, entries, now_ms, config.index_interval_bytes)
     if not segments:
         segments = [Segment.create(context.files, directory, log_start_offset, now_ms)]
         if not clean or recovery_point is None or recovery_point <= log_start_offset:
@@ -69,7 +67,11 @@ def load(
 
 
 def _segments_of(
-    context: LogContext, directory: str, entries: list[os.DirEntry[str]], now_ms: int
+    context: LogContext,
+    directory: str,
+    entries: list[os.DirEntry[str]],
+    now_ms: int,
+    index_interval_bytes: int,
 ) -> list[Segment]:
     """The segments of the data files there are; an index without one is removed."""
     segments = []
@@ -82,7 +84,9 @@ def _segments_of(
         base_offset, suffix = parsed
         if suffix == names.LOG:
             size_bytes = entry.stat().st_size
-            segments.append(Segment(context.files, directory, base_offset, size_bytes, now_ms))
+            segment = Segment(context.files, directory, base_offset, size_bytes, now_ms)
+            segment.index_interval_bytes = index_interval_bytes
+            segments.append(segment)
             found.add(base_offset)
         elif suffix in names.INDEX_SUFFIXES:
             indexes.append((base_offset, entry.path))

@@ -235,6 +235,10 @@ class LogManager:
             self.reconfigure(topic, partition, config)
             return log
         self.dirs.require_seen(key, is_new=is_new)
+        return self._create(key, topic_id, config, now_ms)
+
+    def _create(self, key: Key, topic_id: UUID, config: LogConfig, now_ms: int) -> PartitionLog:
+        """In the log directory with the fewest logs, or the next if that fails."""
         told = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no log directory is left")
         for log_dir in self.dirs.by_load():
             try:
