@@ -4,6 +4,7 @@ import errno
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import wraps
 from heapq import heappop, heappush
@@ -11,10 +12,12 @@ from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import crash_points
+from brokerd.log.cold import Spot
 from brokerd.log.open_files import OpenFiles
 
 Detail = dict[str, object]
 EventSink = Callable[[str, Detail], None]
+ReadAside = Callable[[Spot, Callable[[], object]], None]
 
 NOT_THE_DISKS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR})
 """Errors that say nothing of a disk: the process (or the machine) has run out of something else."""
@@ -134,9 +137,18 @@ def _remove(path: str) -> None:
         os.unlink(path)
 
 
+def read_now(spot: Spot, done: Callable[[], object]) -> None:
+    """Read what a look-up lacks on the spot: what is used where there is no event loop."""
+    with suppress(OSError):  # who looks next is told
+        spot.warm()
+    spot.release()
+    done()
+
+
 @dataclass(frozen=True, slots=True)
 class LogContext:
-    """`submit` runs a DiskJob: in the order given, one at a time.
+    """`submit` runs a DiskJob: in the order given, one at a time. `read` has a spot warmed by a
+    thread, and released, then calls what it is given, whether it could be read or not.
 
     `on_failure` hears of each error of the disk that the logs lie on, `on_cut` when the recovery
     point of a log has gone back; they may be called in the middle of anything, so they must change
@@ -146,6 +158,7 @@ class LogContext:
     files: OpenFiles = field(default_factory=OpenFiles)
     trash: Trash = field(default_factory=Trash)
     submit: Callable[[DiskJob], None] = run_now
+    read: ReadAside = read_now
     on_event: EventSink = no_event
     on_failure: Callable[[OSError], object] = no_failure
     on_cut: Callable[[], object] = lambda: None

@@ -8,6 +8,7 @@ to do soon.
 """
 
 import errno
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +19,7 @@ from brokerd.limits import INT64_MAX
 from brokerd.log import checkpoints
 from brokerd.log.checkpoint_job import CheckpointJob, Done
 from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
+from brokerd.log.cold import ColdError
 from brokerd.log.context import LogContext, RemoveJob
 from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dirs import Key, LogDirs
@@ -31,6 +33,8 @@ FLUSHES_MAX: Final = 64
 REMOVALS_MAX: Final = 100
 INITIAL_DELAY_MS: Final = 30_000
 FLUSH_LOOK_MS: Final = 1_000
+READS_MAX: Final = 12
+"""So often other threads read what the retention of a log lacks before it waits for the disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +73,8 @@ class Housekeeping:
         self._failed = failed
         self._times = times
         self._retention: Iterator[PartitionLog] | None = None
+        self._unread: Counter[PartitionLog] = Counter()  # how often something was to be read
+        self._read: list[PartitionLog] = []
         self._flushable: dict[Key, int | None] = {}  # since when it was synced last
         self._flush: Iterator[Key] | None = None
         self._flushing: set[Key] = set()
@@ -109,10 +115,13 @@ class Housekeeping:
     def tick_retention(self, now_ms: int) -> bool:
         """Every log.retention.check.interval.ms: old segments go."""
         if self._retention is None:
-            if now_ms < self._retention_due_ms:
+            if now_ms >= self._retention_due_ms:
+                self._retention_due_ms = now_ms + self._times.retention_interval_ms
+                self._retention = iter(list(self._logs.values()))
+            elif self._read:
+                self._retention, self._read = iter(self._read), []
+            else:
                 return False
-            self._retention_due_ms = now_ms + self._times.retention_interval_ms
-            self._retention = iter(list(self._logs.values()))
         left = RETENTION_SLICE
         while left > 0:
             log = next(self._retention, None)
@@ -128,11 +137,18 @@ class Housekeeping:
         """How many segments were let go."""
         if log.config.is_compacted and not self._times.retains_compacted:
             return 0
+        is_patient = self._unread[log] >= READS_MAX
         try:
-            return len(log.apply_retention(now_ms, log.high_watermark))
+            deleted = log.apply_retention(now_ms, log.high_watermark, patient=is_patient)
+        except ColdError as error:
+            self._unread[log] += 1
+            self._context.read(error.spot, partial(self._read.append, log))
+            return 0
         except KafkaError as error:
             self.storage_event(log, error)
-            return 0
+            deleted = []
+        del self._unread[log]
+        return len(deleted)
 
     def storage_event(self, log: PartitionLog, error: Exception) -> None:
         """Tell that something could not be done to a log."""

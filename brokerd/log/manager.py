@@ -25,7 +25,9 @@ from brokerd.log.context import (
     DiskJob,
     EventSink,
     LogContext,
+    ReadAside,
     no_event,
+    read_now,
     run_now,
     storage_error,
 )
@@ -52,13 +54,14 @@ class LogManager:
         defaults: LogConfig | None = None,
         on_event: EventSink = no_event,
         submit: Callable[[DiskJob], None] = run_now,
+        read: ReadAside = read_now,
         times: DutyTimes = DEFAULT_TIMES,
     ) -> None:
         """For directories just locked; `load` comes next, `open` is all in one."""
         self.dirs = dirs
         self.on_failing: Callable[[], None] = lambda: None
         self._failing: dict[str, str] = {}
-        self._context = LogContext(submit=submit, on_event=on_event)
+        self._context = LogContext(submit=submit, read=read, on_event=on_event)
         self._defaults = defaults or LogConfig()
         self._read: dict[str, dict[Key, int]] = {}
         self._logs: dict[Key, PartitionLog] = {}

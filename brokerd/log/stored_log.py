@@ -133,14 +133,18 @@ class StoredLog(LazyLog):
         return self.log_start_offset
 
     @tells_of_errors
-    def apply_retention(self, now_ms: int, high_watermark: int) -> list[int]:
+    def apply_retention(
+        self, now_ms: int, high_watermark: int, *, patient: bool = True
+    ) -> list[int]:
         """Let go the segments that retention allows; returns their base offsets.
 
-        Raises KafkaError(KAFKA_STORAGE_ERROR).
+        Raises KafkaError(KAFKA_STORAGE_ERROR); ColdError, unless patient, where that takes long.
         """
         old_before_ms = now_ms - self.config.retention_ms if self.config.retention_ms >= 0 else -1
         reasons = retention.expired(
-            retention.ages(self._segments, self.log_end_offset, old_before_ms), self.config,
+            retention.ages(
+                self._segments, self.log_end_offset, old_before_ms, patient=patient
+            ), self.config,
             now_ms=now_ms, log_size_bytes=self.size_bytes, log_start_offset=self.log_start_offset,
             high_watermark=high_watermark,
         )  # fmt: skip

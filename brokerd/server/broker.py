@@ -173,6 +173,7 @@ class Broker:
             defaults=LogConfig.from_properties(config.raw),
             on_event=self.events.add,
             submit=self._disk.submit,
+            read=self.cold_reads.read,
             times=DutyTimes(
                 retention_interval_ms=config.log_retention_check_interval_ms,
                 checkpoint_interval_ms=config.log_flush_offset_checkpoint_interval_ms,

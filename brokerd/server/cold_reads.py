@@ -33,6 +33,13 @@ class ColdReads:
         self._shared: dict[object, asyncio.Future[None]] = {}
         self.requests = 0
 
+    def read(self, spot: Spot, done: Callable[[], object]) -> None:
+        """Has a spot warmed in its own time, for who serves no request; then calls `done`."""
+        task = asyncio.ensure_future(self.warm([spot], lambda: True))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: done())
+
     def begin(self, serving: Coroutine[Any, Any, None]) -> None:
         """Runs what serves a request for cold bytes, until the broker stops."""
         self.requests += 1

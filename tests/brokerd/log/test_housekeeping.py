@@ -10,10 +10,12 @@ import pytest
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoint_job, checkpoint_round, closing, flush, housekeeping
 from brokerd.log.checkpoint_job import CheckpointJob
+from brokerd.log.cold import Spot
 from brokerd.log.context import RemoveJob, run_now
 from brokerd.log.flush import FlushJob
 from brokerd.log.housekeeping import DEFAULT_TIMES, INITIAL_DELAY_MS
 from brokerd.log.log_config import LogConfig
+from brokerd.log.log_dirs import LogDirs
 from brokerd.log.manager import LogManager
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch
 
@@ -66,6 +68,42 @@ def test_a_slice_of_retention_is_smaller_where_segments_go(
     reconfigure(manager, LogConfig(retention_ms=1))
     assert manager.duties.tick_retention(NOW_MS + INITIAL_DELAY_MS)
     assert sum(log.log_start_offset for log in manager.all()) == 2
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_damaged_time_index_is_read_by_others_before_its_segment_goes(
+    tmp_path: Path, disk: Disk, reads: bool
+) -> None:
+    config = LogConfig(retention_ms=1)
+    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
+    log = manager.create("t", 0, TOPIC_ID, config, NOW_MS)
+    for _ in range(2):
+        log.append([batch()], 0, NOW_MS)
+        log.roll(NOW_MS)
+    manager.shutdown()
+    (tmp_path / "t-0" / f"{0:020d}.timeindex").write_bytes(b"half")
+    lacking: list[tuple[Spot, Callable[[], object]]] = []
+    manager = LogManager(
+        LogDirs([str(tmp_path)], 1), defaults=config, submit=disk.append,
+        read=lambda *read: lacking.append(read),
+    )  # fmt: skip
+    manager.load(NOW_MS)
+    (log,) = manager.all()
+    log.high_watermark = 2
+    now_ms = NOW_MS + INITIAL_DELAY_MS
+    rounds = 0
+    while not manager.duties.tick_retention(now_ms) and lacking and rounds < 50:
+        assert (log.log_start_offset, log.segment_count) == (0, 3)
+        ((spot, done),) = lacking
+        lacking.clear()
+        if reads:
+            spot.warm()
+        spot.release()
+        done()
+        rounds += 1
+    assert rounds == (1 if reads else housekeeping.READS_MAX)
+    assert (log.log_start_offset, log.segment_count) == (2, 1)
+    manager.dirs.unlock()
 
 
 def test_checkpoints_are_gathered_in_slices_and_written_when_they_say_something_new(
