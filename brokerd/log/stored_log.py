@@ -150,6 +150,8 @@ class StoredLog(LazyLog):
         )  # fmt: skip
         if not reasons:
             return []
+        if len(reasons) == len(self._segments) and not self.is_loaded:
+            self.load(patient=patient)  # what is closed must end where it is said to end
         dropped = self._let_go(len(reasons), now_ms)
         deleted = [segment.base_offset for segment in dropped]
         size_bytes = sum(segment.size_bytes for segment in dropped)

@@ -232,3 +232,25 @@ def test_a_wrong_time_index_of_a_closed_segment_is_made_anew_by_another_thread(
         found = log.offset_for_timestamp(NOW_MS + 500, patient=False)
     assert found == (500, NOW_MS + 500, 0)
     assert read_bytes[0] < HERE_MAX_BYTES
+
+
+def test_retention_of_all_of_a_log_sees_first_where_it_ends(tmp_path: Path) -> None:
+    log_end = filled(tmp_path)
+    torn(tmp_path)
+    log = open_log(tmp_path, LogConfig(retention_ms=1), recovery_point=log_end)
+    rounds = 0
+    while rounds < 12:
+        try:
+            deleted = log.apply_retention(NOW_MS + 100_000, log_end, patient=False)
+        except ColdError as error:
+            warm(error.spot)
+            error.spot.release()
+            rounds += 1
+        else:
+            break
+    assert rounds >= 1
+    assert len(deleted) == 2
+    assert (log.log_start_offset, log.log_end_offset) == (log_end - 1, log_end - 1)
+    (result,) = log.append([batch()], 3, NOW_MS)
+    assert result.base_offset == log_end - 1
+

@@ -1,6 +1,7 @@
 """Batches at work in threads: order, bounds, and what becomes of those that come back too late."""
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from brokerd.clock import ManualClock
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import recovery
 from brokerd.log.append import AppendResult
 from brokerd.protocol.batch_work import Work
 from brokerd.protocol.compression import Codec
@@ -19,7 +21,7 @@ from brokerd.server import append_queues
 from brokerd.server.append_queues import AppendQueues, Outcome
 from brokerd.server.cold_reads import ColdReads
 from brokerd.server.net.receive_buffers import ReceiveBuffers
-from tests.brokerd.log.support import batch, headers, records
+from tests.brokerd.log.support import batch, headers, open_log, records
 from tests.brokerd.replication.support import replica, state
 
 GZIP = Work(Codec.GZIP, 9, Rules(), False, 1 << 20)
@@ -213,3 +215,36 @@ async def test_what_is_for_a_log_not_used_yet_waits_for_its_turn_and_so_does_wha
     assert bench.memory.loaned_bytes == 0
     again = bench.queues.add(client, bench.partition, [batch(2), batch()], {1: GZIP}, is_cold=True)
     assert await bench.results(again) == [(3, None), (5, None)]
+
+
+async def test_what_is_for_a_damaged_log_waits_in_order_until_a_thread_has_read_it(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = bench.partition.log
+    log.append([batch()], 0, 0)
+    log.append([batch()], 0, 0)
+    log.close()
+    path = Path(log.directory) / f"{0:020d}.log"
+    os.truncate(path, path.stat().st_size - 1)
+    log = open_log(path.parent, recovery_point=2)
+    bench.partition = Partition("t", 0, 1, log, high_watermark=2)
+    bench.lead(1)
+    is_reading, may_read = threading.Event(), threading.Event()
+    real = recovery.check_tail
+
+    def check(*args: Any) -> recovery.CheckedTail:
+        is_reading.set()
+        assert may_read.wait(10)
+        return real(*args)
+
+    monkeypatch.setattr(recovery, "check_tail", check)
+    client: Any = bench.client
+    first = bench.queues.add(client, bench.partition, [batch()], {}, is_cold=True)
+    behind = [*bench.add(GZIP), *bench.add(None)]
+    assert await asyncio.to_thread(is_reading.wait, 10)
+    assert (log.log_end_offset, first[0].result) == (2, None)
+    may_read.set()
+    results = await bench.results([*first, *behind])
+    assert results == [(1, None), (2, None), (3, None)]
+    assert bench.partition.high_watermark == 4
+
