@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from brokerd.errors import KafkaError
 from brokerd.log.cold import ColdError
@@ -20,8 +21,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 THREADS = 4
-LOAD_ROUNDS_MAX = 12
-"""What the first use of a log lacks is found piece by piece; then it waits for the disk."""
+ROUNDS_MAX = 12
+"""What is lacking is found piece by piece: so often threads read, then one waits for the disk."""
+AT_ONCE_MAX = 64
+"""Of so many logs files are held open for threads by one request."""
+
+Item = TypeVar("Item")
 
 
 class ColdReads:
@@ -82,19 +87,18 @@ class ColdReads:
 
     async def load(self, logs: Sequence[PartitionLog]) -> None:
         """Has done what is put off until the first use of logs; who then uses one that cannot be
-        read is told. Where it takes long threads do it, of all logs at once."""
-        late: list[tuple[PartitionLog, Spot]] = []
+        read is told. Where it takes long threads do it, of some logs at once."""
+        late: list[PartitionLog] = []
         await in_turns(logs, partial(_begin_load, late))
-        await asyncio.gather(*(self._load(log, spot) for log, spot in late))
+        for chunk in chunks(late):
+            await asyncio.gather(*map(self._load, chunk))
 
-    async def _load(self, log: PartitionLog, spot: Spot | None) -> None:
-        for _ in range(LOAD_ROUNDS_MAX):
+    async def _load(self, log: PartitionLog) -> None:
+        for _ in range(ROUNDS_MAX):
+            spot = _lacking(log)
             if spot is None:
                 return
             await self.warm([spot], lambda: True)
-            spot = _lacking(log)
-        if spot is not None:
-            spot.release()
 
     async def stop(self) -> None:
         """Ends what is served and waits for the threads."""
@@ -114,6 +118,13 @@ def _warm(spots: Sequence[Spot], is_wanted: Callable[[], bool]) -> None:
             logger.info("reading ahead failed: %s", error)
 
 
+def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """The items, AT_ONCE_MAX at a time."""
+    left = iter(items)
+    while chunk := list(islice(left, AT_ONCE_MAX)):
+        yield chunk
+
+
 def takes_long(log: PartitionLog) -> bool:
     """Whether the first use of a log is to be left to `ColdReads.load`; else it is done."""
     spot = _lacking(log)
@@ -122,10 +133,9 @@ def takes_long(log: PartitionLog) -> bool:
     return spot is not None
 
 
-def _begin_load(late: list[tuple[PartitionLog, Spot]], log: PartitionLog) -> None:
-    spot = _lacking(log)
-    if spot is not None:
-        late.append((log, spot))
+def _begin_load(late: list[PartitionLog], log: PartitionLog) -> None:
+    if takes_long(log):
+        late.append(log)
 
 
 def _lacking(log: PartitionLog) -> Spot | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from brokerd.log.cold import ColdError
+from brokerd.server.cold_reads import ROUNDS_MAX, chunks
 from brokerd.turns import at_once_or_in_turns, in_turns
 
 if TYPE_CHECKING:
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from brokerd.log.cold import Spot
     from brokerd.server.cold_reads import ColdReads
     from brokerd.server.context import Fields
-
-ROUNDS_MAX = 12
-"""So often what is lacking is read by threads before an answer waits for the disk."""
 
 Asked = TypeVar("Asked", contravariant=True)
 
@@ -29,13 +26,12 @@ class Answer(Protocol[Asked]):
 
 
 class _Late(NamedTuple):
-    """Whose place among the answers is kept, and what has to be read first."""
+    """Who waits for something to be read; its place among the answers is kept."""
 
     rows: list[Any]
     number: int
     topic: str
     asked: Any
-    spot: Spot
 
 
 def answer_partitions(
@@ -56,7 +52,8 @@ def answer_partitions(
         try:
             rows.append(answer(topic, asked, patient=False))
         except ColdError as error:
-            late.append(_Late(rows, len(rows), topic, asked, error.spot))
+            error.spot.release()  # there may be thousands; some at a time are read later
+            late.append(_Late(rows, len(rows), topic, asked))
             rows.append(None)
 
     places = [
@@ -80,20 +77,29 @@ async def _answered(
 ) -> Fields:
     if served is not None:
         await served
-
-    def retry(patient: bool, each: _Late) -> None:
-        try:
-            row = answer(each.topic, each.asked, patient=patient)
-        except ColdError as error:
-            late.append(each._replace(spot=error.spot))
-        else:
-            each.rows[each.number] = row
-
-    for rounds_left in range(ROUNDS_MAX - 1, -1, -1):
-        if not late:
-            break
-        await cold_reads.warm([each.spot for each in late], lambda: True)
-        waiting = late.copy()
-        late.clear()
-        await in_turns(waiting, partial(retry, rounds_left == 0))
+    for chunk in chunks(late):
+        left = chunk
+        for rounds_left in range(ROUNDS_MAX, -1, -1):
+            left, spots = await _try_again(left, answer, patient=rounds_left == 0)
+            if not left:
+                break
+            await cold_reads.warm(spots, lambda: True)
     return result
+
+
+async def _try_again(
+    late: list[_Late], answer: Answer[Any], *, patient: bool
+) -> tuple[list[_Late], list[Spot]]:
+    """Those that lack something yet, and what that is."""
+    left: list[_Late] = []
+    spots: list[Spot] = []
+
+    def retry(each: _Late) -> None:
+        try:
+            each.rows[each.number] = answer(each.topic, each.asked, patient=patient)
+        except ColdError as error:
+            left.append(each)
+            spots.append(error.spot)
+
+    await in_turns(late, retry)
+    return left, spots
