@@ -159,17 +159,20 @@ class Router:
         times.other_bytes += others_bytes
 
     def puts_off(self, connection: Connection, buffer: bytearray, position: int) -> bool:
-        """Whether the frame that begins at `position` would have to wait, were it whole: for what
-        is open, which holds the connection now, or until replies have been sent."""
+        """Whether the frame that begins at `position` would have to wait, were it whole, or will
+        never be served: for what is open, which holds the connection now, or until replies have
+        been sent."""
         _, api_key, version = FRAME_HEAD.unpack_from(buffer, position)
-        is_open = bool(connection.tasks_open)
-        if not (api_key == 0 and PRODUCE_VERSION_MIN <= version <= PRODUCE_VERSION_MAX):
-            if self._round.waiting:
-                self.turn.commit()  # whether its Produces are safe is known only then
-            is_open = is_open or bool(connection.produces_open)
-        if is_open:
+        waits_for_produces = not (
+            api_key == 0 and PRODUCE_VERSION_MIN <= version <= PRODUCE_VERSION_MAX
+        )
+        if waits_for_produces and self._round.waiting:
+            # whether its Produces are safe is known only then, and whether it ends by one of them
+            self.turn.commit()
+        if connection.tasks_open or (waits_for_produces and connection.produces_open):
             connection.hold_until_done()
-        return is_open or connection.output.held_bytes > HELD_BYTES_MAX
+            return True
+        return connection.closed or connection.output.held_bytes > HELD_BYTES_MAX
 
     def refuse_size(self, size: int) -> str:
         """Why a frame of this size ends its connection: nothing can be answered to it."""

@@ -11,12 +11,15 @@ import pytest
 
 from brokerd.clock import SystemClock
 from brokerd.config import parse
+from brokerd.errors import ErrorCode, KafkaError
 from brokerd.metrics import BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_request
+from brokerd.protocol.records import Record, encode_batch
 from brokerd.server import router as router_module
 from brokerd.server.append_queues import AppendQueues
 from brokerd.server.cold_reads import ColdReads
+from brokerd.server.handlers import produce_answers
 from brokerd.server.net import network as network_module
 from brokerd.server.net.network import Network
 from brokerd.server.request_times import RequestTimes
@@ -40,6 +43,16 @@ def join(metadata_bytes: int = 0) -> bytes:
 HEARTBEAT = encode_request(
     ApiKey.HEARTBEAT, 0, {"group_id": "g", "generation_id": 1, "member_id": "m"}, 3, "c"
 )
+def produce(acks: int) -> bytes:
+    """To a topic that there is not."""
+    records = bytes(encode_batch([Record(0, 1_700_000_000_000, b"k", b"v")]))
+    fields = {
+        "transactional_id": None, "acks": acks, "timeout": 5000,
+        "topic_data": [{"name": "t", "partition_data": [{"index": 0, "records": records}]}],
+    }  # fmt: skip
+    return encode_request(ApiKey.PRODUCE, 8, fields, 2, "c")
+
+
 JOINED = {
     "error_code": 0, "generation_id": 1, "protocol_name": "", "leader": "", "member_id": "",
     "members": [],
@@ -65,6 +78,7 @@ class Bench:
         broker: Any = SimpleNamespace(
             metrics=metrics, times=RequestTimes(metrics, 1.0), config=config, generation=0,
             clock=clock, appends=AppendQueues(clock, self.network.buffers, ColdReads()),
+            leader_of=self._leads_nothing,
         )  # fmt: skip
         self.may_join = asyncio.Event()
         self.joined: list[int] = []
@@ -73,8 +87,12 @@ class Bench:
         }  # fmt: skip
         self.network.open(config)
         (self._port,) = self.network.listeners.ports.values()
-        self.network.accept(Router(broker, handlers))
+        self.router = Router(broker, handlers)
+        self.network.accept(self.router)
         self._writers: list[asyncio.StreamWriter] = []
+
+    def _leads_nothing(self, *_: Any) -> Any:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
     async def _join(self, _broker: Any, _context: Any, request: Any) -> Any:
         self.joined.append(len(request.protocols[0].metadata))
@@ -166,6 +184,24 @@ async def test_what_ends_a_connection_takes_no_more_of_a_large_request(bench: Be
     assert connection.holds_frame
     connection.output.reserve()  # a long poll
     connection.end("a Produce with acks=0 failed")
+    assert bench.network.buffers.loaned_bytes == 0
+
+
+@pytest.mark.parametrize("cannot_be_told", [False, True])
+async def test_what_ends_or_closes_at_the_turns_end_takes_no_memory_for_what_was_sent_behind(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, cannot_be_told: bool
+) -> None:
+    reader, writer = await bench.connect()
+    writer.write(HEARTBEAT)
+    assert await answer(reader)
+    (connection,) = bench.network.connections
+    connection.output.reserve()  # a long poll
+    if cannot_be_told:
+        monkeypatch.setattr(produce_answers, "_tell_by_closing", lambda *_: 1 // 0)
+    bench.router.metrics.loop.waking = 10  # others are served in this turn, too
+    writer.write(produce(acks=0) + join(LARGE_BYTES)[:PIECE_BYTES])
+    await until(lambda: connection.closed or connection.tasks_open)
+    assert connection.closed is cannot_be_told
     assert bench.network.buffers.loaned_bytes == 0
 
 
