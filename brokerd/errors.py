@@ -4,6 +4,7 @@ Source: the error table of Kafka's protocol guide.
 """
 
 from enum import IntEnum
+from typing import Self
 
 
 class ErrorCode(IntEnum):
@@ -138,3 +139,9 @@ class KafkaError(Exception):
         super().__init__(message or code.name)
         self.code = code
         self.message = message
+
+    def alone(self) -> Self:
+        """Itself, without the frames through which it was raised: one that is kept would keep all
+        that they refer to."""
+        self.__traceback__ = self.__context__ = self.__cause__ = None
+        return self

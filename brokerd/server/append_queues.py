@@ -63,7 +63,7 @@ class Outcome:
 
     def tell(self, result: AppendResult | KafkaError) -> None:
         """The result is known; what `told` raises is logged."""
-        self.result = result
+        self.result = result.alone() if isinstance(result, KafkaError) else result
         if self.told is None:
             return
         try:

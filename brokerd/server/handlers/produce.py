@@ -22,7 +22,7 @@ from brokerd.protocol.framing import parse_header
 from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_produce
 from brokerd.protocol.records import read_header
 from brokerd.server.cold_reads import takes_long
-from brokerd.server.handlers.produce_answers import ACKS_ALL, Pending, Placed
+from brokerd.server.handlers.produce_answers import ACKS_ALL, Pending, Placed, Wanted
 from brokerd.server.handlers.produce_checks import check, look_inside, opens_batches
 from brokerd.server.handlers.produce_memo import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
 
@@ -153,8 +153,7 @@ class ProduceRound:
         if len(request.partitions) > 1:
             request = _without_repeats(request)
         places = [self._place(request, wanted, header.api_version) for wanted in request.partitions]
-        pending = Pending(header.api_version, header.correlation_id, request)
-        self.waiting.append((connection, pending, places))
+        self.waiting.append((connection, Pending.of(header, request), places))
         if 0 <= request.prefix_end <= MEMO_MAX_BYTES and isinstance(places[0], tuple):
             partition = places[0][0]
             connection.produce_memo = memo = ProduceMemo(
@@ -168,7 +167,7 @@ class ProduceRound:
         try:
             partition = self._admit(request, wanted)
         except KafkaError as error:
-            return error
+            return error.alone()
         assert wanted.records is not None
         try:
             work = check(
@@ -176,7 +175,7 @@ class ProduceRound:
                 f"{wanted.topic}-{wanted.partition}", self._broker.clock.now_ms(),
             )  # fmt: skip
         except KafkaError as error:
-            return partition, error
+            return partition, error.alone()
         batches = self._dirty.setdefault(partition, [])
         if work is not None:
             self._work.setdefault(partition, {})[len(batches)] = work
@@ -233,7 +232,7 @@ class ProduceRound:
             try:
                 outcomes[partition] = partition.append(batches, now_ms)
             except KafkaError as error:
-                outcomes[partition] = error
+                outcomes[partition] = error.alone()
             except Exception:
                 logger.exception("append to %s-%d failed", partition.topic, partition.index)
                 outcomes[partition] = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -327,9 +326,9 @@ def _general(
 ) -> tuple[Pending, list[Place]]:
     """The same request as one that was not recognised."""
     partition = memo.partition
-    records = PartitionRecords(memo.topic, partition.index, dirty[partition][index])
-    request = ProduceRequest(None, memo.acks, memo.timeout_ms, [records], -1)
-    return Pending(memo.version, correlation_id, request), [(partition, index)]
+    wanted = [Wanted(memo.topic, partition.index, len(dirty[partition][index]))]
+    pending = Pending(memo.version, correlation_id, memo.acks, memo.timeout_ms, wanted)
+    return pending, [(partition, index)]
 
 
 def _placed(place: Place, outcomes: Outcomes) -> Placed:

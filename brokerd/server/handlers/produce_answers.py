@@ -11,7 +11,6 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import RequestHeader
 from brokerd.protocol.messages import response_frame
 from brokerd.protocol.produce import (
-    PartitionRecords,
     PartitionReply,
     ProduceRequest,
     decode_produce,
@@ -31,6 +30,9 @@ if TYPE_CHECKING:
 
 ACKS_ALL = -1
 SYNC_TIMEOUT_S = 60.0
+PARTITION_BYTES = 500
+"""What a request that waits counts as for each partition but the first: its answer, and what it
+waits for."""
 _TOLD_LOG_START = frozenset(
     {
         ErrorCode.INVALID_RECORD,
@@ -54,15 +56,43 @@ class Placed(NamedTuple):
     outcome: AppendResult | KafkaError | Outcome
 
 
+class Wanted(NamedTuple):
+    """What a request asked for one partition, without the records."""
+
+    topic: str
+    partition: int
+    records_bytes: int
+
+
 class Pending:
-    """A request under way, with what became of each of its partitions."""
+    """A request under way: what is left of it when its records are appended, or copied. It holds
+    nothing of its frame, whose memory would be counted nowhere while it waits."""
 
-    __slots__ = ("correlation_id", "request", "version")
+    __slots__ = ("acks", "correlation_id", "timeout_ms", "version", "wanted")
 
-    def __init__(self, version: int, correlation_id: int, request: ProduceRequest) -> None:
+    def __init__(
+        self, version: int, correlation_id: int, acks: int, timeout_ms: int, wanted: list[Wanted]
+    ) -> None:
         self.version = version
         self.correlation_id = correlation_id
-        self.request = request
+        self.acks = acks
+        self.timeout_ms = timeout_ms
+        self.wanted = wanted
+
+    @classmethod
+    def of(cls, header: RequestHeader, request: ProduceRequest) -> Pending:
+        """What is left of a request."""
+        wanted = [
+            Wanted(topic, index, len(records) if records is not None else 0)
+            for topic, index, records in request.partitions
+        ]
+        return cls(
+            header.api_version, header.correlation_id, request.acks, request.timeout_ms, wanted
+        )
+
+    def reserve(self, connection: Connection) -> Slot:
+        """The place of its answer, which counts as what it holds."""
+        return connection.output.reserve(PARTITION_BYTES * (len(self.wanted) - 1))
 
     def answer(self, broker: Broker, connection: Connection, placed: list[Placed]) -> None:
         """Replies, or waits for what has to be waited for."""
@@ -85,27 +115,26 @@ class Pending:
         `slot` is where the reply goes if the next place is not its own, and `since` is given if the
         request has waited already.
         """
-        request = self.request
         replies: list[PartitionReply] = []
         behind: dict[int, tuple[Partition, int]] = {}
-        for wanted, each in zip(request.partitions, placed, strict=True):
+        for wanted, each in zip(self.wanted, placed, strict=True):
             reply, last_offset = _reply(wanted, each)
             if reply.error:
                 count_refusal(
                     broker, ApiKey.PRODUCE, wanted.topic, wanted.partition, reply.error,
-                    len(wanted.records or b""),
+                    wanted.records_bytes,
                 )  # fmt: skip
-            if each.partition is not None and last_offset >= _reached(each.partition, request):
+            if each.partition is not None and last_offset >= _reached(each.partition, self.acks):
                 behind[len(replies)] = (each.partition, last_offset)
             replies.append(reply)
-        if request.acks == 0:
+        if self.acks == 0:
             _tell_by_closing(connection, replies)
         if behind and not connection.closed:
             AwaitDurable(broker, connection, self, replies, behind, slot).park(since)
             return
         if slot is not None:
             connection.deliver(slot, [self.frame(replies)])
-        elif request.acks:
+        elif self.acks:
             connection.output.add_parts([self.frame(replies)])
         if since is not None:
             broker.times.answered(connection, since)
@@ -136,7 +165,7 @@ class AwaitAppends:
         self._connection = connection
         self._pending = pending
         self._placed = placed
-        self._slot = connection.output.reserve() if pending.request.acks else None
+        self._slot = pending.reserve(connection) if pending.acks else None
         self._since = broker.times.leaves(connection, ApiKey.PRODUCE)
         self._left = 0
         for each in placed:
@@ -161,9 +190,9 @@ def _known(outcome: AppendResult | KafkaError | Outcome) -> AppendResult | Kafka
     return outcome.result
 
 
-def _reached(partition: Partition, request: ProduceRequest) -> int:
+def _reached(partition: Partition, acks: int) -> int:
     """Below it records may be acknowledged."""
-    return partition.high_watermark if request.acks == ACKS_ALL else partition.synced_to
+    return partition.high_watermark if acks == ACKS_ALL else partition.synced_to
 
 
 class AwaitDurable:
@@ -189,20 +218,20 @@ class AwaitDurable:
         self._pending = pending
         self._replies = replies
         self._behind = behind
-        self._slot = slot or connection.output.reserve()
+        self._slot = slot or pending.reserve(connection)
 
     def park(self, since: Since | None) -> None:
         """Answers when the records are safe, or with REQUEST_TIMED_OUT after the request's timeout.
 
         Kafka's timeout is for acks=all alone: where acks=1 waits for a disk it is long.
         """
-        request = self._pending.request
-        timeout_s = request.timeout_ms / 1000
+        pending = self._pending
+        timeout_s = pending.timeout_ms / 1000
         self._connection.produces_open += 1
         self._broker.parked.park(
             self._connection,
             {partition for partition, _ in self._behind.values()},
-            timeout_s if request.acks == ACKS_ALL else max(timeout_s, SYNC_TIMEOUT_S),
+            timeout_s if pending.acks == ACKS_ALL else max(timeout_s, SYNC_TIMEOUT_S),
             self._check,
             lambda: self._finish(ErrorCode.REQUEST_TIMED_OUT),
             ApiKey.PRODUCE,
@@ -213,7 +242,7 @@ class AwaitDurable:
         for place, (partition, last_offset) in list(self._behind.items()):
             if not partition.is_leader:
                 self._fail(place, self._why_not_led(partition))
-            elif _reached(partition, self._pending.request) > last_offset:
+            elif _reached(partition, self._pending.acks) > last_offset:
                 del self._behind[place]
         if self._behind:
             return False
@@ -234,13 +263,13 @@ class AwaitDurable:
     def _finish(self, error: ErrorCode) -> None:
         for place in list(self._behind):
             self._fail(place, error)
-        answer = [self._pending.frame(self._replies)] if self._pending.request.acks else []
+        answer = [self._pending.frame(self._replies)] if self._pending.acks else []
         self._connection.deliver(self._slot, answer)
         self._connection.produces_open -= 1
         self._connection.go_on_if_done()
 
 
-def _reply(wanted: PartitionRecords, placed: Placed) -> tuple[PartitionReply, int]:
+def _reply(wanted: Wanted, placed: Placed) -> tuple[PartitionReply, int]:
     """One partition's reply, and the last offset that it stands for (-1 for none)."""
     partition, outcome = placed
     assert not isinstance(outcome, Outcome)
@@ -280,5 +309,4 @@ def refuse_old_produce(connection: Connection, header: RequestHeader, frame: mem
         PartitionReply(wanted.topic, wanted.partition, int(ErrorCode.UNSUPPORTED_VERSION))
         for wanted in request.partitions
     ]
-    pending = Pending(header.api_version, header.correlation_id, request)
-    connection.output.add(pending.frame(replies))
+    connection.output.add(Pending.of(header, request).frame(replies))
