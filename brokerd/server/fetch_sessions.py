@@ -10,10 +10,10 @@ order in which they are read, and for each what was told last. A request is one 
 and the answer to an incremental one leaves out what has nothing new. A partition that had records
 goes behind the others, so that none is starved by those before it.
 
-Bounds: `slots` sessions and PARTITIONS_MAX partitions in all of them together. Where there is no
-room, the one unused longest makes room if it was not used for STALE_MS; else the smallest of those
-older than STALE_MS, for a larger one. Else there is no session, and the fetcher goes on with full
-requests.
+Bounds: `slots` sessions and PARTITIONS_MAX partitions in all of them together. Where either is
+reached, those make room that were not used for STALE_MS, the one unused longest first; where all
+slots are in use, the smallest of those older than STALE_MS does for a larger one, as in Kafka. Else
+there is no session, or no more of it, and the fetcher goes on with full requests.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -188,13 +188,13 @@ class FetchSessions:
         before = len(session.partitions)
         session.update(request.partitions, request.forgotten)
         self._partitions += len(session.partitions) - before
-        if not session.partitions or self._partitions > PARTITIONS_MAX:
+        session.used_ms = now_ms
+        self._sessions[session.id] = self._sessions.pop(session.id)
+        if not session.partitions or not self._make_room(0, 0, now_ms):
             partitions = [each.wanted for each in session.partitions.values()]
             self._remove(session.id)
             return Fetch(self, partitions)
         session.epoch = 1 if session.epoch == INT32_MAX else session.epoch + 1
-        session.used_ms = now_ms
-        self._sessions[session.id] = self._sessions.pop(session.id)
         partitions = [each.wanted for each in session.partitions.values()]
         return Fetch(self, partitions, session=session)
 
@@ -203,9 +203,10 @@ class FetchSessions:
     ) -> Session | None:
         """A session of these partitions, or None where there is no room for it."""
         wanted = {each.key: each for each in partitions}
-        if self._partitions + len(wanted) > PARTITIONS_MAX:
+        size = len(wanted)
+        if size > PARTITIONS_MAX:
             return None
-        if len(self._sessions) >= self._slots and not self._make_room(len(wanted), now_ms):
+        if not self._make_room(1, size, now_ms) and not self._replace_smaller(size, now_ms):
             return None
         session = Session(self._free_id(), uses_topic_ids, now_ms)
         session.update(wanted.values(), ())
@@ -219,23 +220,32 @@ class FetchSessions:
             if session_id not in self._sessions:
                 return session_id
 
-    def _make_room(self, size: int, now_ms: int) -> bool:
-        """Evict one session for one of `size` partitions, if one may be."""
-        oldest = next(iter(self._sessions.values()), None)
-        if oldest is None:
-            return False
-        if now_ms - oldest.used_ms > STALE_MS:
-            victim = oldest
-        else:
-            settled = [s for s in self._sessions.values() if now_ms - s.created_ms > STALE_MS]
-            if not settled:
+    def _make_room(self, slots: int, partitions: int, now_ms: int) -> bool:
+        """Evicts what nobody uses until there is room for so many more, if there can be."""
+        while (
+            len(self._sessions) + slots > self._slots
+            or self._partitions + partitions > PARTITIONS_MAX
+        ):
+            oldest = next(iter(self._sessions.values()), None)
+            if oldest is None or now_ms - oldest.used_ms <= STALE_MS:
                 return False
-            victim = min(settled, key=lambda session: len(session.partitions))
-            if len(victim.partitions) >= size:
-                return False
-        self._remove(victim.id)
-        self.evictions += 1
+            self._evict(oldest)
         return True
+
+    def _replace_smaller(self, size: int, now_ms: int) -> bool:
+        """Evicts one session for one of `size` partitions, if the slots alone are short."""
+        if self._partitions + size > PARTITIONS_MAX:
+            return False
+        settled = [s for s in self._sessions.values() if now_ms - s.created_ms > STALE_MS]
+        victim = min(settled, key=lambda session: len(session.partitions), default=None)
+        if victim is None or len(victim.partitions) >= size:
+            return False
+        self._evict(victim)
+        return True
+
+    def _evict(self, session: Session) -> None:
+        self._remove(session.id)
+        self.evictions += 1
 
     def _remove(self, session_id: int) -> None:
         session = self._sessions.pop(session_id, None)

@@ -208,6 +208,38 @@ def test_all_sessions_together_have_so_many_partitions(monkeypatch: pytest.Monke
     assert (len(cache), cache.partition_count) == (0, 0)
 
 
+def test_where_all_partitions_are_taken_those_make_room_that_nobody_uses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fetch_sessions, "PARTITIONS_MAX", 4)
+    cache = sessions()
+    gone = [opened(cache, name) for name in "abc"]
+    used = opened(cache, "d")
+    later_ms = NOW_MS + STALE_MS + 1
+    cache.begin(request(used, 1), False, later_ms)
+    assert opened(cache, "e", "f", now_ms=NOW_MS) == 0
+    assert opened(cache, "e", "f", "g", "h", "i", now_ms=later_ms) == 0  # never fits
+    assert cache.evictions == 0
+    opened(cache, "e", "f", now_ms=later_ms)
+    assert (cache.evictions, cache.partition_count) == (2, 4)
+    assert opened(cache, "g", "h", now_ms=later_ms) == 0  # the rest are in use but for one
+    assert code_of(cache, request(gone[2], 1)) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    cache.begin(request(used, 2), False, later_ms)
+
+
+def test_one_that_grows_takes_the_room_of_those_that_nobody_uses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fetch_sessions, "PARTITIONS_MAX", 4)
+    cache = sessions()
+    growing, gone = opened(cache, "a"), opened(cache, "b", "c", "d")
+    later_ms = NOW_MS + STALE_MS + 1
+    fetch = cache.begin(request(growing, 1, wanted("e")), False, later_ms)
+    assert fetch.finish([reply("a"), reply("e")], later_ms)[0] == growing
+    assert code_of(cache, request(gone, 1)) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert (len(cache), cache.partition_count, cache.evictions) == (1, 2, 1)
+
+
 class Client(RuleBasedStateMachine):
     """A fetcher with the session it thinks it has, against the partitions it means."""
 
