@@ -6,7 +6,8 @@ finds another version, reads anew and applies its change to that. Names in paths
 as Kafka's Sanitizer does, so that no name is two levels.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from urllib.parse import quote, unquote
 
@@ -32,7 +33,7 @@ CONFIG_BYTES_MAX = 512 * 1024
 NOTHING = -1
 _RACES = (BadVersionError, NodeExistsError, NoNodeError, NotEmptyError)
 
-Wanted = Callable[[Mapping[str, str]], dict[str, str]]
+Wanted = Callable[[Mapping[str, str]], dict[str, str] | Awaitable[dict[str, str]]]
 """The config that is wanted, of the one that is there. Raises KafkaError."""
 
 
@@ -85,6 +86,8 @@ class ConfigAdmin:
         path = paths.config(entity)
         node = await self._zookeeper.get(path)
         wanted = wanted_of(decode_config(path, node[0]) if node else {})
+        if inspect.isawaitable(wanted):
+            wanted = await wanted
         if validate_only:
             return NOTHING
         write = await self._write(path, node, wanted)

@@ -123,7 +123,7 @@ class Broker:
     async def start(self) -> None:
         """Returns when the broker serves. Raises BindError, LogDirError, ClusterError, OSError."""
         self.settings = LiveSettings(self, self.config, self._cleaner_workers)
-        self.settings.try_listeners()
+        await self.settings.try_listeners()
         await self._open_logs()
         self._make_parts()
         await self._start_admin()

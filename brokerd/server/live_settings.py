@@ -43,11 +43,11 @@ class LiveSettings:
         self._told: dict[str, str] = {}
         """What makes no sense, by topic: it is said once."""
 
-    def try_listeners(self) -> None:
+    async def try_listeners(self) -> None:
         """Opens the listeners of the file, whose ports are this broker's while it reads its logs.
         Those that cannot be opened may be others by what is set in ZooKeeper."""
         try:
-            self._broker.network.open(self.now.static)
+            await self._broker.network.open(self.now.static)
         except BindError as error:
             logger.warning("%s; it is tried again when the settings in ZooKeeper are known", error)
 
@@ -78,7 +78,7 @@ class LiveSettings:
         for problem in problems:
             logger.error("a dynamic setting is passed over: %s", problem)
         self._tell_left_out()
-        config = self._open(config)
+        config = await self._open(config)
         broker.cluster.registration.advertise(endpoints(config))
         if config == broker.config:
             return
@@ -109,9 +109,9 @@ class LiveSettings:
 
         return {name: made(frozenset(own.items())) for name, own in topics.items()}
 
-    def _open(self, config: BrokerConfig) -> BrokerConfig:
+    async def _open(self, config: BrokerConfig) -> BrokerConfig:
         try:
-            config = self._broker.network.open(config)
+            config = await self._broker.network.open(config)
             self._not_open = None
             return config
         except (BindError, TlsError) as error:
@@ -183,13 +183,13 @@ def endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
     )
 
 
-def check_listeners(config: BrokerConfig, broker: Broker) -> None:
+async def check_listeners(config: BrokerConfig, broker: Broker) -> None:
     """Opens, to see whether it can be done, the addresses of listeners that would be others, and
     their stores. Raises KafkaError(INVALID_REQUEST)."""
     _check_stores(config, broker.config)
     _check_endpoints(config, broker)
     try:
-        broker.network.listeners.check(config)
+        await broker.network.listeners.check(config)
     except BindError as error:
         raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
 

@@ -155,6 +155,10 @@ def test_an_address_that_is_taken_is_refused_and_nothing_changes(
         f"cannot listen on TAKEN://127.0.0.1:{taken}: Address already in use"
     )
     assert not is_open(free)
+    nowhere = f"PLAINTEXT://192.0.2.1:{broker.port}"  # its own port, at an address of nobody
+    answer = alter(broker.port, listening(broker.port) | {LISTENERS[0]: nowhere})
+    assert answer.error_code == ErrorCode.INVALID_REQUEST
+    assert answer.error_message == f"cannot listen on {nowhere}: Cannot assign requested address"
     settings = listening(broker.port, f"EXTRA://127.0.0.1:{free}")
     neighbour = cluster.brokers[1].port
     settings[LISTENERS[1]] = f"PLAINTEXT://127.0.0.1:{broker.port},EXTRA://127.0.0.1:{neighbour}"

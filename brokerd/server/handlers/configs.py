@@ -33,6 +33,7 @@ from brokerd.server.live_settings import check_listeners
 from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
+    from brokerd.cluster.config_admin import Wanted
     from brokerd.cluster.image import TopicInfo
     from brokerd.server.broker import Broker
 
@@ -149,16 +150,16 @@ async def alter_configs(broker: Broker, context: RequestContext, request: Any) -
 async def _write_broker(
     broker: Broker, request: Any, name: str, wanted_of: Callable[[Held], dict[str, str]]
 ) -> None:
-    def wanted(held: Held) -> dict[str, str]:
+    async def wanted(held: Held) -> dict[str, str]:
         config = wanted_of(held)
-        check_listeners(check_change(broker.settings.now, name, held, config), broker)
+        await check_listeners(check_change(broker.settings.now, name, held, config), broker)
         return config
 
     await _write(broker, request, f"brokers/{name or DEFAULT_NAME}", wanted)
 
 
 async def _write(
-    broker: Broker, request: Any, entity: str, wanted_of: Callable[[Held], dict[str, str]]
+    broker: Broker, request: Any, entity: str, wanted_of: Wanted
 ) -> None:
     await broker.cluster.configs.alter(entity, wanted_of, validate_only=request.validate_only)
 

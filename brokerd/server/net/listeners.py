@@ -41,6 +41,9 @@ class Listeners:
         self._loop = asyncio.get_running_loop()
         self._sockets: dict[str, socket.socket] = {}
         self._asked: dict[str, Listener] = {}
+        self._addresses: dict[str, str] = {}
+        """Of the names among hosts, as they were found last."""
+        self._checks = asyncio.Lock()
         self._accepts = False
 
     def __contains__(self, name: str) -> bool:
@@ -51,11 +54,12 @@ class Listeners:
         """The ports as they are bound, by name."""
         return {name: sock.getsockname()[1] for name, sock in self._sockets.items()}
 
-    def open(self, config: BrokerConfig) -> None:
+    async def open(self, config: BrokerConfig) -> None:
         """Has those of `config` be open and no others, with their key and trust stores opened anew:
         a file may hold something else under the same name. One with another address is moved.
-        Raises TlsError and BindError, and then all is as it was."""
+        Raises TlsError and BindError, and then all is as it was. One at a time."""
         contexts = {name: server_context(each) for name, each in config.tls.items()}
+        await self._look_up(config)
         added, going = self._difference(config)
         before = {name: replace(self._asked[name], port=self.ports[name]) for name in going}
         self._close(going)
@@ -70,13 +74,30 @@ class Listeners:
         for each in added:
             self.hear(each.name)
 
-    def check(self, config: BrokerConfig) -> None:
-        """Whether `open` would find the addresses free. Raises BindError."""
+    async def check(self, config: BrokerConfig) -> None:
+        """Whether `open` would find the addresses free, as far as can be seen while those that are
+        to go hold theirs. Raises BindError."""
+        async with self._checks:  # however many ask for names, they take one thread
+            await self._look_up(config)
         added, going = self._difference(config)
-        to_be_free = {port for name, port in self.ports.items() if name in going}
+        own = [self._sockets[name].getsockname() for name in going]
         for each in added:
-            if each.port not in to_be_free:
-                _bound(each).close()
+            address = self._address(each.host)
+            held = any(at[1] == each.port and _overlap(address, at[0]) for at in own)
+            _bound(each, address, 0 if held else each.port).close()
+
+    async def _look_up(self, config: BrokerConfig) -> None:
+        """Finds the addresses of the names among those to be opened, in a thread: it may take long.
+        Raises BindError."""
+        for each in self._difference(config)[0]:
+            if not _is_address(each.host):
+                try:
+                    self._addresses[each.host] = await asyncio.to_thread(_find, each.host)
+                except (OSError, UnicodeError) as error:
+                    raise _not_bound(each, error) from error
+
+    def _address(self, host: str) -> str:
+        return self._addresses.get(host, host)
 
     def accept(self) -> None:
         """Clients may come from now on."""
@@ -110,7 +131,9 @@ class Listeners:
         opened: dict[str, socket.socket] = {}
         try:
             for each in listeners:
-                opened[each.name] = _bound(each, BACKLOG if self._accepts else None)
+                address = self._address(each.host)
+                backlog = BACKLOG if self._accepts else None
+                opened[each.name] = _bound(each, address, each.port, backlog)
         except BindError:
             for sock in opened.values():
                 sock.close()
@@ -133,20 +156,50 @@ class Listeners:
             self._sockets.pop(name).close()
 
 
-def _bound(listener: Listener, backlog: int | None = None) -> socket.socket:
-    family = socket.AF_INET6 if ":" in listener.host else socket.AF_INET
+def _bound(
+    listener: Listener, address: str, port: int, backlog: int | None = None
+) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind((listener.host, listener.port))
+        sock.bind((address, port))
         if ip_address(sock.getsockname()[0]).is_loopback:
             _do_not_pace(sock)
         if backlog is not None:
             sock.listen(backlog)
     except OSError as error:
         sock.close()
-        raise BindError(f"cannot listen on {listener}: {error.strerror or error}") from error
+        raise _not_bound(listener, error) from error
     return sock
+
+
+def _not_bound(listener: Listener, error: OSError | UnicodeError) -> BindError:
+    why = error.strerror if isinstance(error, OSError) else None
+    return BindError(f"cannot listen on {listener}: {why or error}")
+
+
+def _is_address(host: str) -> bool:
+    """Whether nothing has to be looked up for it: none is any address."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return not host
+    return True
+
+
+def _find(name: str) -> str:
+    """Its first IPv4 address, as bind() takes it."""
+    family = socket.AF_INET6 if ":" in name else socket.AF_INET  # a broken address, but one
+    return str(socket.getaddrinfo(name, None, family, socket.SOCK_STREAM)[0][4][0])
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether two sockets at these addresses cannot have the same port."""
+    first, second = ip_address(one or "0.0.0.0"), ip_address(other)
+    if first.version == second.version:
+        return first == second or first.is_unspecified or second.is_unspecified
+    return (first if first.version == 6 else second).is_unspecified  # it takes IPv4, too
 
 
 def _do_not_pace(sock: socket.socket) -> None:

@@ -87,11 +87,11 @@ class Network:
         self.listeners.accept()
         self._arm_sweep()
 
-    def open(self, config: BrokerConfig) -> BrokerConfig:
+    async def open(self, config: BrokerConfig) -> BrokerConfig:
         """Has the listeners of `config` be open and no others, with their stores opened anew; the
         settings with the ports as they are bound. Raises TlsError and BindError, and then all is as
         it was. Connections of a listener that is no more end soon."""
-        self.listeners.open(config)
+        await self.listeners.open(config)
         if any(each.listener not in self.listeners for each in self.connections):
             self._loop.call_later(REMOVED_END_S, self._end_removed)
         return config.with_bound_ports(self.listeners.ports)

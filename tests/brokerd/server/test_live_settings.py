@@ -24,7 +24,7 @@ class Network:
         self.opened = 0
         self.error: Exception | None = None
 
-    def open(self, config: BrokerConfig) -> BrokerConfig:
+    async def open(self, config: BrokerConfig) -> BrokerConfig:
         self.opened += 1
         if self.error is not None:
             raise self.error

@@ -85,11 +85,14 @@ class Bench:
         handlers: dict[int, Any] = {
             ApiKey.JOIN_GROUP: self._join, ApiKey.HEARTBEAT: lambda *_: {"error_code": 0},
         }  # fmt: skip
-        self.network.open(config)
-        (self._port,) = self.network.listeners.ports.values()
+        self._config = config
         self.router = Router(broker, handlers)
-        self.network.accept(self.router)
         self._writers: list[asyncio.StreamWriter] = []
+
+    async def open(self) -> None:
+        await self.network.open(self._config)
+        (self._port,) = self.network.listeners.ports.values()
+        self.network.accept(self.router)
 
     def _leads_nothing(self, *_: Any) -> Any:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -113,6 +116,7 @@ class Bench:
 @pytest.fixture(params=["PLAINTEXT", "SSL"])
 async def bench(request: Any, tmp_path: Path) -> AsyncIterator[Bench]:
     one = Bench(tmp_path, request.param)
+    await one.open()
     yield one
     one.close()
 

@@ -2,7 +2,9 @@
 
 import asyncio
 import socket
+import threading
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -33,49 +35,49 @@ async def listeners() -> AsyncIterator[Listeners]:
 
 
 async def test_they_come_go_and_stay(listeners: Listeners) -> None:
-    listeners.open(config("A://127.0.0.1:0,B://127.0.0.1:0"))
+    await listeners.open(config("A://127.0.0.1:0,B://127.0.0.1:0"))
     first = listeners.ports
     assert all(map(is_open, first.values()))
-    listeners.open(config("A://127.0.0.1:0,C://127.0.0.1:0"))
+    await listeners.open(config("A://127.0.0.1:0,C://127.0.0.1:0"))
     assert list(listeners.ports) == ["A", "C"]
     assert listeners.ports["A"] == first["A"]
     assert "B" not in listeners
     assert not is_open(first["B"])
-    listeners.open(config(f"A://127.0.0.1:{first['B']},C://127.0.0.1:0"))
+    await listeners.open(config(f"A://127.0.0.1:{first['B']},C://127.0.0.1:0"))
     assert listeners.ports["A"] == first["B"]
     assert (is_open(first["A"]), is_open(first["B"])) == (False, True)
-    listeners.open(config(f"D://127.0.0.1:{first['B']}"))  # the same place under another name
+    await listeners.open(config(f"D://127.0.0.1:{first['B']}"))  # the same place under another name
     assert listeners.ports == {"D": first["B"]}
 
 
 async def test_what_cannot_be_opened_changes_nothing(listeners: Listeners) -> None:
     port, other = free_port(), free_port()
-    listeners.open(config(f"A://127.0.0.1:{port}"))
+    await listeners.open(config(f"A://127.0.0.1:{port}"))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         wrong = config(f"A://127.0.0.1:{other},B://127.0.0.1:{taken.getsockname()[1]}")
         for attempt in (listeners.check, listeners.open):
             with pytest.raises(BindError, match=r"cannot listen on B://.*: Address already in use"):
-                attempt(wrong)
+                await attempt(wrong)
             assert listeners.ports == {"A": port}
             assert (is_open(port), is_open(other)) == (True, False)
     with pytest.raises(TlsError):
-        listeners.open(
+        await listeners.open(
             config(
                 f"TLS://127.0.0.1:{other}",
                 "ssl.keystore.type=PEM\nssl.keystore.location=/no/where.pem\n",
             )
         )
     assert listeners.ports == {"A": port}
-    listeners.check(wrong)  # by now it is free
-    listeners.open(wrong)
+    await listeners.check(wrong)  # by now it is free
+    await listeners.open(wrong)
     assert list(listeners.ports) == ["A", "B"]
     assert not is_open(port)
 
 
 async def test_one_that_was_closed_while_it_was_deaf_is_heard_no_more(listeners: Listeners) -> None:
-    listeners.open(config("A://127.0.0.1:0,B://127.0.0.1:0"))
+    await listeners.open(config("A://127.0.0.1:0,B://127.0.0.1:0"))
     listeners.deafen("B")
-    listeners.open(config("A://127.0.0.1:0"))
+    await listeners.open(config("A://127.0.0.1:0"))
     listeners.hear("B")
     await asyncio.sleep(0)
     assert "B" not in listeners
@@ -89,7 +91,7 @@ def _congestion_control(sock: socket.socket) -> bytes:
 async def test_who_comes_over_loopback_is_sent_to_without_pacing(host: str) -> None:
     taken: list[socket.socket] = []
     one = Listeners(lambda sock, name: taken.append(sock.accept()[0]))
-    one.open(config(f"A://{host}:0"))
+    await one.open(config(f"A://{host}:0"))
     one.accept()
     with socket.create_connection((host.strip("[]"), one.ports["A"])):
         async with asyncio.timeout(5):
@@ -104,7 +106,54 @@ async def test_elsewhere_the_congestion_control_is_the_systems() -> None:
     with socket.socket() as sock:
         of_the_system = _congestion_control(sock)
     one = Listeners(lambda sock, name: None)
-    one.open(config("A://0.0.0.0:0", "advertised.listeners=A://127.0.0.1:9\n"))
+    await one.open(config("A://0.0.0.0:0", "advertised.listeners=A://127.0.0.1:9\n"))
     (sock,) = one._sockets.values()
     assert _congestion_control(sock) == of_the_system
     one.close()
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "no-such-host.invalid", "a..b", "x" * 70])
+async def test_one_is_not_moved_to_an_address_that_cannot_be_on_its_own_port_either(
+    listeners: Listeners, host: str
+) -> None:
+    await listeners.open(config("A://127.0.0.1:0"))
+    port = listeners.ports["A"]
+    wrong = config(f"A://{host}:{port}")
+    for attempt in (listeners.check, listeners.open):
+        with pytest.raises(BindError, match=f"cannot listen on A://{host}:{port}: "):
+            await attempt(wrong)
+    assert listeners.ports == {"A": port}
+    assert is_open(port)
+
+
+async def test_a_port_of_ones_own_is_free_for_it_where_nobody_else_has_it(
+    listeners: Listeners,
+) -> None:
+    await listeners.open(config("A://127.0.0.1:0"))
+    port = listeners.ports["A"]
+    everywhere = config(f"A://0.0.0.0:{port}", f"advertised.listeners=A://127.0.0.1:{port}\n")
+    with socket.create_server(("127.0.0.2", port)):
+        with pytest.raises(BindError, match=f"cannot listen on A://127.0.0.2:{port}: Address alr"):
+            await listeners.check(config(f"A://127.0.0.2:{port}"))
+    for wanted in (config(f"A://localhost:{port}"), everywhere, config(f"B://127.0.0.1:{port}")):
+        await listeners.check(wanted)
+        await listeners.open(wanted)
+        assert set(listeners.ports.values()) == {port}
+        assert is_open(port)
+
+
+async def test_a_name_is_looked_up_while_others_are_served(
+    listeners: Listeners, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = threading.Event()
+    get_address = socket.getaddrinfo
+
+    def slow(*arguments: Any, **options: Any) -> Any:
+        assert served.wait(10)
+        return get_address(*arguments, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    opening = asyncio.ensure_future(listeners.open(config("A://localhost:0")))
+    asyncio.get_running_loop().call_later(0.01, served.set)
+    await opening
+    assert is_open(listeners.ports["A"])

@@ -60,7 +60,7 @@ async def until(condition: Any) -> None:
 async def test_a_connection_that_cannot_begin_gives_its_place_back(
     network: Network, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    network.open(parse(FILE))
+    await network.open(parse(FILE))
     (port,) = network.listeners.ports.values()
     network.accept(router())
     with monkeypatch.context() as broken, socket.create_connection(("127.0.0.1", port)) as client:
