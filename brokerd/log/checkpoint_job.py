@@ -1,12 +1,14 @@
 """Writing a log directory's checkpoint outside the thread that appends."""
 
 import errno
+import os
 import time
 from collections.abc import Callable
 from itertools import islice
+from threading import Lock
 from typing import Final
 
-from brokerd.log.checkpoints import Offsets, offset_entries, write_entries
+from brokerd.log.checkpoints import Key, Offsets, offset_entries, say_nothing_of, write_entries
 
 PIECE: Final = 1_000
 PAUSE_S: Final = 0.0002
@@ -15,32 +17,42 @@ Done = Callable[[OSError | None], None]
 
 
 class CheckpointJob:
-    """Replace the checkpoint at `path`; `offsets` must not change any more.
+    """Replace the checkpoint at `path`; `offsets` must not change any more. It is made by
+    `CheckpointFile.job`.
 
-    `done` is told, where logs are used, that it is on disk, or why it is not.
+    `done` is told, where logs are used, that it is on disk, or why it is not. `gone` are logs that
+    are no more; under `lock` more may be added until the file is in its place.
     """
 
-    __slots__ = ("_done", "_error", "_is_written", "_offsets", "_path")
+    __slots__ = ("_done", "_error", "_is_written", "_lock", "_path", "gone", "offsets")
 
-    def __init__(self, path: str, offsets: Offsets, done: Done | None = None) -> None:
+    def __init__(self, path: str, offsets: Offsets, done: Done, lock: Lock) -> None:
         self._path = path
-        self._offsets = offsets
+        self.offsets = offsets
         self._done = done
+        self._lock = lock
+        self.gone: set[Key] = set()
         self._error: OSError | None = None
         self._is_written = False
 
     def run(self) -> None:
         try:
-            write_entries(self._path, self._entries())
+            write_entries(self._path, self._entries(), replace=self._put)
             self._is_written = True
         except OSError as error:
             error.filename = error.filename or self._path
             self._error = error
 
+    def _put(self, temporary: str, path: str) -> None:
+        with self._lock:
+            if self.gone:
+                say_nothing_of(self.gone, temporary)
+            os.replace(temporary, path)
+
     def _entries(self) -> list[str]:
         """A piece at a time, so that the thread which appends gets the interpreter in between."""
         entries: list[str] = []
-        items = iter(self._offsets.items())
+        items = iter(self.offsets.items())
         while piece := dict(islice(items, PIECE)):
             entries += offset_entries(piece)
             if len(piece) == PIECE:
@@ -51,5 +63,4 @@ class CheckpointJob:
         error = self._error
         if error is None and not self._is_written:  # `run` raised something else: no memory
             error = OSError(errno.ENOMEM, "it could not be written", self._path)
-        if self._done is not None:
-            self._done(error)
+        self._done(error)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Final
 
-from brokerd.log.checkpoint_job import CheckpointJob
 from brokerd.log.context import DiskJob, run_now
 from brokerd.log.log_dirs import Key, LogDirs
 
@@ -35,7 +34,6 @@ class CheckpointRound:
         self._keys: Iterator[Key] | None = None
         self._offset_of: OffsetOf = lambda key: None
         self._found: dict[str, dict[Key, int]] = {}
-        self._submitted: dict[str, dict[Key, int]] = {}
 
     @property
     def is_under_way(self) -> bool:
@@ -75,23 +73,23 @@ class CheckpointRound:
         self._submit = submit
 
     def forget(self, directory: str) -> None:
-        """Somebody else writes the file of a log directory: what it says is not known, and what a
-        round under way has found there may be older than that."""
-        self._submitted.pop(directory, None)
+        """Somebody else writes the file of a log directory: what a round under way has found there
+        may be older than that."""
         self._found.pop(directory, None)
+
+    def forget_log(self, key: Key) -> None:
+        """What a round under way has found of a log is of one that is no more."""
+        for found in self._found.values():
+            found.pop(key, None)
 
     def _write(self) -> None:
         found, self._found = self._found, {}
         for log_dir in self._dirs.live:  # one that went offline is left alone
             offsets = found.get(log_dir.path)
-            if offsets is not None and offsets != self._submitted.get(log_dir.path):
-                self._submit_one(log_dir.path, offsets)
+            file = log_dir.checkpoints[self._name]
+            if offsets is not None and offsets != file.latest:
+                self._submit(file.job(offsets, self._done))
 
-    def _submit_one(self, path: str, offsets: dict[Key, int]) -> None:
-        def done(error: OSError | None) -> None:
-            if error is not None:
-                self._submitted.pop(path, None)
-                self._failed(error)
-
-        self._submitted[path] = offsets  # what is submitted later is written later
-        self._submit(CheckpointJob(f"{path}/{self._name}", offsets, done))
+    def _done(self, error: OSError | None) -> None:
+        if error is not None:
+            self._failed(error)

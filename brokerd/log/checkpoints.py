@@ -10,7 +10,7 @@ hold together says so and goes on as if it were not there.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +23,7 @@ RECOVERY_POINT: Final = "recovery-point-offset-checkpoint"
 LOG_START: Final = "log-start-offset-checkpoint"
 CLEANER: Final = "cleaner-offset-checkpoint"
 HIGH_WATERMARK: Final = "replication-offset-checkpoint"
+ALL: Final = (RECOVERY_POINT, LOG_START, CLEANER, HIGH_WATERMARK)
 
 TEMPORARY: Final = ".tmp"
 _VERSION = "0"
@@ -30,7 +31,11 @@ FIRST_ENTRY_LINE: Final = 3
 SHOWN_MAX: Final = 40
 DIGITS_MAX: Final = 19
 
-Offsets = Mapping[tuple[str, int], int]
+Key = tuple[str, int]
+Offsets = Mapping[Key, int]
+Replace = Callable[[str, str], object]
+
+_overwrite = crash_points.around("checkpoint-forget")(os.pwrite)
 
 
 def read_entries(path: Path | str) -> list[list[str]]:
@@ -55,14 +60,18 @@ def read_entries(path: Path | str) -> list[list[str]]:
     return entries
 
 
-def write_entries(path: Path | str, entries: Iterable[str], *, sync: bool = True) -> None:
+def write_entries(
+    path: Path | str, entries: Iterable[str], *, sync: bool = True, replace: Replace = os.replace
+) -> None:
     """Replace a checkpoint by these entries. Raises OSError; the old file then stays."""
     lines = list(entries)
     text = "\n".join((_VERSION, str(len(lines)), *lines, ""))
-    replace_file(path, text, sync=sync)
+    replace_file(path, text, sync=sync, replace=replace)
 
 
-def replace_file(path: Path | str, text: str, *, sync: bool = True) -> None:
+def replace_file(
+    path: Path | str, text: str, *, sync: bool = True, replace: Replace = os.replace
+) -> None:
     """Replace a file by `text` in one step; with `sync` it is durable then. Raises OSError."""
     temporary = f"{path}{TEMPORARY}"
     name = os.path.basename(path)
@@ -73,15 +82,15 @@ def replace_file(path: Path | str, text: str, *, sync: bool = True) -> None:
             file.flush()
             os.fsync(file.fileno())
     crash_points.reached(f"{name}-written")
-    os.replace(temporary, path)
+    replace(temporary, str(path))
     if sync:
         sync_path(os.path.dirname(path))
     crash_points.reached(f"after-{name}")
 
 
-def read_offsets(path: Path | str) -> dict[tuple[str, int], int]:
+def read_offsets(path: Path | str) -> dict[Key, int]:
     """(topic, partition) → offset. Raises as `read_entries`."""
-    offsets: dict[tuple[str, int], int] = {}
+    offsets: dict[Key, int] = {}
     for line, words in enumerate(read_entries(path), FIRST_ENTRY_LINE):
         if len(words) != 3:
             raise malformed(path, line, "it is not a topic, a partition and an offset")
@@ -103,6 +112,26 @@ def whole_numbers(path: Path | str, line: int, words: Iterable[str]) -> list[int
 
 def offset_entries(offsets: Offsets) -> list[str]:
     return [f"{topic} {partition} {offset}" for (topic, partition), offset in offsets.items()]
+
+
+def say_nothing_of(keys: Collection[Key], path: str) -> None:
+    """Have the entries of these logs say 0, digit by digit: what is true of a log just made, holds
+    after a kill without a sync, and harms no other entry if the power fails meanwhile. Raises
+    OSError."""
+    wanted = {f"{topic} {partition}".encode() for topic, partition in keys}
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        position = 0
+        for line in os.pread(fd, os.fstat(fd).st_size, 0).split(b"\n"):
+            name, _, digits = line.rpartition(b" ")
+            if name in wanted and digits.isdigit():
+                _overwrite(fd, b"0" * len(digits), position + len(name) + 1)
+            position += len(line) + 1
+    finally:
+        os.close(fd)
 
 
 def malformed(path: Path | str, line: int, reason: str) -> KafkaError:

@@ -17,7 +17,8 @@ from typing import Final
 from brokerd.errors import KafkaError
 from brokerd.limits import INT64_MAX
 from brokerd.log import checkpoints
-from brokerd.log.checkpoint_job import CheckpointJob, Done
+from brokerd.log.checkpoint_file import SyncJob
+from brokerd.log.checkpoint_job import Done
 from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
 from brokerd.log.cold import ColdError
 from brokerd.log.context import LogContext, RemoveJob
@@ -82,12 +83,15 @@ class Housekeeping:
         self._saving: dict[str, bool] = {}
         self._retention_due_ms = self._flush_due_ms = 0
         self._recovery_points_due_ms = self._log_starts_due_ms = 0
+        self._rounds: list[CheckpointRound] = []
         self._recovery_points = self.round(checkpoints.RECOVERY_POINT)
         self._log_starts = self.round(checkpoints.LOG_START)
 
     def round(self, name: str) -> CheckpointRound:
         """A checkpoint of all logs, to be written by and by."""
-        return CheckpointRound(self._dirs, name, self._context.submit, self._failed)
+        made = CheckpointRound(self._dirs, name, self._context.submit, self._failed)
+        self._rounds.append(made)
+        return made
 
     def begin(self, now_ms: int, *, recovered: bool) -> None:
         """The logs are loaded; from now on the intervals count. Where logs were recovered, their
@@ -104,11 +108,20 @@ class Housekeeping:
         else:
             self._flushable.pop(key, None)
 
-    def forget(self, key: Key, log: PartitionLog) -> None:
-        """A log is no more. Where it started must not be taken for that of a new one."""
+    def forget(self, key: Key) -> None:
+        """A log is no more."""
         self._flushable.pop(key, None)
-        if log.starts_inside:
-            self._recovery_points_due_ms = self._log_starts_due_ms = 0
+
+    def make_way(self, key: Key) -> None:
+        """A log is about to be made. What checkpoints say of an older one of its name must not be
+        taken for its own. Raises OSError.
+
+        The sync comes before whatever is made durable of the new log.
+        """
+        for round_ in self._rounds:
+            round_.forget_log(key)
+        for file in self._dirs.forget_older(key):
+            self._context.submit(SyncJob(file.path, self._failed))
 
     # -- retention ---------------------------------------------------------------------------------
 
@@ -260,13 +273,14 @@ class Housekeeping:
     ) -> None:
         """One that is offline is left alone: its logs are known no more, so they would all be
         missing from the file."""
-        if all(log_dir.path != directory for log_dir in self._dirs.live):
+        log_dir = self._dirs.at(directory)
+        if log_dir is None:
             done(OSError(errno.EIO, "the log directory is offline", directory))
             return
         found = {
             key: offset
             for key in self._logs
-            if self._dirs.of[key].path == directory and (offset := offset_of(key)) is not None
+            if self._dirs.of[key] is log_dir and (offset := offset_of(key)) is not None
         }
 
         def finish(error: OSError | None) -> None:
@@ -275,4 +289,4 @@ class Housekeeping:
             done(error)
 
         round_.forget(directory)
-        self._context.submit(CheckpointJob(f"{directory}/{name}", found, finish))
+        self._context.submit(log_dir.checkpoints[name].job(found, finish))

@@ -19,12 +19,14 @@ import json
 import logging
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 from uuid import UUID
 
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoints, crash_points, loader, names, topic_ids
+from brokerd.log.checkpoint_file import CheckpointFile
 from brokerd.log.context import LogContext
 from brokerd.log.files import sync_path
 from brokerd.log.recovery import LoadedLog
@@ -48,9 +50,10 @@ class LogDirFailedError(LogDirError):
 
 
 class LogDir:
-    """A locked log directory; `partitions` counts the logs in use in it."""
+    """A locked log directory; `partitions` counts the logs in use in it, `checkpoints` has its
+    files by name."""
 
-    __slots__ = ("_lock_fd", "partitions", "path", "was_clean")
+    __slots__ = ("_lock_fd", "checkpoints", "partitions", "path", "was_clean")
 
     def __init__(self, path: str, broker_id: int, cluster_id: str | None) -> None:
         """Lock the directory (made if missing) and check whose it is.
@@ -59,6 +62,7 @@ class LogDir:
         """
         self.path = os.path.abspath(path)
         self.partitions = 0
+        self.checkpoints = {name: CheckpointFile(f"{self.path}/{name}") for name in checkpoints.ALL}
         self._lock_fd = -1
         try:
             os.makedirs(self.path, exist_ok=True)
@@ -139,10 +143,10 @@ class LogDir:
         """The names of the directories in it."""
         return sorted(entry.name for entry in os.scandir(self.path) if entry.is_dir())
 
-    def read_checkpoint(self, name: str) -> dict[tuple[str, int], int]:
+    def read_checkpoint(self, name: str) -> Mapping[checkpoints.Key, int]:
         """A checkpoint's offsets; none, with a warning, where the file does not hold together."""
         try:
-            return checkpoints.read_offsets(f"{self.path}/{name}")
+            return self.checkpoints[name].read()
         except KafkaError as error:
             logger.warning("%s; going on without what it said", error.message)
             return {}

@@ -12,15 +12,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.checkpoint_file import CheckpointFile
 from brokerd.log.checkpoint_job import CheckpointJob, Done
 from brokerd.log.context import no_failure
 from brokerd.log.log_dir import LogDir, LogDirError, LogDirFailedError
 
 logger = logging.getLogger(__name__)
 
-ALL_FAILED: Final = "no directory of log.dirs can be used: mend one and start again"
-
 Key = tuple[str, int]
+
+ALL_FAILED: Final = "no directory of log.dirs can be used: mend one and start again"
 
 
 class FailedDir(NamedTuple):
@@ -137,11 +138,26 @@ class LogDirs:
         return next((d.cluster_id for d in self.live if d.cluster_id), "")
 
     def read(self, name: str) -> dict[Key, int]:
-        """What the checkpoints of that name say."""
-        found: dict[Key, int] = {}
-        for log_dir in self.live:
-            found.update(log_dir.read_checkpoint(name))
-        return found
+        """What the checkpoints of that name say of the logs in use, each in its own directory."""
+        return {
+            key: offset
+            for log_dir in self.live
+            for key, offset in log_dir.read_checkpoint(name).items()
+            if self.of.get(key) is log_dir
+        }
+
+    def forget_older(self, key: Key) -> list[CheckpointFile]:
+        """A log is about to be made: have no checkpoint say anything of an older one of its name,
+        nor of others that are gone. Returns the files to be synced. Raises OSError."""
+        files = [
+            file
+            for log_dir in self.live
+            for file in log_dir.checkpoints.values()
+            if file.may_name(key)
+        ]
+        for file in files:
+            file.forget(lambda key: key not in self.of)
+        return files
 
     def checkpoint(
         self,
@@ -150,13 +166,13 @@ class LogDirs:
         failed: Callable[[OSError], None] = no_failure,
     ) -> list[CheckpointJob]:
         """One job for each directory, with the offsets of the logs in it."""
-        there: dict[str, dict[Key, int]] = {log_dir.path: {} for log_dir in self.live}
+        there: dict[LogDir, dict[Key, int]] = {log_dir: {} for log_dir in self.live}
         for key, offset in offsets.items():
             if key in self.of:
-                there[self.of[key].path][key] = offset
+                there[self.of[key]][key] = offset
         return [
-            CheckpointJob(f"{path}/{name}", found, _only_errors(failed))
-            for path, found in there.items()
+            log_dir.checkpoints[name].job(found, _only_errors(failed))
+            for log_dir, found in there.items()
         ]
 
     def unlock(self) -> None:

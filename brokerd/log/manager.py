@@ -63,7 +63,7 @@ class LogManager:
         self._failing: dict[str, str] = {}
         self._context = LogContext(submit=submit, read=read, on_event=on_event)
         self._defaults = defaults or LogConfig()
-        self._read: dict[str, dict[Key, int]] = {}
+        self._read: dict[str, Mapping[Key, int]] = {}
         self._logs: dict[Key, PartitionLog] = {}
         self._contexts: dict[str, LogContext] = {}
         self.duties = Housekeeping(self._logs, dirs, self._context, times, self.disk_failed)
@@ -105,7 +105,7 @@ class LogManager:
                 found.update(key[0] for key in keys if key is not None and key not in known)
         return found
 
-    def _recovery_points(self, log_dir: LogDir) -> dict[Key, int]:
+    def _recovery_points(self, log_dir: LogDir) -> Mapping[Key, int]:
         """Read once, since what does not hold together is told each time."""
         known = self._read.get(log_dir.path)
         if known is None:
@@ -242,6 +242,10 @@ class LogManager:
 
     def _create(self, key: Key, topic_id: UUID, config: LogConfig, now_ms: int) -> PartitionLog:
         """In the log directory with the fewest logs, or the next if that fails."""
+        try:
+            self.duties.make_way(key)
+        except OSError as error:
+            raise self._dir_failed(error.filename or "", error) from error
         told = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no log directory is left")
         for log_dir in self.dirs.by_load():
             try:
@@ -285,7 +289,8 @@ class LogManager:
         self._forget(key)
 
     def _forget(self, key: Key) -> None:
-        self.duties.forget(key, self._logs.pop(key))
+        del self._logs[key]
+        self.duties.forget(key)
         self._compacted.pop(key, None)
         self._topic_ids.forget(key)
 

@@ -306,7 +306,7 @@ class Cleaner:
         offsets = {
             key: known.checkpoint
             for key, known in (self._stored | self._known).items()
-            if key in self._known or self.is_unchanged(known)
+            if self.is_unchanged(known)
         }
         crash_points.reached("before-cleaner-checkpoint")
         self.logs.write_offsets(checkpoints.CLEANER, offsets)

@@ -50,6 +50,7 @@ class Told:
     def take(self, what: str, offset: int) -> None:
         if what == "written":
             self.written[offset] = NOW_MS + offset
+            self.is_removed = False
         elif what == "cutting":
             self.written = {at: ms for at, ms in self.written.items() if at + 1 < offset}
         elif what == "deleting":
@@ -58,6 +59,8 @@ class Told:
             self.start = offset
         elif what == "removing":
             self.is_removed = True
+        elif what == "making":
+            self.written, self.start, self.start_max = {}, 0, 0
 
 
 def told_in(directory: Path) -> list[list[Any]]:

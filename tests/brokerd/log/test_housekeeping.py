@@ -3,7 +3,6 @@
 import errno
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from uuid import UUID
 
 import pytest
 
@@ -140,19 +139,6 @@ def test_a_checkpoint_that_could_not_be_written_is_written_again(
     disk.clear()
     duties.tick_checkpoints(CHECKPOINT_MS + DEFAULT_TIMES.checkpoint_interval_ms)
     assert len(disk.of(CheckpointJob)) == 2
-
-
-def test_where_a_deleted_log_started_is_forgotten_at_once(
-    manager: LogManager, disk: Disk, tmp_path: Path
-) -> None:
-    manager.all()[3].delete_records_before(1)
-    manager.duties.tick_checkpoints(CHECKPOINT_MS)
-    disk.work_off()
-    manager.delete("t", 3, NOW_MS)
-    manager.create("t", 3, UUID(int=9), LogConfig(), NOW_MS)
-    manager.duties.tick_checkpoints(CHECKPOINT_MS + 1)
-    disk.work_off()
-    assert (tmp_path / "log-start-offset-checkpoint").read_text() == "0\n0\n"
 
 
 @pytest.fixture

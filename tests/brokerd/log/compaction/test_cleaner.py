@@ -230,6 +230,19 @@ def test_a_checkpoint_ends_with_its_topic(tmp_path: Path) -> None:
     assert workers.waiting[0][0].dirty_start == 0
 
 
+def test_what_is_known_of_a_deleted_log_is_not_written_down_as_of_one_made_anew(
+    tmp_path: Path,
+) -> None:
+    log, workers, cleaner = dirty(tmp_path)
+    cleaner.tick(NOW_MS)
+    workers.do()
+    assert log.checkpoint().startswith("0\n1\nt 0 ")
+    log.manager.delete("t", 0, NOW_MS)
+    log.manager.create("t", 0, uuid4(), COMPACTED, NOW_MS)
+    cleaner.checkpoint()  # as when another log is done
+    assert log.checkpoint() == "0\n0\n"
+
+
 def test_the_log_with_the_largest_dirty_share_comes_first(tmp_path: Path) -> None:
     log, workers, cleaner = dirty(tmp_path)
     other = log.manager.create("u", 0, TOPIC_ID, COMPACTED, NOW_MS)
