@@ -21,27 +21,41 @@ NO_LIMIT: Final = INT64_MAX
 
 
 class FlushedAppends:
-    """Up to `limit` a log may be relied on; `moved` is called when it has changed."""
+    """`moved` is called when `limit` has changed."""
 
-    __slots__ = ("_is_flushing", "_log", "_moved", "limit")
+    __slots__ = ("_is_flushing", "_limit", "_log", "_moved")
 
     def __init__(self, log: "StoredLog", moved: Callable[[], object]) -> None:
         self._log = log
         self._moved = moved
         self._is_flushing = False
-        self.limit = NO_LIMIT
+        self._limit = NO_LIMIT
+        log.heard_synced = self._synced
+
+    @property
+    def limit(self) -> int:
+        """Up to where the log may be relied on. What flush.messages does not ask for now, since it
+        was changed, say, is waited for no more."""
+        if self._limit != NO_LIMIT and not self._is_flushing and not self._is_due():
+            self._limit = NO_LIMIT
+        return self._limit
+
+    def _is_due(self) -> bool:
+        log = self._log
+        return log.log_end_offset - log.recovery_point >= log.config.flush_messages
 
     def appended(self, relied_on: int) -> None:
         """Something was appended; up to `relied_on` it was relied on before.
 
-        A sync that cannot begin is tried again after the next append: what was written is written.
+        A sync that cannot begin is tried again after the next append, and by the clock: what was
+        written is written.
         """
         log = self._log
         if log.is_abandoned:
             return
-        if self._is_flushing or log.log_end_offset - log.recovery_point < log.config.flush_messages:
+        if self._is_flushing or not self._is_due():
             return
-        self.limit = min(self.limit, max(relied_on, log.recovery_point))
+        self._limit = min(self._limit, max(relied_on, log.recovery_point))
         self._is_flushing = True
         try:
             log.begin_flush(log.log_end_offset, self._flushed)
@@ -52,12 +66,17 @@ class FlushedAppends:
                 log.topic, log.partition, error.message,
             )  # fmt: skip
 
+    def _synced(self) -> None:
+        """The log was synced further, by whomever."""
+        if not self._is_flushing and self._limit != NO_LIMIT:
+            self._flushed()
+
     def _flushed(self) -> None:
         """The sync has ended; if it failed the limit stays, and the next append tries again."""
         self._is_flushing = False
         log = self._log
-        if log.recovery_point < min(self.limit + 1, log.log_end_offset):
+        if log.recovery_point < min(self._limit + 1, log.log_end_offset):
             return
-        self.limit = NO_LIMIT
+        self._limit = NO_LIMIT
         self.appended(log.recovery_point)
         self._moved()

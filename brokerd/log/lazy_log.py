@@ -6,7 +6,8 @@ Invariants:
   last index entry are walked, and if they do not end where the log should end, it is recovered as
   after an unclean stop;
 - `is_loaded` once that, the idempotent producers and the leader epochs are read;
-- `high_watermark` is moved by the partition only; `heard_cut` tells it when the first use cuts.
+- `high_watermark` is moved by the partition only; `heard_cut` tells it when the first use cuts,
+  `heard_synced` when more is durable.
 
 Where the first use takes long (something is damaged) it raises ColdError, unless the caller is
 patient, and another thread reads (`aside`). Not thread-safe: all calls come from one thread.
@@ -38,9 +39,9 @@ class LazyLog:
     __slots__ = (
         "_append_time", "_context", "_epochs", "_expired_until_ms", "_jitter_ms",
         "_last_epoch", "_mark_offset", "_producers", "_ready", "_segments", "_since_mark_bytes",
-        "config", "directory", "heard_cut", "high_watermark", "is_abandoned", "is_loaded",
-        "log_end_offset", "log_start_offset", "partition", "recovery_point", "topic", "topic_id",
-        "truncations", "warm_offset",
+        "config", "directory", "heard_cut", "heard_synced", "high_watermark", "is_abandoned",
+        "is_loaded", "log_end_offset", "log_start_offset", "partition", "recovery_point", "topic",
+        "topic_id", "truncations", "warm_offset",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +66,7 @@ class LazyLog:
         self.truncations = 0
         self.is_abandoned = False
         self.heard_cut: Callable[[], object] = lambda: None
+        self.heard_synced: Callable[[], object] = lambda: None
         self.high_watermark = loaded.log_start_offset
         self._take(loaded)
         self.reconfigure(config)

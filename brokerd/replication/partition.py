@@ -158,7 +158,7 @@ class Partition:
         finally:  # a large group that failed may have been written in part
             self.messages_in += log.log_end_offset - start
             if log.config.flush_messages < INT64_MAX:
-                self._flush = self._flush or FlushedAppends(log, self._synced)
+                self._flush = self._flush or FlushedAppends(log, self.reconsider)
                 self._flush.appended(self.high_watermark)
             self.advance()
         self.bytes_in += sum(map(len, batches))
@@ -321,7 +321,8 @@ class Partition:
         self._notify()
         return True
 
-    def _synced(self) -> None:
+    def reconsider(self) -> None:
+        """flush.messages is waited for no more, or the settings are others."""
         if not self.advance():  # an acks=1 may wait, also where replicas lag behind
             self._notify()
 

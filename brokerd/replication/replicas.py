@@ -161,7 +161,7 @@ class ReplicaManager:
         """The same for one partition."""
         if self._partitions.get((partition.topic, partition.index)) is partition:
             self._logs.reconfigure(partition.topic, partition.index, config)
-            partition.advance()
+            partition.reconsider()
 
     def tick(self, now_ms: int) -> bool:
         """Every replica.high.watermark.checkpoint.interval.ms: the high watermark checkpoint, a

@@ -83,7 +83,8 @@ def test_a_kill_takes_nothing_of_a_log_made_anew(
     crash(manager)
     manager = start(tmp_path)
     new, other = manager.get("t", 0), manager.get("u", 0)
-    assert new is not None and other is not None
+    assert new is not None
+    assert other is not None
     assert [record.offset for record in records(new)] == list(range(16))
     assert (new.log_start_offset, new.recovery_point) == (0, 0)
     if works_off or stand is written:

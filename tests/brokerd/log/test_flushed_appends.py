@@ -5,12 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from brokerd.clock import ManualClock
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.limits import INT64_MAX
+from brokerd.log.append import AppendResult
 from brokerd.log.context import LogContext
 from brokerd.log.flush import FlushJob
 from brokerd.log.log_config import LogConfig
 from brokerd.log.segment import Segment
 from brokerd.replication.partition import Partition
+from brokerd.replication.replicas import ReplicaManager
+from tests.brokerd.log.managers import crash, start
 from tests.brokerd.log.support import NOW_MS, Disk, batch, open_log
 from tests.brokerd.replication.support import state
 
@@ -37,22 +42,55 @@ def test_records_are_visible_when_they_are_synced(tmp_path: Path) -> None:
     assert told == [1]
 
 
-def test_a_sync_that_cannot_begin_fails_no_append_and_begins_with_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    disk = Disk()
-    partition = led(tmp_path, disk, 1)
+def append_without_files(partition: Partition) -> list[AppendResult]:
+    """Append a record whose sync cannot begin."""
 
     def refuse(segment: Segment) -> None:
         raise OSError(errno.EMFILE, "Too many open files", segment.directory)
 
-    with monkeypatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Segment, "flush_indexes", refuse)
-        (result,) = partition.append([batch()], NOW_MS)
+        return partition.append([batch()], NOW_MS)
+
+
+def test_a_sync_that_cannot_begin_fails_no_append_and_begins_with_the_next(tmp_path: Path) -> None:
+    disk = Disk()
+    partition = led(tmp_path, disk, 1)
+
+    (result,) = append_without_files(partition)
     assert (result.error, partition.high_watermark, disk.of(FlushJob)) == (None, 0, [])
     partition.append([batch()], NOW_MS)
     disk.work()
     assert partition.high_watermark == 2
+
+
+def test_a_sync_that_another_asked_for_is_as_good(tmp_path: Path) -> None:
+    disk = Disk()
+    partition = led(tmp_path, disk, 1)
+    append_without_files(partition)
+    told: list[int] = []
+    partition.listeners[lambda each: told.append(each.high_watermark)] = None
+    partition.log.begin_flush(1)  # as by the clock
+    assert partition.high_watermark == 0
+    disk.work()
+    assert (partition.high_watermark, partition.synced_to > 1, told) == (1, True, [1])
+
+
+@pytest.mark.parametrize("messages", [10, INT64_MAX])
+def test_what_the_settings_ask_for_no_more_is_not_waited_for(tmp_path: Path, messages: int) -> None:
+    manager = start(tmp_path)
+    replicas = ReplicaManager(manager, 1, ManualClock(NOW_MS))
+    replicas.apply_states(
+        [state(1, 1, replicas=(1,), isr=(1,))], configs={"t": LogConfig(flush_messages=1)}
+    )
+    (partition,) = replicas.all()
+    append_without_files(partition)
+    assert partition.high_watermark == 0
+    replicas.reconfigure("t", LogConfig(flush_messages=messages))
+    assert partition.high_watermark == 1
+    partition.append([batch()], NOW_MS)
+    assert (partition.high_watermark, partition.synced_to > 2) == (2, True)
+    crash(manager)
 
 
 def test_what_arrives_during_a_sync_is_synced_together_by_the_next_one(tmp_path: Path) -> None:
