@@ -101,18 +101,19 @@ def tidy(directory: str) -> None:
     """Finish or undo deletions and compactions that a stop interrupted. Raises OSError.
 
     `.deleted` and `.cleaned` files go. A `.swap` is complete: it takes the place of the segments
-    that it covers, unless a `.cleaned` at or before it shows that its set is not complete.
+    that it covers, unless a `.cleaned` at or before it shows that its set is not complete: so that
+    one goes after it (KAFKA-6264).
     """
     present = set(os.listdir(directory))
     cleaned = [_base_of(name) for name in present if name.endswith(names.CLEANED)]
     swaps = sorted(name for name in present if name.endswith(names.SWAP))
-    for name in present:
-        if name.endswith((names.DELETED, names.CLEANED, checkpoints.TEMPORARY)):
-            remove(f"{directory}/{name}")
     if cleaned:
         for name in [name for name in swaps if _base_of(name) >= min(cleaned)]:
             remove(f"{directory}/{name}")
             swaps.remove(name)
+    for name in present:
+        if name.endswith((names.DELETED, names.CLEANED, checkpoints.TEMPORARY)):
+            remove(f"{directory}/{name}")
     for name in swaps:
         if name.endswith(names.LOG + names.SWAP):
             _remove_covered(directory, name)

@@ -1,12 +1,14 @@
 """Opening a log: lazily after a clean stop, with recovery after any other."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from brokerd.log import loader
 from brokerd.log.context import LogContext
 from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
@@ -174,6 +176,36 @@ def test_half_done_work_is_finished_or_undone(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.deleted"))
     assert [s.base_offset for s in segments_of(log)] == [bases[0], *bases[2:]]
     assert [record.offset for record in records(log)] == list(range(40))
+
+
+class KilledError(BaseException):
+    pass
+
+
+def test_an_unfinished_set_is_undone_also_where_that_is_cut_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = f"{0:020d}"
+    old = {f"{base}.{suffix}": "old" for suffix in ("log", "index", "timeindex")}
+    new = [f"{base}.index.swap", f"{base}.timeindex.swap", f"{base}.log.4f.cleaned"]
+    for removals in range(len(new)):
+        directory = tmp_path / str(removals)
+        directory.mkdir()
+        for name in [*old, *new]:
+            (directory / name).write_text(old.get(name, "new"))
+        left = iter(range(removals))
+
+        def remove(path: str, left: Iterator[int] = left) -> None:
+            if next(left, None) is None:
+                raise KilledError
+            os.unlink(path)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(loader, "remove", remove)
+            with pytest.raises(KilledError):
+                loader.tidy(str(directory))
+        loader.tidy(str(directory))
+        assert {path.name: path.read_text() for path in directory.iterdir()} == old
 
 
 def test_a_swap_that_was_cut_short_by_a_crash_covers_what_is_behind_a_damaged_batch(
