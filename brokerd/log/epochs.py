@@ -85,6 +85,25 @@ class EpochCache:
         self._starts.append(start_offset)
         return True
 
+    def reread(self, offset: int) -> Callable[[int, int], None]:
+        """Batches from `offset` on are about to be read: what the file says of there is forgotten,
+        in memory alone. Returns what is to be told each one's epoch and base offset, in order.
+
+        An epoch that began before them, or that the file knows to begin before its first batch that
+        is left, begins there. (LogSegment.recover: only what is later than the latest is new.)
+        """
+        known = dict(self.entries)
+        kept = bisect_left(self._starts, offset)
+        del self._epochs[kept:], self._starts[kept:]
+
+        def found(epoch: int, base_offset: int) -> None:
+            if epoch > self.latest:
+                start = known.get(epoch, base_offset)
+                earliest = self._starts[-1] + 1 if self._starts else 0
+                self.note(epoch, start if earliest <= start <= base_offset else base_offset)
+
+        return found
+
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
         """(largest known epoch <= `epoch`, the offset where it ended); (-1, -1) if unknown.
 

@@ -18,7 +18,7 @@ is left is quick, and what else would have to be read is left to the first use.
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeVar
 
@@ -130,7 +130,7 @@ def take_tail(
     active = segments[-1]
     epochs = EpochCache(active.directory)
     known_epochs = epochs.entries
-    cut_bytes = _take_checked(active, tail.checked, epochs)
+    cut_bytes = _take_checked(active, tail.checked, epochs.reread(active.base_offset))
     active.set_aborted(tail.aborted, 0)
     checked = _Checked(segments, tail.checked.log_end_offset, cut_bytes, [])
     kept, log_end, cut_bytes = _settled(context, checked, log_start_offset, now_ms)
@@ -173,6 +173,7 @@ def _settled(
 def _check(segments: list[Segment], recovery_point: int, epochs: EpochCache) -> _Checked:
     """Cut off what is no chain of whole, intact batches; what follows it goes, too."""
     makes_epochs = epochs.is_damaged or not epochs.entries
+    found_epoch = epochs.reread(0 if makes_epochs else _checked_from(segments, recovery_point))
     kept: list[Segment] = []
     transactional: list[Segment] = []
     cut_bytes = 0
@@ -183,10 +184,10 @@ def _check(segments: list[Segment], recovery_point: int, epochs: EpochCache) -> 
         if not is_last and segments[number + 1].base_offset <= recovery_point:
             if makes_epochs:
                 for _, header in segment.batches_from(0):
-                    epochs.note(header.leader_epoch, header.base_offset)
+                    found_epoch(header.leader_epoch, header.base_offset)
             continue
         checked = _check_segment(segment)
-        cut_here_bytes = _take_checked(segment, checked, epochs)
+        cut_here_bytes = _take_checked(segment, checked, found_epoch)
         log_end = checked.log_end_offset
         cut_bytes += cut_here_bytes
         segment.set_aborted([], 0)
@@ -196,6 +197,14 @@ def _check(segments: list[Segment], recovery_point: int, epochs: EpochCache) -> 
             cut_bytes += remove_segments(segments[number + 1 :])
             break
     return _Checked(kept, log_end, cut_bytes, transactional)
+
+
+def _checked_from(segments: list[Segment], recovery_point: int) -> int:
+    """Where the segment begins that holds the recovery point."""
+    return max(
+        (each.base_offset for each in segments if each.base_offset <= recovery_point),
+        default=segments[0].base_offset,
+    )
 
 
 class _CheckedSegment(NamedTuple):
@@ -231,11 +240,13 @@ def _check_segment(data: Segment | DataAside) -> _CheckedSegment:
     return _CheckedSegment(built, file_bytes, log_end, epochs, has_transactions)
 
 
-def _take_checked(segment: Segment, checked: _CheckedSegment, epochs: EpochCache) -> int:
+def _take_checked(
+    segment: Segment, checked: _CheckedSegment, found_epoch: Callable[[int, int], None]
+) -> int:
     """Have a segment as it was found, without what is behind; returns the bytes cut off."""
     segment.take_over(checked.built)
     for epoch, start_offset in checked.epochs:
-        epochs.note(epoch, start_offset)
+        found_epoch(epoch, start_offset)
     end = checked.built.size_bytes
     if end < checked.file_bytes:
         _cut(segment.file.fd(), end)

@@ -54,6 +54,27 @@ def test_cutting_forgets_what_lies_outside(tmp_path: Path) -> None:
     assert EpochCache(str(tmp_path)).entries == [(4, 12)]
 
 
+@pytest.mark.parametrize(
+    ("offset", "batches", "epochs"),
+    [
+        (10, [(1, 10), (1, 11), (2, 12)], [(0, 0), (1, 3), (2, 12)]),
+        (0, [(0, 1), (1, 5), (2, 13)], [(0, 0), (1, 3), (2, 12)]),  # compaction took the first ones
+        (10, [(1, 10)], [(0, 0), (1, 3)]),  # what was behind is lost
+        (2, [(0, 2), (1, 4), (4, 12)], [(0, 0), (1, 3), (4, 12)]),  # it was cut and written again
+        (10, [(3, 10), (3, 11)], [(0, 0), (1, 3), (3, 10)]),
+        (10, [(-1, 10), (0, 11)], [(0, 0), (1, 3)]),
+    ],
+)
+def test_batches_that_are_read_again_falsify_nothing_and_take_out_what_they_contradict(
+    tmp_path: Path, offset: int, batches: list[tuple[int, int]], epochs: list[tuple[int, int]]
+) -> None:
+    known = cache(tmp_path, (0, 0), (1, 3), (2, 12))
+    found = known.reread(offset)
+    for epoch, base_offset in batches:
+        found(epoch, base_offset)
+    assert known.entries == epochs
+
+
 def test_a_log_that_starts_where_an_epoch_does_starts_with_that_epoch(tmp_path: Path) -> None:
     epochs = cache(tmp_path, (0, 0), (1, 10), (2, 20))
     epochs.truncate_start(0)

@@ -178,6 +178,22 @@ def test_half_done_work_is_finished_or_undone(tmp_path: Path) -> None:
     assert [record.offset for record in records(log)] == list(range(40))
 
 
+def test_a_segment_that_is_recovered_leaves_epochs_that_began_before_it_as_they_were(
+    tmp_path: Path,
+) -> None:
+    log = open_log(tmp_path, SMALL)
+    for number in range(12):
+        log.append([batch(size=300, timestamp_ms=NOW_MS)], min(number // 3, 1), NOW_MS)
+    log.append([batch(size=300, timestamp_ms=NOW_MS)], 2, NOW_MS)  # after a kill
+    before = log.epochs.entries
+    assert before == [(0, 0), (1, 3), (2, 12)]
+    active = segments_of(log)[-1].base_offset
+    assert 3 < active == log.recovery_point < 12
+    log = reopen(log, clean=False)  # and another
+    assert log.epochs.entries == before
+    assert log.end_offset_for_epoch(0) == (0, 3)
+
+
 class KilledError(BaseException):
     pass
 
