@@ -218,8 +218,9 @@ class LazyLog:
 
     def _take_epochs(self, epochs: EpochCache, found: Iterable[tuple[int, int]]) -> None:
         """Have leader epochs that were read from the batches."""
+        take = epochs.reread(0)
         for epoch, start_offset in found:
-            epochs.note(epoch, start_offset)
+            take(epoch, start_offset)
         epochs.save()
         self._epochs = epochs
 
