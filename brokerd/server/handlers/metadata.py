@@ -10,7 +10,7 @@ from uuid import UUID
 
 from brokerd.cluster.names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS, NOT_ASKED
+from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.metadata import encode_metadata, encode_topic
 from brokerd.protocol.versions import ADVERTISED
@@ -175,13 +175,13 @@ class _Answer:
 
     def encode(self) -> bytes:
         image, view = self._broker.cluster.image, self._view()
-        asked = bool(getattr(self._request, "include_cluster_authorized_operations", False))
-        fields = {
+        fields: Fields = {
             "brokers": self._brokers(),
             "cluster_id": image.cluster_id or None,
             "controller_id": image.controller_id,
-            "cluster_authorized_operations": CLUSTER_OPERATIONS if asked else NOT_ASKED,
         }
+        if getattr(self._request, "include_cluster_authorized_operations", False):
+            fields["cluster_authorized_operations"] = CLUSTER_OPERATIONS
         if self._is_for_all:
             topics = [self._known(info, view) for info in image.topics.values()]
         else:
