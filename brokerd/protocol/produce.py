@@ -30,6 +30,10 @@ class PartitionRecords(NamedTuple):
     partition: int
     records: memoryview | None
 
+    @property
+    def size_bytes(self) -> int:
+        return 0 if self.records is None else len(self.records)
+
 
 @dataclass(frozen=True, slots=True)
 class ProduceRequest:

@@ -11,6 +11,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import RequestHeader
 from brokerd.protocol.messages import response_frame
 from brokerd.protocol.produce import (
+    PartitionRecords,
     PartitionReply,
     ProduceRequest,
     decode_produce,
@@ -21,6 +22,8 @@ from brokerd.server.append_queues import Outcome
 from brokerd.server.refusals import count_refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from brokerd.log.append import AppendResult
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
@@ -61,17 +64,21 @@ class Wanted(NamedTuple):
 
     topic: str
     partition: int
-    records_bytes: int
+    size_bytes: int
 
 
 class Pending:
-    """A request under way: what is left of it when its records are appended, or copied. It holds
-    nothing of its frame, whose memory would be counted nowhere while it waits."""
+    """A request under way: what its answer needs of it."""
 
     __slots__ = ("acks", "correlation_id", "timeout_ms", "version", "wanted")
 
     def __init__(
-        self, version: int, correlation_id: int, acks: int, timeout_ms: int, wanted: list[Wanted]
+        self,
+        version: int,
+        correlation_id: int,
+        acks: int,
+        timeout_ms: int,
+        wanted: Sequence[PartitionRecords | Wanted],
     ) -> None:
         self.version = version
         self.correlation_id = correlation_id
@@ -81,14 +88,16 @@ class Pending:
 
     @classmethod
     def of(cls, header: RequestHeader, request: ProduceRequest) -> Pending:
-        """What is left of a request."""
-        wanted = [
-            Wanted(topic, index, len(records) if records is not None else 0)
-            for topic, index, records in request.partitions
-        ]
+        """Before anything is appended."""
         return cls(
-            header.api_version, header.correlation_id, request.acks, request.timeout_ms, wanted
-        )
+            header.api_version, header.correlation_id, request.acks, request.timeout_ms,
+            request.partitions,
+        )  # fmt: skip
+
+    def forget_records(self) -> None:
+        """They are appended or copied, and the request waits: it must not hold its frame, whose
+        memory is counted nowhere by then."""
+        self.wanted = [Wanted(each.topic, each.partition, each.size_bytes) for each in self.wanted]
 
     def reserve(self, connection: Connection) -> Slot:
         """The place of its answer, which counts as what it holds."""
@@ -122,7 +131,7 @@ class Pending:
             if reply.error:
                 count_refusal(
                     broker, ApiKey.PRODUCE, wanted.topic, wanted.partition, reply.error,
-                    wanted.records_bytes,
+                    wanted.size_bytes,
                 )  # fmt: skip
             if each.partition is not None and last_offset >= _reached(each.partition, self.acks):
                 behind[len(replies)] = (each.partition, last_offset)
@@ -165,6 +174,7 @@ class AwaitAppends:
         self._connection = connection
         self._pending = pending
         self._placed = placed
+        pending.forget_records()
         self._slot = pending.reserve(connection) if pending.acks else None
         self._since = broker.times.leaves(connection, ApiKey.PRODUCE)
         self._left = 0
@@ -218,6 +228,7 @@ class AwaitDurable:
         self._pending = pending
         self._replies = replies
         self._behind = behind
+        pending.forget_records()
         self._slot = slot or pending.reserve(connection)
 
     def park(self, since: Since | None) -> None:
@@ -269,7 +280,7 @@ class AwaitDurable:
         self._connection.go_on_if_done()
 
 
-def _reply(wanted: Wanted, placed: Placed) -> tuple[PartitionReply, int]:
+def _reply(wanted: PartitionRecords | Wanted, placed: Placed) -> tuple[PartitionReply, int]:
     """One partition's reply, and the last offset that it stands for (-1 for none)."""
     partition, outcome = placed
     assert not isinstance(outcome, Outcome)
