@@ -149,7 +149,13 @@ class _Attempt:
         self._counts: list[tuple[Partition, int]] = []
         self.partitions: list[Partition] = []
         self.failed = False
-        total = self._read_all(broker, request, wanted_partitions, patient)
+        try:
+            total = self._read_all(broker, request, wanted_partitions, patient)
+        except BaseException:
+            self.release()
+            for spot in self.cold:
+                spot.release()
+            raise
         self.is_enough = self.failed or total >= request.min_bytes
 
     def _read_all(
@@ -260,7 +266,7 @@ def _read(
         if committed and records is not None:
             try:
                 aborted = log.aborted_transactions(offset, records, up_to)
-            except KafkaError:
+            except BaseException:
                 records.release()
                 raise
     return FetchReply(

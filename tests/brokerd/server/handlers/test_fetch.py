@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterator
 from itertools import count
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
@@ -13,10 +14,15 @@ import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.cold import is_cached
+from brokerd.log.context import LogContext
+from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.fetch_request import FetchPartition
+from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, FetchRequest
 from brokerd.protocol.records import Record, encode_batch, iter_batches
-from brokerd.server.handlers.fetch import led_partition
+from brokerd.replication.partition import Partition
+from brokerd.server.handlers.fetch import _Attempt, led_partition
+from tests.brokerd.log.support import batch, open_log
+from tests.brokerd.replication.support import state
 from tests.support.brokerd import Brokerd, BrokerdCluster
 from tests.support.wire import Wire
 
@@ -136,6 +142,36 @@ def test_a_log_of_another_topic_id_than_the_clusters_is_not_read() -> None:
     with pytest.raises(KafkaError) as caught:
         led_partition(broker, FetchPartition("", 0, 0, 1, topic_id=new.bytes))
     assert caught.value.code is ErrorCode.INCONSISTENT_TOPIC_ID
+
+
+@pytest.mark.parametrize("at", ["read", "aborted_transactions"])
+def test_what_fails_unexpectedly_leaves_no_file_pinned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    context = LogContext()
+    partitions = []
+    for index in range(2):
+        one = Partition("t", index, 1, open_log(tmp_path / str(index), context=context))
+        one.apply(state(1, leader=1, partition=index, replicas=(1,), isr=(1,)), 0)
+        one.append([batch()], 0)
+        partitions.append(one)
+    sound = getattr(PartitionLog, at)
+
+    def fails_for_one(log: PartitionLog, *arguments: Any, **options: Any) -> Any:
+        if log is partitions[1].log:
+            raise RuntimeError
+        return sound(log, *arguments, **options)
+
+    monkeypatch.setattr(PartitionLog, at, fails_for_one)
+    broker: Any = SimpleNamespace(
+        config=SimpleNamespace(fetch_max_bytes=1 << 20),
+        leader_of=lambda topic, index, epoch: partitions[index],
+    )
+    wanted = [FetchPartition("t", index, 0, 1 << 20) for index in range(2)]
+    asked = FetchRequest(-1, 0, 1, 1 << 20, READ_COMMITTED, 0, -1, wanted, [])
+    with pytest.raises(RuntimeError):
+        _Attempt(broker, asked, wanted)
+    assert [file.pins for file in context.files._open] == [0, 0]
 
 
 def test_another_leader_is_named_with_where_it_is(
