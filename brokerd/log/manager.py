@@ -61,6 +61,7 @@ class LogManager:
         self.dirs = dirs
         self.on_failing: Callable[[], None] = lambda: None
         self._failing: dict[str, str] = {}
+        self.read = read
         self._context = LogContext(submit=submit, read=read, on_event=on_event)
         self._defaults = defaults or LogConfig()
         self._read: dict[str, Mapping[Key, int]] = {}

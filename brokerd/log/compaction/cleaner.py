@@ -17,8 +17,10 @@ from typing import Final, Protocol
 
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoints, crash_points
+from brokerd.log.cold import ColdError, Spot
 from brokerd.log.compaction import looking, plan, swap
 from brokerd.log.compaction.jobs import GroupDone, Job, Limits, RoundDone
+from brokerd.log.compaction.metrics import CleanerMetrics
 from brokerd.log.context import says_nothing_of_disks
 from brokerd.log.log_dirs import Key
 from brokerd.log.manager import LogManager
@@ -30,6 +32,8 @@ LOOK_SLICE: Final = 200
 DEATHS_MAX: Final = 2
 PASSING_MAX: Final = 20
 """How often in a row the lack of something that may come back keeps a log from being cleaned."""
+READS_MAX: Final = 12
+"""How often another thread reads what a look at a log lacks before the look waits for the disk."""
 
 
 class Listener(Protocol):
@@ -66,24 +70,7 @@ class _Known:
     passing: int = 0
     aside: str = ""
     held_at: int = -1
-
-
-@dataclass(slots=True)
-class CleanerMetrics:
-    """What was done since the start; of the last look, when it began and how dirty the dirtiest
-    log was; of the last round, how long it took, how full its map was, how late it came."""
-
-    rounds: int = 0
-    read_bytes: int = 0
-    written_bytes: int = 0
-    damaged_batches: int = 0
-    worker_deaths: int = 0
-    looked_ms: int = 0
-    dirtiest: float = 0.0
-    round_ms: int = 0
-    round_kept: float = 0.0
-    round_map_used: float = 0.0
-    round_late_ms: int = 0
+    reads: int = 0
 
 
 @dataclass(slots=True)
@@ -183,7 +170,12 @@ class Cleaner:
         if known.is_busy or known.aside or not self.is_unchanged(known):
             return
         try:
-            dirty = looking.dirty_part(log, known.checkpoint, log.high_watermark, now_ms)
+            dirty = looking.dirty_part(
+                log, known.checkpoint, log.high_watermark, now_ms, patient=known.reads >= READS_MAX
+            )
+        except ColdError as error:
+            self._read(known, error.spot)
+            return
         except (OSError, KafkaError) as error:
             self.failed(known, str(error), is_passing=says_nothing_of_disks(error))
             return
@@ -223,6 +215,9 @@ class Cleaner:
         if not self.is_unchanged(known):
             return False
         try:
+            log.load(patient=known.reads >= READS_MAX)
+            if not self.is_unchanged(known):
+                return False
             stable_offset = log.last_stable_offset(log.high_watermark)
             dirty = looking.dirty_part(log, known.checkpoint, stable_offset, now_ms)
             is_held = stable_offset < log.high_watermark and dirty.end_offset < whole.end_offset
@@ -234,12 +229,21 @@ class Cleaner:
                 return True
             self.metrics.round_late_ms = dirty.late_ms
             job = self._job(log, dirty, now_ms)
+        except ColdError as error:
+            self._read(known, error.spot)
+            return False
         except (OSError, KafkaError) as error:
             self.failed(known, str(error), is_passing=says_nothing_of_disks(error))
             return False
         known.is_busy = True
+        known.reads = 0
         self.workers.run(job, _Round(self, known, job))
         return True
+
+    def _read(self, known: _Known, spot: Spot) -> None:
+        """Have read by another thread what a look at a log lacks; a later look finds it."""
+        known.reads += 1
+        self.logs.read(spot, lambda: None)
 
     def _job(self, log: PartitionLog, dirty: plan.Dirty, now_ms: int) -> Job:
         config = log.config

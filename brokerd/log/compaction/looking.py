@@ -6,15 +6,16 @@ from brokerd.log.partition_log import PartitionLog
 
 
 def dirty_part(
-    log: PartitionLog, checkpoint: int, stable_offset: int, now_ms: int
+    log: PartitionLog, checkpoint: int, stable_offset: int, now_ms: int, *, patient: bool = True
 ) -> plan.Dirty:
-    """The dirty part below `stable_offset`. Raises OSError, KafkaError."""
+    """The dirty part below `stable_offset`. Raises OSError, KafkaError; ColdError, unless patient,
+    where that takes long."""
     with_times = plan.needs_timestamps(log.config)
     closed = [
         plan.ClosedSegment(
             each.base_offset, log.end_of_segment(each), each.size_bytes,
             each.first_timestamp() if with_times else -1,
-            each.largest_timestamp()[0] if with_times else -1,
+            each.largest_timestamp(patient=patient)[0] if with_times else -1,
         )
         for each in log.closed_segments()
     ]  # fmt: skip
