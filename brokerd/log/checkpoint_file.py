@@ -7,7 +7,8 @@ acknowledged records would be gone. (Kafka writes the files anew whenever a log 
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
+from contextlib import suppress
 from threading import Lock
 
 from brokerd.errors import KafkaError
@@ -19,13 +20,15 @@ class CheckpointFile:
     """See the module. `latest` is what the file says when all that was submitted is done; None
     where that is not known."""
 
-    __slots__ = ("_jobs", "_lock", "_on_disk", "latest", "path")
+    __slots__ = ("_forgotten", "_jobs", "_lock", "_on_disk", "_sync", "latest", "path")
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.latest: Offsets | None = None
         self._on_disk: Offsets | None = None
+        self._forgotten: set[Key] = set()  # of what is on disk
         self._jobs: list[CheckpointJob] = []
+        self._sync: SyncJob | None = None
         self._lock = Lock()  # held while a file takes the place of another
 
     def read(self) -> Mapping[Key, int]:
@@ -40,9 +43,9 @@ class CheckpointFile:
         def finish(error: OSError | None) -> None:
             self._jobs.remove(job)
             if error is None:
-                self._on_disk = offsets
+                self._on_disk, self._forgotten = offsets, job.gone
             else:  # the old one may be there or the new one
-                self._on_disk = {**(self._on_disk or {}), **offsets}
+                self._on_disk, self._forgotten = {**(self._on_disk or {}), **offsets}, set()
                 self.latest = None
             done(error)
 
@@ -53,39 +56,42 @@ class CheckpointFile:
 
     def may_name(self, key: Key) -> bool:
         """Whether it says something of a log, or will when what was submitted is done."""
-        return any(key in offsets for offsets in self._all())
-
-    def _all(self) -> list[Offsets]:
         if self._on_disk is None:
-            try:
+            with suppress(KafkaError):  # it says nothing, whoever reads it
                 self.read()
-            except KafkaError:  # it counts for nothing, whoever reads it
-                self._on_disk = {}
-        return [self._on_disk or {}, *(job.offsets for job in self._jobs)]
+        is_on_disk = key in (self._on_disk or ()) and key not in self._forgotten
+        return is_on_disk or any(key in job.offsets and key not in job.gone for job in self._jobs)
 
-    def forget(self, is_gone: Callable[[Key], bool]) -> None:
-        """Say nothing of the logs that are gone, at once; durable when the file is synced. Raises
-        OSError."""
-        gone = {key for offsets in self._all() for key in offsets if is_gone(key)}
+    def forget(self, gone: Set[Key]) -> None:
+        """Say nothing of these logs, at once; durable when `sync_job` has run. Raises OSError."""
         with self._lock:
             for job in self._jobs:
                 job.gone |= gone
             say_nothing_of(gone, self.path)
-        self._on_disk = {key: at for key, at in (self._on_disk or {}).items() if key not in gone}
+        self._forgotten |= gone
         self.latest = None
+
+    def sync_job(self, failed: Callable[[OSError], object]) -> "SyncJob | None":
+        """What makes durable what was forgotten, to be submitted at once; None where one waits."""
+        if self._sync is not None and not self._sync.has_begun:
+            return None
+        self._sync = SyncJob(self.path, failed)
+        return self._sync
 
 
 class SyncJob:
-    """Make what `forget` did durable. `failed` is told, where logs are used, if that cannot be."""
+    """Sync a file. `failed` is told, where logs are used, if that cannot be."""
 
-    __slots__ = ("_error", "_failed", "_path")
+    __slots__ = ("_error", "_failed", "_path", "has_begun")
 
     def __init__(self, path: str, failed: Callable[[OSError], object]) -> None:
         self._path = path
         self._failed = failed
         self._error: OSError | None = None
+        self.has_begun = False
 
     def run(self) -> None:
+        self.has_begun = True
         try:
             fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
             try:

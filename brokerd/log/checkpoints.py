@@ -10,7 +10,7 @@ hold together says so and goes on as if it were not there.
 """
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +28,7 @@ ALL: Final = (RECOVERY_POINT, LOG_START, CLEANER, HIGH_WATERMARK)
 TEMPORARY: Final = ".tmp"
 _VERSION = "0"
 FIRST_ENTRY_LINE: Final = 3
+LOOKED_FOR_MAX: Final = 32
 SHOWN_MAX: Final = 40
 DIGITS_MAX: Final = 19
 
@@ -124,14 +125,29 @@ def say_nothing_of(keys: Collection[Key], path: str) -> None:
     except FileNotFoundError:
         return
     try:
-        position = 0
-        for line in os.pread(fd, os.fstat(fd).st_size, 0).split(b"\n"):
-            name, _, digits = line.rpartition(b" ")
-            if name in wanted and digits.isdigit():
-                _overwrite(fd, b"0" * len(digits), position + len(name) + 1)
-            position += len(line) + 1
+        text = os.pread(fd, os.fstat(fd).st_size, 0)
+        for position, digits in _offsets_of(wanted, text):
+            _overwrite(fd, b"0" * len(digits), position)
     finally:
         os.close(fd)
+
+
+def _offsets_of(wanted: set[bytes], text: bytes) -> Iterator[tuple[int, bytes]]:
+    """(position, digits) of the offsets of these logs. To look for one takes 0.5 ms in a megabyte,
+    to look at each line 27."""
+    if len(wanted) <= LOOKED_FOR_MAX:
+        for name in wanted:
+            found = text.find(b"\n%b " % name)
+            if found >= 0:
+                position = found + len(name) + 2
+                yield position, text[position : text.find(b"\n", position)]
+        return
+    position = 0
+    for line in text.split(b"\n"):
+        name, _, digits = line.rpartition(b" ")
+        if name in wanted:
+            yield position + len(name) + 1, digits
+        position += len(line) + 1
 
 
 def malformed(path: Path | str, line: int, reason: str) -> KafkaError:

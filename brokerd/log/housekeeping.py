@@ -17,7 +17,6 @@ from typing import Final
 from brokerd.errors import KafkaError
 from brokerd.limits import INT64_MAX
 from brokerd.log import checkpoints
-from brokerd.log.checkpoint_file import SyncJob
 from brokerd.log.checkpoint_job import Done
 from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
 from brokerd.log.cold import ColdError
@@ -121,7 +120,9 @@ class Housekeeping:
         for round_ in self._rounds:
             round_.forget_log(key)
         for file in self._dirs.forget_older(key):
-            self._context.submit(SyncJob(file.path, self._failed))
+            job = file.sync_job(self._failed)
+            if job is not None:
+                self._context.submit(job)
 
     # -- retention ---------------------------------------------------------------------------------
 

@@ -21,6 +21,9 @@ logger = logging.getLogger(__name__)
 
 Key = tuple[str, int]
 
+GONE_MAX: Final = 10_000
+"""So many logs that went are known, so that what is said of them is forgotten together."""
+
 ALL_FAILED: Final = "no directory of log.dirs can be used: mend one and start again"
 
 
@@ -44,6 +47,7 @@ class LogDirs:
         self.offline: dict[str, str] = {}
         self.lost: dict[Key, str] = {}
         self.of: dict[Key, LogDir] = {}
+        self._gone: set[Key] = set()
         self._refuse_twice()
         try:
             for path in paths:
@@ -107,12 +111,15 @@ class LogDirs:
 
     def put(self, key: Key, log_dir: LogDir) -> None:
         """A log lies there now."""
+        self._gone.discard(key)
         self.of[key] = log_dir
         log_dir.partitions += 1
 
     def remove(self, key: Key) -> None:
         """A log is no more."""
         self.of.pop(key).partitions -= 1
+        if len(self._gone) < GONE_MAX:
+            self._gone.add(key)
 
     def may_hold_unseen(self, key: Key) -> bool:
         """Whether the log of a partition may lie in one that is offline."""
@@ -148,7 +155,7 @@ class LogDirs:
 
     def forget_older(self, key: Key) -> list[CheckpointFile]:
         """A log is about to be made: have no checkpoint say anything of an older one of its name,
-        nor of others that are gone. Returns the files to be synced. Raises OSError."""
+        nor of others that went with it. Returns the files to be synced. Raises OSError."""
         files = [
             file
             for log_dir in self.live
@@ -156,7 +163,9 @@ class LogDirs:
             if file.may_name(key)
         ]
         for file in files:
-            file.forget(lambda key: key not in self.of)
+            file.forget({key, *self._gone})
+        if files:
+            self._gone.clear()
         return files
 
     def checkpoint(

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from brokerd.log import checkpoint_round, checkpoints
-from brokerd.log.checkpoint_file import SyncJob
+from brokerd.log.checkpoint_file import CheckpointFile, SyncJob
 from brokerd.log.checkpoint_job import CheckpointJob
 from brokerd.log.flush import FlushJob
 from brokerd.log.manager import LogManager
@@ -141,6 +141,32 @@ def test_logs_that_went_together_are_forgotten_together(
     manager.create("u", 0, UUID(int=9), CONFIG, NOW_MS)
     assert disk.of(SyncJob) == []
     assert checkpoints.read_offsets(tmp_path / checkpoints.LOG_START) == {KEY: 0, KEPT: 0}
+
+
+@pytest.mark.parametrize("count", [2, 2 * checkpoints.LOOKED_FOR_MAX])
+def test_of_the_others_what_was_said_stays(tmp_path: Path, count: int) -> None:
+    path = tmp_path / "file"
+    names = [f"{'t' * (1 + number % 3)} {number}" for number in range(count)]
+    checkpoints.write_entries(path, [f"{name} 17" for name in names])
+    file = CheckpointFile(str(path))
+    gone = {("t", number) for number in range(0, count, 3)}
+    assert all(map(file.may_name, gone))
+    file.forget(gone)
+    assert not any(map(file.may_name, gone))
+    assert file.may_name(("tt", 1))
+    assert file.read() == {
+        (name.split()[0], number): 0 if number % 3 == 0 else 17 for number, name in enumerate(names)
+    }
+
+
+def test_files_are_synced_once_for_many_logs(manager: LogManager, disk: Disk) -> None:
+    for topic in ("t", "u"):
+        log = manager.get(topic, 0)
+        assert log is not None
+        log.topic_id = UUID(int=8)
+        manager.create(topic, 0, UUID(int=9), CONFIG, NOW_MS)  # while the older one is there
+    assert len(disk.of(SyncJob)) == len(checkpoints.ALL)
+    disk.work_off()
 
 
 def test_it_is_durable_before_anything_of_the_new_log(manager: LogManager, disk: Disk) -> None:
