@@ -93,7 +93,8 @@ class IndexedData(SparselyIndexed):
         if self._time_index is None:
             try:
                 loaded = index_checks.load_times(self, patient=patient)
-                self._time_index = self._time_index or loaded  # the check may have made one
+                if self._time_index is None:  # the check may have made one
+                    self._time_index = loaded
             except CorruptIndexError as error:
                 self.mend(str(error), patient=patient)
         assert self._time_index is not None
@@ -122,7 +123,9 @@ class IndexedData(SparselyIndexed):
         """
         if not patient:
             raise ColdError(IndexSpot(self, self._index, reason))
-        known = self._index or OffsetIndex.salvage(self.path(names.INDEX), self.base_offset)
+        known = self._index
+        if known is None:
+            known = OffsetIndex.salvage(self.path(names.INDEX), self.base_offset)
         logger.warning("%s; the indexes are made anew from the data", reason)
         built = IndexBuild(self.directory, self.base_offset, self.index_interval_bytes)
         built.take(damage.sound_batches(self, known, 0))

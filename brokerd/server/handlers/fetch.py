@@ -52,6 +52,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 COLD_ROUNDS_MAX = 4
+FILES_MAX = 1_000
+"""So many partitions of one Fetch have records, or have them read from the disk: each holds a file
+open. The others are answered as where there is no room left."""
 PARTITION_BYTES = 256
 """About what one partition of a Fetch that waits takes of memory."""
 
@@ -177,9 +180,11 @@ class _Attempt:
                     self.unloaded.append(partition.log)
                     self.cold.append(partition.log.first_use())
                     continue
+                is_full = len(self._counts) + len(self.cold) - len(self.unloaded) >= FILES_MAX
                 reply = _read(
-                    partition, wanted, room, first=total == 0, committed=committed, patient=patient
-                )
+                    partition, wanted, 0 if is_full else room,
+                    first=total == 0 and not is_full, committed=committed, patient=patient,
+                )  # fmt: skip
             except ColdError as error:
                 self.cold.append(error.spot)
                 continue
@@ -187,10 +192,9 @@ class _Attempt:
                 self._refuse(broker, wanted, error.code)
                 continue
             if reply.records is not None:
-                size_bytes = reply.records.size_bytes
-                total += size_bytes
-                room -= size_bytes
-                self._counts.append((partition, size_bytes))
+                total += reply.records.size_bytes
+                room -= reply.records.size_bytes
+                self._counts.append((partition, reply.records.size_bytes))
             elif reply.diverging is not None:
                 self.failed = True
             self.replies.append(reply)
