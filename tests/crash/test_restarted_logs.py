@@ -192,3 +192,22 @@ def test_indexes_made_anew_after_a_kill_obey_the_settings_of_topic_and_cluster(
     assert found == {"fine": BATCHES - 1, "coarse": 0, "plain": (BATCHES - 1) // 2}
     with Wire(broker.port) as wire:
         assert latest(wire, "fine") == BATCHES
+
+
+def test_a_topic_made_anew_starts_where_it_began_and_not_where_its_namesake_did(
+    broker: Brokerd,
+) -> None:
+    with Wire(broker.port) as wire:
+        make(wire, "anew")
+        send(wire, "anew", 3)
+        assert deleted_to(wire, "anew") == 3
+        fields = {"topic_names": ["anew"], "timeout": 10_000}
+        (gone,) = wire.ask(ApiKey.DELETE_TOPICS, 5, fields).responses
+        assert gone.error_code == 0
+        make(wire, "anew")
+        send(wire, "anew", 2)
+    broker.kill()
+    broker.start()
+    with Wire(broker.port) as wire:
+        assert latest(wire, "anew") == 2
+        assert seen_by_fetch(wire, "anew") == 2
