@@ -1,6 +1,6 @@
-"""The processes that compact logs: started when there is a job, ended when there was none for a
-while. To start one takes 0.3 s of a processor, and holds the event loop for some milliseconds: not
-for each round of a log that is written to all the time.
+"""The processes that compact logs: started when there is a job, ended when some looks found none.
+To start one takes 0.3 s of a processor and holds the event loop for some milliseconds, which is not
+to be had for each round of a log that is written to all the time.
 
 They are started anew (never forked from the broker) and spoken to over pipes, a JSON object a line
 (see `brokerd.log.compaction.jobs`). What they say on standard error goes where the broker's goes.
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MODULE = "brokerd.log.compaction.worker"
-IDLE_S = 60.0
+RESTS_MAX = 4
+"""So many looks in a row find nothing to do before processes are ended."""
 _ROOT = str(Path(str(brokerd.__file__)).parents[1])
 
 
 class CleanerWorkers:
     """At most `limit` processes (log.cleaner.threads); those that work when it falls end their
-    jobs. One that has had none for `idle_s` seconds is ended."""
+    jobs."""
 
-    def __init__(self, limit: int, idle_s: float = IDLE_S) -> None:
+    def __init__(self, limit: int) -> None:
         self.limit = limit
-        self._idle_s = idle_s
-        self._ending: asyncio.TimerHandle | None = None
+        self._rests = 0
         self._idle: list[Process] = []
         self._processes: set[Process] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -55,17 +55,13 @@ class CleanerWorkers:
 
     def run(self, job: Job, listener: Listener) -> None:
         self._busy += 1
-        if self._ending is not None:
-            self._ending.cancel()
-            self._ending = None
+        self._rests = 0
         self._spawn_task(self._serve(job, listener))
 
     def rest(self) -> None:
-        if self._ending is None and self._idle:
-            self._ending = asyncio.get_running_loop().call_later(self._idle_s, self._end_idle)
-
-    def _end_idle(self) -> None:
-        self._ending = None
+        self._rests += 1
+        if self._rests < RESTS_MAX:
+            return
         for process in self._idle:
             assert process.stdin is not None
             process.stdin.close()
@@ -74,8 +70,6 @@ class CleanerWorkers:
 
     async def stop(self) -> None:
         """End all at once; what they had not finished is done anew some day."""
-        if self._ending is not None:
-            self._ending.cancel()
         for process in self._processes:
             if process.returncode is None:
                 process.kill()
