@@ -145,6 +145,8 @@ class Housekeeping:
             left -= 1
             if self._logs.get((log.topic, log.partition)) is log:
                 left -= self._retain(log, now_ms) * DELETION_WEIGHT
+            else:
+                del self._unread[log]
         return True
 
     def _retain(self, log: PartitionLog, now_ms: int) -> int:
@@ -156,7 +158,7 @@ class Housekeeping:
             deleted = log.apply_retention(now_ms, log.high_watermark, patient=is_patient)
         except ColdError as error:
             self._unread[log] += 1
-            self._context.read(error.spot, partial(self._read.append, log))
+            self._context.read(error.spot, lambda: self._read.append(log))
             return 0
         except KafkaError as error:
             self.storage_event(log, error)

@@ -249,6 +249,7 @@ def _take_checked(
         found_epoch(epoch, start_offset)
     end = checked.built.size_bytes
     if end < checked.file_bytes:
+        segment.file.cut(end)
         _cut(segment.file.fd(), end)
     segment.size_bytes = end
     return checked.file_bytes - end

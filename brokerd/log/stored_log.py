@@ -152,6 +152,8 @@ class StoredLog(LazyLog):
             return []
         if len(reasons) == len(self._segments) and not self.is_loaded:
             self.load(patient=patient)  # what is closed must end where it is said to end
+            known_end = min(high_watermark, self.log_end_offset)  # it may have cut what is counted
+            return self.apply_retention(now_ms, known_end, patient=patient)
         dropped = self._let_go(len(reasons), now_ms)
         deleted = [segment.base_offset for segment in dropped]
         size_bytes = sum(segment.size_bytes for segment in dropped)

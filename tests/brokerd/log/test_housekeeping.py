@@ -105,6 +105,36 @@ def test_a_damaged_time_index_is_read_by_others_before_its_segment_goes(
     manager.dirs.unlock()
 
 
+def test_of_damaged_logs_each_is_looked_at_again_when_it_is_read(tmp_path: Path) -> None:
+    config = LogConfig(retention_ms=1)
+    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
+    for topic in "abc":
+        log = manager.create(topic, 0, TOPIC_ID, config, NOW_MS)
+        log.append([batch()], 0, NOW_MS)
+        log.roll(NOW_MS)
+    manager.shutdown()
+    for topic in "abc":
+        (tmp_path / f"{topic}-0" / f"{0:020d}.timeindex").write_bytes(b"half")
+    lacking: list[tuple[Spot, Callable[[], object]]] = []
+    manager = LogManager(
+        LogDirs([str(tmp_path)], 1), defaults=config, read=lambda *read: lacking.append(read)
+    )
+    manager.load(NOW_MS)
+    for log in manager.all():
+        log.high_watermark = 1
+    now_ms = NOW_MS + INITIAL_DELAY_MS
+    assert not manager.duties.tick_retention(now_ms)
+    manager.delete("c", 0, now_ms)
+    for spot, done in lacking:
+        spot.warm()
+        spot.release()
+        done()
+        assert not manager.duties.tick_retention(now_ms)
+    assert [log.segment_count for log in manager.all()] == [1, 1]
+    assert not manager.duties._unread
+    manager.dirs.unlock()
+
+
 def test_checkpoints_are_gathered_in_slices_and_written_when_they_say_something_new(
     manager: LogManager, disk: Disk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

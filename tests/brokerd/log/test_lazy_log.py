@@ -254,3 +254,32 @@ def test_retention_of_all_of_a_log_sees_first_where_it_ends(tmp_path: Path) -> N
     (result,) = log.append([batch()], 3, NOW_MS)
     assert result.base_offset == log_end - 1
 
+
+def test_retention_goes_by_what_the_first_use_left(tmp_path: Path) -> None:
+    log_end = filled(tmp_path)
+    path = last(tmp_path, ".log")
+    start = int(path.stem) + 5
+    path.write_bytes(b"no batch" + path.read_bytes()[8:-1])
+    log = open_log(
+        tmp_path, LogConfig(retention_ms=1), recovery_point=log_end, log_start_offset=start
+    )
+    assert log.apply_retention(NOW_MS + 100_000, log_end) == []
+    assert (log.segment_count, log.log_start_offset, log.log_end_offset) == (1, start, start)
+
+
+def test_indexes_made_of_what_recovery_cut_meanwhile_are_not_taken(tmp_path: Path) -> None:
+    log_end = filled(tmp_path)
+    with_short_index(tmp_path)
+    path = last(tmp_path, ".log")
+    data_bytes = bytearray(path.read_bytes())
+    data_bytes[len(data_bytes) // 2] ^= 1
+    path.write_bytes(data_bytes[:-1])
+    log = open_log(tmp_path, CONFIG, recovery_point=log_end)
+    with pytest.raises(ColdError) as raised:
+        log.load(patient=False)
+    warm(raised.value.spot)
+    log.load()
+    known = last(tmp_path, ".index").read_bytes()
+    raised.value.spot.release()
+    assert log.log_end_offset < log_end
+    assert last(tmp_path, ".index").read_bytes() == known
