@@ -10,6 +10,7 @@ import struct
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from brokerd.limits import INT64_MAX
 from brokerd.log.damage import sound_batches
 from brokerd.log.scan import CHUNK_BYTES
 from brokerd.protocol.records import HEADER_BYTES, LENGTH_OVERHEAD_BYTES, MAGIC
@@ -74,7 +75,9 @@ def read_page(segment: "Segment", position: int) -> HeaderPage:
     if not lasts:
         return NO_PAGE._replace(end=position)
     page = HeaderPage(_unpack_prefix(chunk, 0)[0], position + at, lasts, positions)
-    return page if is_rising and _is_plausible(segment, page) else _with_care(segment, page)
+    if not (is_rising and _is_plausible(segment, page)):
+        page = _with_care(segment, page)
+    return _without_doubtful(segment, page)
 
 
 def _is_plausible(segment: "Segment", page: HeaderPage) -> bool:
@@ -86,6 +89,15 @@ def _is_plausible(segment: "Segment", page: HeaderPage) -> bool:
         and page.lasts[-1] <= (segment.highest_offset if known is None else known)
         and index.knows_only(page.positions, page.end)
     )
+
+
+def _without_doubtful(segment: "Segment", page: HeaderPage) -> HeaderPage:
+    """A page whose first batch may claim lower offsets than it has, and so those of batches before
+    it, is for what lies behind that one."""
+    lasts = page.lasts
+    if not lasts or not segment.index.doubts(page.positions[0], page.base, lasts[0]):
+        return page
+    return page._replace(base=lasts[1] if len(lasts) > 1 else INT64_MAX)
 
 
 def _with_care(segment: "Segment", page: HeaderPage) -> HeaderPage:

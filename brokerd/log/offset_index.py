@@ -138,6 +138,15 @@ class OffsetIndex:
         found = bisect_left(self._positions, position_bytes)
         return self._base_offset + self._offsets[found] if found < len(self._offsets) else None
 
+    def doubts(self, position_bytes: int, base_offset: int, last_offset: int) -> bool:
+        """Whether the entries speak against a batch with these offsets at a position. (Those of
+        Kafka also where it indexed several batches together.)"""
+        found = bisect_left(self._positions, position_bytes)
+        if found and base_offset <= self._base_offset + self._offsets[found - 1]:
+            return True
+        is_known = found < len(self._positions) and self._positions[found] == position_bytes
+        return is_known and last_offset != self._base_offset + self._offsets[found]
+
     def knows_only(self, positions: Sequence[int], end: int) -> bool:
         """Whether the entries from the first of these (rising) positions up to `end` all point to
         one of them."""

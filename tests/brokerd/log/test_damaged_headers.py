@@ -207,6 +207,19 @@ def test_damage_in_the_active_segment_costs_no_other_whoever_reads_there_before_
     manager.shutdown()
 
 
+def test_who_reads_behind_a_damaged_batch_does_not_hide_what_lies_before_it(tmp_path: Path) -> None:
+    """It claims to begin where others do: the headers that were read last say nothing of those."""
+    large = replace(CONFIG, segment_bytes=BATCHES * SIZE)
+    fill(tmp_path, large)
+    damage_in(tmp_path, 33, flip(7, 6))  # offset 66 becomes 2
+    manager = open_in(tmp_path)
+    log = the_log(manager, large)
+    for number in range(33):
+        assert found_at(log, 67) == [68, 69]
+        assert found_at(log, 2 * number) == [2 * number, 2 * number + 1]
+    manager.shutdown()
+
+
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_sparse_index_leads_back_to_intact_batches(tmp_path: Path, damage: Damage) -> None:
     """What lies between the damage and the next entry may be lost, and nothing else."""
