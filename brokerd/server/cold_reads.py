@@ -147,6 +147,8 @@ def _lacking(log: PartitionLog) -> Spot | None:
             return error.spot
         except KafkaError as error:
             logger.info("the first use of a log failed: %s", error.message)
+        except Exception:  # no memory, say: who then uses it is told, and nobody else's is lost
+            logger.exception("%s could not be used", log.directory)
     return None
 
 

@@ -13,6 +13,7 @@ from brokerd.clock import ManualClock
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import recovery
 from brokerd.log.append import AppendResult
+from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.batch_work import Work
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.record_walk import Rules
@@ -248,3 +249,17 @@ async def test_what_is_for_a_damaged_log_waits_in_order_until_a_thread_has_read_
     assert results == [(1, None), (2, None), (3, None)]
     assert bench.partition.high_watermark == 4
 
+
+async def test_a_first_use_that_fails_as_nobody_expects_is_told_and_holds_up_nobody(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise MemoryError
+
+    bench.partition.log.is_loaded = False
+    with monkeypatch.context() as patched:
+        patched.setattr(PartitionLog, "load", fail)
+        client: Any = bench.client
+        first = bench.queues.add(client, bench.partition, [batch()], {}, is_cold=True)
+        assert await bench.results(first) == [(-1, ErrorCode.UNKNOWN_SERVER_ERROR)]
+    assert await bench.results(bench.add(None)) == [(0, None)]
