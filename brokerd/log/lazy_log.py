@@ -161,7 +161,9 @@ class LazyLog:
     def _recover(self, recover: Callable[[], recovery.LoadedLog]) -> None:
         self._close_epochs()
         self._epochs = self._producers = None
+        durable_offset = self.recovery_point
         self._take(recover())
+        recovery.tell_of_loss(self.directory, durable_offset, self.log_end_offset)
         self.truncations += 1
         self.reconfigure(self.config)
         self._context.on_cut()

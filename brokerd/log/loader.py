@@ -12,7 +12,7 @@ from typing import Final
 from brokerd.log import checkpoints, crash_points, names
 from brokerd.log.context import LogContext
 from brokerd.log.log_config import LogConfig
-from brokerd.log.recovery import LoadedLog, recover
+from brokerd.log.recovery import LoadedLog, recover, tell_of_loss
 from brokerd.log.removal import remove
 from brokerd.log.scan import walk_headers
 from brokerd.log.segment import Segment
@@ -50,6 +50,7 @@ def load(
         if not clean or recovery_point is None or recovery_point <= log_start_offset:
             return LoadedLog(segments, log_start_offset, log_start_offset, log_start_offset)
     last = segments[-1]
+    durable = recovery_point or 0
     if clean and recovery_point is not None and not last.size_bytes:
         recovery_point = last.base_offset  # whatever the checkpoint says: there is nothing behind
     if clean and recovery_point is not None and log_start_offset > recovery_point:
@@ -60,10 +61,13 @@ def load(
         log_start_offset = 0
     log_start_offset = max(log_start_offset, segments[0].base_offset)
     if clean and recovery_point is not None and recovery_point >= last.base_offset:
-        return LoadedLog(segments, log_start_offset, recovery_point, recovery_point)
-    if clean:  # all is on the disk, whatever the checkpoint knows: only its end is not known
-        recovery_point = last.base_offset
-    return recover(context, segments, log_start_offset, recovery_point or 0, now_ms)
+        loaded = LoadedLog(segments, log_start_offset, recovery_point, recovery_point)
+    else:
+        if clean:  # all is on the disk, whatever the checkpoint knows: only its end is not known
+            recovery_point = last.base_offset
+        loaded = recover(context, segments, log_start_offset, recovery_point or 0, now_ms)
+    tell_of_loss(directory, durable, loaded.log_end_offset)
+    return loaded
 
 
 def _segments_of(

@@ -65,6 +65,15 @@ class LoadedLog:
     truncated_bytes: int | None = None
 
 
+def tell_of_loss(directory: str, durable_offset: int, log_end_offset: int) -> None:
+    """Warn where a log ends before an offset up to which it was on the disk once."""
+    if log_end_offset < durable_offset:
+        logger.warning(
+            "%s ends at offset %d and was on the disk up to offset %d: what lay between has gone "
+            "from its files", directory, log_end_offset, durable_offset,
+        )  # fmt: skip
+
+
 def recover(
     context: LogContext,
     segments: list[Segment],

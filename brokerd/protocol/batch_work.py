@@ -8,7 +8,7 @@ the interpreter to others meanwhile.
 from typing import NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.compression import compress, decompress
+from brokerd.protocol.compression import compress, decompress, require_readable
 from brokerd.protocol.record_walk import TOLD_MAX, RefusedRecords, Rules, walk_records
 from brokerd.protocol.records import (
     CODEC_MASK,
@@ -44,7 +44,9 @@ def perform(batch: Batch, work: Work, max_bytes: int | None = None) -> Batch:
     header = read_header(batch)
     if header.is_log_append_time and work.is_append_time:
         raise _refused_time(header)
-    data = decompress(header.codec, memoryview(batch)[HEADER_BYTES:], max_bytes)
+    packed = memoryview(batch)[HEADER_BYTES:]
+    require_readable(header.codec, packed)
+    data = decompress(header.codec, packed, max_bytes)
     largest_ms = walk_records(header, data, work.rules)
     attributes = header.attributes & ~(LOG_APPEND_TIME | DELETE_HORIZON)
     if header.codec != work.codec:

@@ -49,6 +49,7 @@ _XERIAL_HEADER = _XERIAL_MAGIC + struct.pack(">ii", 1, 1)
 _XERIAL_CHUNK_BYTES = 32 << 10
 _INT32 = struct.Struct(">i")
 _UINT32 = struct.Struct("<I")
+_LZ4_MAGIC, _LZ4_INDEPENDENT = b"\x04\x22\x4d\x18", 0x20
 _GZIP_FACTOR_MAX = 1032
 _OUTPUT_BYTES_MIN = 16 << 10
 _PANIC = "PanicException"
@@ -103,6 +104,17 @@ def decompress(codec: int, data: memoryview, max_bytes: int | None = None) -> me
         if type(error).__name__ != _PANIC:
             raise
         raise _damaged(codec, "its decoder gave up on it") from error
+
+
+def require_readable(codec: int, data: memoryview) -> None:
+    """Raises KafkaError(INVALID_RECORD) for what Kafka's clients could not decompress."""
+    is_frame = codec == Codec.LZ4 and bytes(data[: len(_LZ4_MAGIC)]) == _LZ4_MAGIC
+    if is_frame and len(data) > len(_LZ4_MAGIC) and not data[len(_LZ4_MAGIC)] & _LZ4_INDEPENDENT:
+        raise KafkaError(
+            ErrorCode.INVALID_RECORD,
+            "the blocks of the lz4 data depend on each other, which Kafka's Java clients cannot "
+            "read: the producer must make them independent",
+        )
 
 
 def decompressed_max(size_bytes: int) -> int:
@@ -167,6 +179,7 @@ def _growing(
             if size >= max_bytes:
                 raise _too_large(codec, max_bytes)
             size = min(4 * size, max_bytes)
+            del out
 
     return run
 

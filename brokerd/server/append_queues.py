@@ -279,7 +279,7 @@ def _done(batch: bytearray, work: Work | None) -> Batch | KafkaError:
     try:
         return perform(batch, work)
     except KafkaError as error:
-        return error
+        return error.alone()  # its frames hold what had been decompressed
     except BaseException as error:  # a codec that panics raises no Exception
         logger.error("a batch could not be looked at", exc_info=error)
         return KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "unexpected error in the broker")

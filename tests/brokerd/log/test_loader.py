@@ -44,6 +44,34 @@ def test_after_a_clean_stop_no_data_is_read_until_first_use(tmp_path: Path) -> N
     assert [record.offset for record in records(log)] == list(range(40))
 
 
+@pytest.mark.parametrize("clean", [True, False])
+@pytest.mark.parametrize("is_emptied", [True, False])
+def test_of_a_log_that_lost_its_last_segment_it_is_said_how_far_it_reached(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, clean: bool, is_emptied: bool
+) -> None:
+    filled(tmp_path).close()
+    last = data_files(tmp_path)[-1]
+    if is_emptied:
+        os.truncate(last, 0)
+    else:
+        last.unlink()
+    log = open_log(tmp_path, SMALL, recovery_point=40, clean=clean)
+    log.load()
+    end = log.log_end_offset
+    assert end == int(last.stem) < 40
+    assert f"ends at offset {end} and was on the disk up to offset 40" in caplog.text
+
+
+def test_a_log_that_lost_nothing_says_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for clean in (True, False):
+        log = reopen(filled(tmp_path / str(clean)), clean=clean)
+        log.load()
+        assert log.log_end_offset == 40
+    assert caplog.text == ""
+
+
 def test_a_clean_stop_loses_nothing(tmp_path: Path) -> None:
     log = reopen(filled(tmp_path))
     assert log.append([batch()], 4, NOW_MS)[0].base_offset == 40

@@ -1,5 +1,6 @@
 """What is done to a batch before it is appended."""
 
+import cramjam
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -9,6 +10,7 @@ from brokerd.protocol.record_walk import TOLD_MAX, RefusedRecords, Rules
 from brokerd.protocol.records import (
     DELETE_HORIZON,
     HEADER,
+    HEADER_BYTES,
     LOG_APPEND_TIME,
     TRANSACTIONAL,
     BatchHeader,
@@ -122,4 +124,13 @@ def test_a_bomb_is_refused_before_it_goes_off(codec: Codec) -> None:
     batch = encode_batch([Record(0, 1, None, bytes(65 << 20))], codec=codec)
     with pytest.raises(TooManyBytes) as caught:
         perform(batch, work(Codec.NONE, max_message_bytes=1 << 30))
+    assert caught.value.code is ErrorCode.INVALID_RECORD
+
+
+def test_what_kafkas_clients_could_not_decompress_is_refused() -> None:
+    records = encode_batch(RECORDS)[HEADER_BYTES:]
+    linked = bytes(cramjam.lz4.compress(records))  # its blocks depend on each other
+    batch = bytearray(encode_batch(RECORDS, codec=Codec.LZ4)[:HEADER_BYTES]) + linked
+    with pytest.raises(KafkaError, match="depend on each other") as caught:
+        perform(batch, work(Codec.LZ4))
     assert caught.value.code is ErrorCode.INVALID_RECORD

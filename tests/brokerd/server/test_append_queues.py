@@ -1,8 +1,10 @@
 """Batches at work in threads: order, bounds, and what becomes of those that come back too late."""
 
 import asyncio
+import gc
 import os
 import threading
+import tracemalloc
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,12 +19,13 @@ from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.batch_work import Work
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.record_walk import Rules
+from brokerd.protocol.records import Record, encode_batch
 from brokerd.replication.partition import Partition
 from brokerd.server import append_queues
 from brokerd.server.append_queues import AppendQueues, Outcome
 from brokerd.server.cold_reads import ColdReads
 from brokerd.server.net.receive_buffers import ReceiveBuffers
-from tests.brokerd.log.support import batch, headers, open_log, records
+from tests.brokerd.log.support import NOW_MS, batch, headers, open_log, records
 from tests.brokerd.replication.support import replica, state
 
 GZIP = Work(Codec.GZIP, 9, Rules(), False, 1 << 20)
@@ -116,6 +119,20 @@ async def test_a_batch_that_is_refused_does_not_take_others_with_it(bench: Bench
     assert await bench.results(outcomes) == [
         (0, None), (-1, ErrorCode.MESSAGE_TOO_LARGE), (1, None),
     ]  # fmt: skip
+
+
+async def test_a_bomb_that_was_refused_leaves_nothing_in_memory(bench: Bench) -> None:
+    bomb = encode_batch([Record(0, NOW_MS, None, bytes(65 << 20))], codec=Codec.ZSTD)
+    tracemalloc.start()
+    gc.disable()  # what goes only when it comes round adds up meanwhile
+    try:
+        outcomes = bench.add(GZIP, bytearray(bomb))
+        before_bytes = tracemalloc.get_traced_memory()[0]
+        assert await bench.results(outcomes) == [(-1, ErrorCode.INVALID_RECORD)]
+        assert tracemalloc.get_traced_memory()[0] - before_bytes < 1 << 20
+    finally:
+        gc.enable()
+        tracemalloc.stop()
 
 
 async def test_a_batch_is_copied_since_its_buffer_is_used_again(bench: Bench) -> None:
