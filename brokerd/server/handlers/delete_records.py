@@ -7,6 +7,8 @@ would have to be waited for.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from brokerd.cluster.names import INTERNAL_TOPICS
@@ -15,6 +17,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
 
 if TYPE_CHECKING:
+    from brokerd.log.partition_log import PartitionLog
     from brokerd.server.broker import Broker
 
 NO_LOW_WATERMARK = -1
@@ -27,6 +30,7 @@ async def delete_records(broker: Broker, context: RequestContext, request: Any) 
         for topic in request.topics
         for asked in topic.partitions
     }
+    await broker.cold_reads.load(list(_logs(broker, wanted)))
     outcomes = dict(
         zip(
             wanted,
@@ -42,12 +46,17 @@ async def delete_records(broker: Broker, context: RequestContext, request: Any) 
     return {"topics": [{"name": name, "partitions": rows} for name, rows in by_topic.items()]}
 
 
+def _logs(broker: Broker, keys: Iterable[tuple[str, int]]) -> Iterator[PartitionLog]:
+    for key in keys:
+        with suppress(KafkaError):  # said for each
+            yield broker.leader_of(*key).log
+
+
 async def _delete(broker: Broker, topic: str, index: int, offset: int) -> Fields:
     try:
         if topic in INTERNAL_TOPICS:
             message = f"Cannot delete records of internal topic {topic}."
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
-        await broker.cold_reads.load([broker.leader_of(topic, index).log])
         low_watermark = broker.leader_of(topic, index).delete_records(offset)
         await broker.log_starts.save(topic, index)
     except KafkaError as error:

@@ -1,14 +1,22 @@
 """DeleteRecords over the wire: what is deleted is out of sight at once, and stays so."""
 
+import asyncio
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from brokerd.errors import ErrorCode
+from brokerd.log.log_config import LogConfig
+from brokerd.log.manager import LogManager
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
+from brokerd.server.cold_reads import AT_ONCE_MAX, ColdReads
+from brokerd.server.handlers.delete_records import delete_records
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
 from tests.support.brokerd import Brokerd, BrokerdCluster
 from tests.support.waiting import wait_until
 from tests.support.wire import Wire
@@ -160,3 +168,39 @@ def test_a_broker_that_does_not_lead_the_partition_says_so(brokers: BrokerdClust
             wire.ask(ApiKey.CREATE_TOPICS, 5, {"topics": [made], "timeout": 10_000})
         assert delete(other, "led-by-one", 0) == (-1, ErrorCode.NOT_LEADER_OR_FOLLOWER)
         assert delete(one, "led-by-one", 0) == (0, ErrorCode.NONE)
+
+
+async def test_of_many_damaged_logs_few_hold_their_files_for_threads(tmp_path: Path) -> None:
+    logs = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
+    for index in range(3 * AT_ONCE_MAX):
+        logs.create("t", index, TOPIC_ID, LogConfig(), NOW_MS).append([batch()], 0, NOW_MS)
+    logs.shutdown()
+    for path in tmp_path.glob("t-*/*.index"):
+        path.write_bytes(b"half")
+    logs = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
+    cold_reads = ColdReads()
+    pinned = [0]
+
+    def leader_of(topic: str, index: int) -> SimpleNamespace:
+        log = logs.get(topic, index)
+        assert log is not None
+        return SimpleNamespace(log=log, delete_records=lambda _: 0)
+
+    async def save(*_: object) -> None:
+        pass
+
+    broker: Any = SimpleNamespace(
+        cold_reads=cold_reads, leader_of=leader_of, log_starts=SimpleNamespace(save=save)
+    )
+    asked = [SimpleNamespace(partition_index=log.partition, offset=0) for log in logs.all()]
+    request = SimpleNamespace(topics=[SimpleNamespace(name="t", partitions=asked)])
+    context: Any = None
+    serving = asyncio.ensure_future(delete_records(broker, context, request))
+    while not serving.done():
+        pinned.append(sum(each.file.pins for log in logs.all() for each in log._segments))
+        await asyncio.sleep(0.001)
+    (answered,) = serving.result()["topics"]
+    assert {each["error_code"] for each in answered["partitions"]} == {0}
+    assert 0 < max(pinned) <= AT_ONCE_MAX
+    await cold_reads.stop()
+    logs.shutdown()
