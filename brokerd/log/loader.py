@@ -48,6 +48,7 @@ def load(
     if not segments:
         segments = [Segment.create(context.files, directory, log_start_offset, now_ms)]
         if not clean or recovery_point is None or recovery_point <= log_start_offset:
+            tell_of_loss(directory, recovery_point or 0, log_start_offset)
             return LoadedLog(segments, log_start_offset, log_start_offset, log_start_offset)
     last = segments[-1]
     durable = recovery_point or 0

@@ -62,6 +62,19 @@ def test_of_a_log_that_lost_its_last_segment_it_is_said_how_far_it_reached(
     assert f"ends at offset {end} and was on the disk up to offset 40" in caplog.text
 
 
+@pytest.mark.parametrize("clean", [True, False])
+def test_of_a_log_that_lost_all_its_segments_it_is_said_how_far_it_reached(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, clean: bool
+) -> None:
+    filled(tmp_path).close()
+    for path in data_files(tmp_path):
+        path.unlink()
+    log = open_log(tmp_path, SMALL, recovery_point=40, clean=clean)
+    log.load()
+    assert log.log_end_offset == 0
+    assert "ends at offset 0 and was on the disk up to offset 40" in caplog.text
+
+
 def test_a_log_that_lost_nothing_says_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
