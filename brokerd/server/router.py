@@ -45,8 +45,9 @@ logger = logging.getLogger(__name__)
 FRAME_HEAD = Struct(">ihh")
 TLS_HELLO = 0x160301
 """How the first record of a TLS client begins, taken for a frame's size."""
-OTHERS_MAX = 512
-"""So many requests other than Produce are served of one receive before others have their turn."""
+OTHERS_MAX, OTHERS_MIN = 512, 8
+"""So many requests other than Produce are served in a turn of the event loop, shared between the
+connections that have any, each of which has a few served: else they would hold it for seconds."""
 TOGETHER_BYTES_MAX = 1 << 14
 """Produces of a receive up to this size are appended with those of other clients."""
 TASK_BYTES = 1 << 16
@@ -116,7 +117,7 @@ class Router:
         produces = self._round
         position = start
         others_bytes = served = others = 0
-        others_max = OTHERS_MAX
+        others_max = max(OTHERS_MAX // self.turn.waiting, OTHERS_MIN)
         while end - position >= SMALLEST_FRAME_BYTES and not connection.closed:
             size, api_key, version = unpack(buffer, position)
             frame_end = position + 4 + size

@@ -67,7 +67,7 @@ class Connection(Sender):
         self._head = b""
         self._kept = False  # what is in _head is looked at before more is received
         self._frame: LoanedFrame | None = None
-        self._receive_bytes = router.receive_bytes_max
+        self._receive_bytes = min(SMALL_FRAME_BYTES, router.receive_bytes_max)
         self._reading = False
         self._holds = 0
         self._awaits = self._planned = False
@@ -120,6 +120,7 @@ class Connection(Sender):
             return
         if self._kept:
             self._planned = True
+            self._router.turn.kept += 1
             self._loop.call_soon(self._serve_kept)
         else:
             self._reading = True
@@ -128,6 +129,7 @@ class Connection(Sender):
 
     def _serve_kept(self) -> None:
         self._planned = False
+        self._router.turn.kept -= 1
         if not (self._writing or self._holds or self.closed):
             if self._kept and self.output.held_bytes <= HELD_BYTES_MAX:
                 self._on_readable()

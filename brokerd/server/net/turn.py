@@ -31,7 +31,7 @@ class Appends(Protocol):
 class Turn:
     """The connections that were served in the turn under way and have something to wait for."""
 
-    __slots__ = ("_answered", "_appends", "_connections", "_loop", "_since", "_times")
+    __slots__ = ("_answered", "_appends", "_connections", "_loop", "_since", "_times", "kept")
 
     def __init__(self, loop: LoopTimes, times: RequestTimes, appends: Appends) -> None:
         self._loop = loop
@@ -40,6 +40,7 @@ class Turn:
         self._connections: list[Connection] = []
         self._answered = 0  # so many of them, from the first, only wait to be sent to
         self._since: tuple[Connection, float] | None = None
+        self.kept = 0  # so many connections have requests that are served in the next turn
 
     def begin(self) -> None:
         """One of the connections that are ready in this turn is served now."""
@@ -49,6 +50,11 @@ class Turn:
     def has_others(self) -> bool:
         """Whether more connections are ready, that are served after this one."""
         return self._loop.waking > 0
+
+    @property
+    def waiting(self) -> int:
+        """How many connections have something to be served, with the one that is being served."""
+        return max(self._loop.waking, 0) + self.kept + 1
 
     def wait(self, connection: Connection, start_s: float) -> None:
         """A receive that began at `start_s` brought Produces that are appended with others'."""

@@ -160,6 +160,31 @@ async def test_what_is_sent_behind_a_request_that_waits_takes_no_memory_from_oth
     assert bench.network.buffers.loaned_bytes == 0
 
 
+@pytest.mark.parametrize(("kept", "served"), [(0, 512), (3, 128), (63, 8), (10_000, 8)])
+async def test_the_more_clients_have_sent_the_less_of_each_is_served_in_a_turn(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, kept: int, served: int
+) -> None:
+    count = 600
+    parts: list[int] = []
+    serve = bench.router.frames
+
+    def frames(*args: Any, **named: Any) -> int:
+        before = bench.router.metrics.requests
+        position = serve(*args, **named)
+        parts.append(bench.router.metrics.requests - before)
+        return position
+
+    monkeypatch.setattr(bench.router, "frames", frames)
+    bench.router.turn.kept = kept  # clients that have more than was served in the last turn
+    reader, writer = await bench.connect()
+    writer.write(HEARTBEAT * count)
+    for _ in range(count):
+        assert await answer(reader)
+    assert sum(parts) == count
+    assert max(parts) == served
+    assert bench.router.turn.kept == kept
+
+
 async def test_behind_produces_that_are_not_safe_yet_no_other_large_request_is_received(
     bench: Bench,
 ) -> None:
