@@ -284,11 +284,11 @@ class Connection(Sender):
         frames_before = self._router.metrics.requests
         position = self._router.frames(self, buffer, buffers.shared_view, start, end)
         frames = self._router.metrics.requests - frames_before
-        if frames >= FRAMES_PER_RECEIVE:
-            per_frame = (position - start) // frames
-            self._receive_bytes = max(SMALL_FRAME_BYTES, FRAMES_PER_RECEIVE * per_frame)
-        else:
-            self._receive_bytes = self._router.receive_bytes_max
+        most = self._router.receive_bytes_max
+        if frames:
+            some = FRAMES_PER_RECEIVE * (position - start) // frames
+            most = min(most, max(SMALL_FRAME_BYTES, some))
+        self._receive_bytes = most
         if position < end and not self.closed:
             self._keep_rest(buffer, position, end)
 
