@@ -11,7 +11,7 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Container, Sequence
+from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Sequence
 from typing import TypeVar
 from uuid import uuid4
 
@@ -34,6 +34,7 @@ from brokerd.cluster.topic_plans import (
 from brokerd.cluster.zookeeper import DISCONNECTED, MultiError, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.replication.state import NO_LEADER
+from brokerd.turns import in_turns
 
 logger = logging.getLogger(__name__)
 
@@ -151,11 +152,24 @@ class TopicAdmin:
     async def _not_ready(self, sizes: dict[str, int], timeout_s: float) -> list[str]:
         """The topics whose partitions did not all get a leader in time."""
 
-        def missing() -> list[str]:
-            return [name for name, size in sizes.items() if not self._has_leaders(name, size)]
+        return await self._all_done(
+            sizes, lambda name: self._has_leaders(name, sizes[name]), timeout_s
+        )
 
-        await self._progress.until(lambda: not missing(), timeout_s)
-        return missing()
+    async def _all_done(
+        self, names: Iterable[str], is_done: Callable[[str], bool], timeout_s: float
+    ) -> list[str]:
+        """Waits for all of them; those that are not done in time. What was done once is not looked
+        at again: there is progress for each of thousands."""
+        left = list(names)
+
+        def are_done() -> bool:
+            while left and is_done(left[-1]):
+                left.pop()
+            return not left
+
+        await self._progress.until(are_done, timeout_s)
+        return [name for name in left if not is_done(name)]
 
     def _has_leaders(self, name: str, size: int) -> bool:
         info = self._image.topics.get(name)
@@ -226,27 +240,54 @@ class TopicAdmin:
     # -- delete --------------------------------------------------------------------------------
 
     async def delete(self, names: Sequence[str], timeout_ms: int) -> dict[str, KafkaError | None]:
-        unique = list(dict.fromkeys(names))
-        results = dict(zip(unique, await _side_by_side(self._mark, unique), strict=True))
-        marked = [name for name, error in results.items() if error is None]
+        unique = dict.fromkeys(names)
+        try:
+            present = await self._deletable(unique)
+        except (KafkaError, *DISCONNECTED) as error:
+            return dict.fromkeys(unique, _as_kafka_error(error))
+        results: dict[str, KafkaError | None] = {}
 
-        def remaining() -> list[str]:
+        def refuse(name: str) -> None:
+            results[name] = _unknown(name)
+
+        await in_turns(unique, refuse)
+        results |= zip(present, await _side_by_side(self._mark, present), strict=True)
+        marked = [name for name in present if results[name] is None]
+
+        def is_deleted(name: str) -> bool:
             service = self._service()
-            return marked if service is None else [n for n in marked if not service.is_deleted(n)]
+            return service is not None and service.is_deleted(name)
 
-        await self._progress.until(lambda: not remaining(), timeout_ms / 1000)
-        for name in remaining():
+        for name in await self._all_done(marked, is_deleted, timeout_ms / 1000):
             results[name] = _timed_out(f"Topic '{name}' is marked, its deletion goes on.")
         return results
 
-    async def _mark(self, name: str) -> None:
-        service = self._controller()
+    async def _deletable(self, names: Collection[str]) -> list[str]:
+        """Those of them that exist. What this broker has not heard of may be new: of a few such
+        names each is looked up, of many one read tells all. Raises KafkaError."""
+        self._controller()
         if not self._settings.delete_topics:
             raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED, "delete.topic.enable is false.")
-        if name not in self._image.topics and (
-            not is_topic_name(name) or await self._zookeeper.exists(paths.topic(name)) is None
-        ):
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' is unknown.")
+        present: set[str] = set()
+        unheard: list[str] = []
+
+        def sort(name: str) -> None:
+            if name in self._image.topics:
+                present.add(name)
+            elif is_topic_name(name):
+                unheard.append(name)
+
+        await in_turns(names, sort)
+        if len(unheard) > CONCURRENT_MAX:
+            present.update(await self._zookeeper.children(paths.TOPICS))
+        else:
+            reads = (self._zookeeper.exists(paths.topic(name)) for name in unheard)
+            found = zip(unheard, await asyncio.gather(*reads), strict=True)
+            present.update(name for name, stat in found if stat is not None)
+        return [name for name in names if name in present]
+
+    async def _mark(self, name: str) -> None:
+        service = self._controller()
         try:
             await service.fenced([Create(paths.delete_topic(name))])
         except MultiError as error:
@@ -277,8 +318,7 @@ class TopicAdmin:
     async def _grow_one(self, growth: NewPartitions, validate_only: bool) -> None:
         service = self._controller()
         if growth.topic not in self._image.topics:
-            message = f"Topic '{growth.topic}' is unknown."
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+            raise _unknown(growth.topic)
         node, version = await self._read_topic(growth.topic)
         brokers = {broker_id: info.rack for broker_id, info in self._image.brokers.items()}
         grown = plan_growth(growth, node, brokers)
@@ -297,8 +337,12 @@ class TopicAdmin:
     async def _read_topic(self, name: str) -> tuple[TopicNode, int]:
         node = await self._zookeeper.get(paths.topic(name))
         if node is None:
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' is unknown.")
+            raise _unknown(name)
         return decode_topic(name, node[0]), node[1].version
+
+
+def _unknown(name: str) -> KafkaError:
+    return KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' is unknown.")
 
 
 def _timed_out(message: str) -> KafkaError:

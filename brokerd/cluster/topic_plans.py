@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from brokerd.cluster.codecs import TopicNode
-from brokerd.cluster.names import check_collision, check_topic_name
+from brokerd.cluster.names import check_collision, check_topic_name, collision_key
 from brokerd.cluster.placement import Assignment, check_assignment, place
 from brokerd.cluster.requests import (
     DEFAULT,
@@ -59,7 +59,7 @@ def plan_creation(
 ) -> TopicPlan:
     """`existing` is from `names.collision_keys`, `brokers` maps live brokers to racks."""
     check_topic_name(topic.name)
-    if topic.name in existing.values():
+    if existing.get(collision_key(topic.name)) == topic.name:
         raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{topic.name}' already exists.")
     check_collision(topic.name, existing)
     check_topic_config(topic.config)

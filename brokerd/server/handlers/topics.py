@@ -9,8 +9,10 @@ from uuid import UUID
 from brokerd.cluster.requests import CreatedTopic, NewPartitions, NewTopic
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import encode_item
 from brokerd.server.context import ColdHandler, Fields, RequestContext
 from brokerd.server.handlers.config_entries import topic_entries
+from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,28 +20,31 @@ if TYPE_CHECKING:
     from brokerd.server.broker import Broker
 
 NO_ID = UUID(int=0)
+CONFIGS_FROM = 5
+"""The version of CreateTopics from which on a topic's settings are told."""
 
 
 async def create_topics(broker: Broker, context: RequestContext, request: Any) -> Fields:
     """Topics by count or by assignment."""
-    refused: dict[str, KafkaError] = {}
+    results: dict[str, CreatedTopic | KafkaError] = {}
     wanted = []
-    for topic in request.topics:
+
+    def take(topic: Any) -> None:
         try:
             wanted.append(_new_topic(topic))
         except KafkaError as error:
-            refused[topic.name] = error
-    results: dict[str, CreatedTopic | KafkaError] = dict(refused)
+            results[topic.name] = error
+
+    await in_turns(request.topics, take)
     results |= await broker.cluster.create_topics(
         wanted,
         timeout_ms=_ms(request.timeout),
         validate_only=getattr(request, "validate_only", False),
     )
+    answers = _Creations(broker, context.api_version, has_ids=not request.validate_only)
     names = dict.fromkeys(topic.name for topic in request.topics)
-    answers = [_creation(broker, name, results[name]) for name in names]
-    if request.validate_only:  # a topic that is not made has no id
-        answers = [answer | {"topic_id": NO_ID} for answer in answers]
-    return {"topics": answers}
+    await in_turns(names, lambda name: answers.add(name, results[name]))
+    return {"topics": answers.rows}
 
 
 def _new_topic(topic: Any) -> NewTopic:
@@ -60,57 +65,89 @@ def _new_topic(topic: Any) -> NewTopic:
     )
 
 
-def _creation(broker: Broker, name: str, result: CreatedTopic | KafkaError) -> Fields:
-    if isinstance(result, KafkaError):
-        return {
-            "name": name,
-            "topic_id": NO_ID,
-            "error_code": int(result.code),
-            "error_message": result.message,
-            "num_partitions": -1,
-            "replication_factor": -1,
-            "configs": [],
-        }
+class _Creations:
+    """The answers to a CreateTopics, encoded one by one. Most of the topics of a long request have
+    the same config, which is told as some thirty settings: those are encoded once."""
+
+    def __init__(self, broker: Broker, version: int, *, has_ids: bool) -> None:
+        self._settings = broker.settings.now
+        self._version = version
+        self._has_ids = has_ids  # a topic that is only validated has none
+        self._configs: dict[frozenset[tuple[str, str]], list[bytes]] = {}
+        self.rows: list[bytes] = []
+
+    def add(self, name: str, result: CreatedTopic | KafkaError) -> None:
+        if isinstance(result, KafkaError):
+            row = _creation_refused(name, result)
+        else:
+            row = {
+                "name": name,
+                "topic_id": result.topic_id if self._has_ids else NO_ID,
+                "error_code": 0,
+                "error_message": None,
+                "num_partitions": result.partitions,
+                "replication_factor": result.replication_factor,
+                "configs": self._told(result.config) if self._version >= CONFIGS_FROM else [],
+            }
+        self.rows.append(encode_item(ApiKey.CREATE_TOPICS, self._version, ("topics",), row))
+
+    def _told(self, config: dict[str, str]) -> list[bytes]:
+        key = frozenset(config.items())
+        if key not in self._configs:
+            path = ("topics", "configs")
+            self._configs[key] = [
+                encode_item(ApiKey.CREATE_TOPICS, self._version, path, _setting(entry))
+                for entry in topic_entries(config, self._settings, None)
+            ]
+        return self._configs[key]
+
+
+def _creation_refused(name: str, error: KafkaError) -> Fields:
     return {
         "name": name,
-        "topic_id": result.topic_id,
-        "error_code": 0,
-        "error_message": None,
-        "num_partitions": result.partitions,
-        "replication_factor": result.replication_factor,
-        "configs": [
-            {
-                "name": entry["name"],
-                "value": entry["value"],
-                "read_only": entry["read_only"],
-                "config_source": entry["config_source"],
-                "is_sensitive": entry["is_sensitive"],
-            }
-            for entry in topic_entries(result.config, broker.settings.now, None)
-        ],
+        "topic_id": NO_ID,
+        "error_code": int(error.code),
+        "error_message": error.message,
+        "num_partitions": -1,
+        "replication_factor": -1,
+        "configs": [],
     }
+
+
+def _setting(entry: Fields) -> Fields:
+    told = ("name", "value", "read_only", "config_source", "is_sensitive")
+    return {field: entry[field] for field in told}
 
 
 async def delete_topics(broker: Broker, context: RequestContext, request: Any) -> Fields:
     """Topics by name, or (from version 6 on) by id."""
-    responses: list[Fields] = []
+    responses: list[bytes] = []
     ids: dict[str, UUID | None] = {}
-    for name, topic_id in _named(request):
+    image = broker.cluster.image
+
+    def add(name: str | None, topic_id: UUID | None, error: KafkaError | None) -> None:
+        row = _deletion(name, topic_id, error)
+        item = encode_item(ApiKey.DELETE_TOPICS, context.api_version, ("responses",), row)
+        responses.append(item)
+
+    def take(asked: tuple[str | None, UUID | None]) -> None:
+        name, topic_id = asked
         known = name
         if name is None and topic_id not in (None, NO_ID):
-            known = broker.cluster.image.topic_ids.get(topic_id)
+            known = image.topic_ids.get(topic_id)
             if known is None:
-                error = KafkaError(ErrorCode.UNKNOWN_TOPIC_ID, "No topic has this id.")
-                responses.append(_deletion(None, topic_id, error))
-                continue
+                add(None, topic_id, KafkaError(ErrorCode.UNKNOWN_TOPIC_ID, "No topic has this id."))
+                return
         if known is None or (name is not None and topic_id not in (None, NO_ID)):
-            error = KafkaError(ErrorCode.INVALID_REQUEST, "Give each topic's name or its id.")
-            responses.append(_deletion(name, topic_id, error))
-            continue
-        info = broker.cluster.image.topics.get(known)
+            message = "Give each topic's name or its id."
+            add(name, topic_id, KafkaError(ErrorCode.INVALID_REQUEST, message))
+            return
+        info = image.topics.get(known)
         ids[known] = info.topic_id if info else None
+
+    await in_turns(_named(request), take)
     results = await broker.cluster.delete_topics(list(ids), timeout_ms=_ms(request.timeout))
-    responses += [_deletion(name, ids[name], error) for name, error in results.items()]
+    await in_turns(results, lambda name: add(name, ids[name], results[name]))
     return {"responses": responses}
 
 

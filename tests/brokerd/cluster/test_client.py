@@ -3,12 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
 import pytest
 
-from brokerd.cluster.codecs import topic_id_text
+from brokerd.cluster.codecs import TopicNode, encode_topic, topic_id_text
 from brokerd.cluster.config_admin import sanitized, unsanitized
 from brokerd.cluster.requests import CreatedTopic, NewPartitions, NewTopic
+from brokerd.cluster.zookeeper import ZooKeeper as ZooKeeperClient
 from brokerd.errors import ErrorCode, KafkaError
 from tests.brokerd.cluster.members import Member, Members
 from tests.support.zookeeper import ZooKeeper
@@ -142,6 +145,31 @@ async def test_a_deleted_topic_is_stopped_everywhere_and_then_gone(members: Memb
     again = (await _create(members.controller(), NewTopic(name="t")))["t"]
     assert isinstance(again, CreatedTopic)
     assert again.topic_id != first_id
+
+
+async def test_many_names_that_no_topic_has_are_looked_up_together(
+    members: Members, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (only,) = await members.start(1)
+    await _create(only, NewTopic(name="t"))
+    node = TopicNode(topic_id=uuid4(), replicas={0: (1,)})
+    members.kazoo.create("/brokers/topics/unheard-of", encode_topic(node))
+    reads: list[str] = []
+    exists = ZooKeeperClient.exists
+
+    async def counted(self: ZooKeeperClient, path: str, *watch: Any) -> Any:
+        reads.append(path)
+        return await exists(self, path, *watch)
+
+    monkeypatch.setattr(ZooKeeperClient, "exists", counted)
+    unknown = [f"unknown-{number}" for number in range(1_000)]
+    asked = [*unknown, "unheard-of", "a/b", "t"]
+    results = await only.client.delete_topics(asked, timeout_ms=10_000)
+    assert list(results) == asked
+    assert [name for name in asked if results[name] is None] == ["unheard-of", "t"]
+    refused = {_code(error) for error in results.values() if error}
+    assert refused == {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+    assert not [path for path in reads if "unknown" in path]
 
 
 async def test_a_deletion_waits_for_the_broker_that_is_away(members: Members) -> None:

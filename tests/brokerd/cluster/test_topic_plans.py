@@ -113,3 +113,24 @@ def test_the_offsets_topic_makes_itself_compacted_and_wide() -> None:
     assert topic.partitions == 50
     assert topic.config["cleanup.policy"] == "compact"
     assert automatic_topic("other", SETTINGS) == NewTopic(name="other")
+
+
+def test_a_name_is_looked_up_among_those_that_exist_and_not_searched_for() -> None:
+    class Existing(dict[str, str]):
+        def values(self) -> Any:
+            raise AssertionError("a walk over all topics for each of thousands of new ones")
+
+        __iter__ = items = values
+
+    existing = Existing(collision_keys(["there", "a.b"]))
+    place: dict[str, Any] = {"topic_id": ID, "brokers": BROKERS, "settings": SETTINGS,
+                             "start_index": 0, "shift": 0}  # fmt: skip
+    assert plan_creation(NewTopic(name="t"), existing=existing, **place).name == "t"
+    for name, code in (
+        ("there", ErrorCode.TOPIC_ALREADY_EXISTS),
+        ("a.b", ErrorCode.TOPIC_ALREADY_EXISTS),
+        ("a_b", ErrorCode.INVALID_TOPIC_EXCEPTION),
+    ):
+        with pytest.raises(KafkaError) as refused:
+            plan_creation(NewTopic(name=name), existing=existing, **place)
+        assert refused.value.code is code

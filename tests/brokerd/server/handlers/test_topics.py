@@ -1,12 +1,22 @@
 """CreateTopics, DeleteTopics and CreatePartitions over the wire, on the controller and beside
 it."""
 
+import asyncio
 import uuid
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
+from brokerd.cluster.requests import CreatedTopic
+from brokerd.config import parse
+from brokerd.config_dynamic import BrokerSettings
 from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import decode_response, encode_response
+from brokerd.server.handlers import topics
 from tests.support.brokerd import BrokerdCluster
 
 
@@ -159,3 +169,59 @@ def test_a_topic_grows_and_never_shrinks(admin, ask) -> None:
     request["topics"] = [{"name": name, "count": 6, "assignments": ()}]
     (answer,) = ask(ApiKey.CREATE_PARTITIONS, 3, request, broker=_controller(admin)).results
     assert answer.error_code == ErrorCode.INVALID_REPLICATION_ASSIGNMENT
+
+
+class _Administration:
+    """A cluster where every topic can be made, without a wait."""
+
+    async def create_topics(self, wanted: Any, **_: Any) -> dict[str, CreatedTopic]:
+        return {
+            each.name: CreatedTopic(
+                name=each.name,
+                topic_id=uuid.UUID(int=1),
+                partitions=1,
+                replication_factor=1,
+                config=each.config,
+            )
+            for each in wanted
+        }
+
+
+async def test_a_long_creation_is_answered_in_turns_and_settings_are_told_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[dict[str, str]] = []
+    entries = topics.topic_entries
+
+    def counted(config: dict[str, str], *rest: Any) -> Any:
+        asked.append(config)
+        return entries(config, *rest)
+
+    monkeypatch.setattr(topics, "topic_entries", counted)
+    names = [f"t-{number}" for number in range(3_000)]
+    small = SimpleNamespace(name="retention.ms", value="5000")
+    wanted = [SimpleNamespace(**_topic(n, configs=[small] if n == "t-7" else [])) for n in names]
+    request = SimpleNamespace(topics=wanted, timeout=timedelta(0), validate_only=False)
+    static = parse("broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n")
+    settings = SimpleNamespace(now=BrokerSettings(static=static))
+    broker: Any = SimpleNamespace(cluster=_Administration(), settings=settings)
+    context: Any = SimpleNamespace(api_version=7)
+    order: list[str] = []
+
+    async def create() -> Any:
+        answer = await topics.create_topics(broker, context, request)
+        order.append("the long one")
+        return answer
+
+    async def another() -> None:
+        await asyncio.sleep(0)
+        order.append("another")
+
+    fields, _ = await asyncio.gather(create(), another())
+    assert order == ["another", "the long one"]
+    assert asked == [{}, {"retention.ms": "5000"}]
+    body = encode_response(ApiKey.CREATE_TOPICS, 7, fields)
+    told = decode_response(ApiKey.CREATE_TOPICS, 7, bytes(5) + body).topics
+    assert [each.name for each in told] == names
+    of = {each.name: {config.name: config.value for config in each.configs} for each in told}
+    assert (of["t-6"]["retention.ms"], of["t-7"]["retention.ms"]) == ("604800000", "5000")
