@@ -2,7 +2,9 @@
 
 A consumer sees up to the high watermark, one that reads committed records only up to the last
 stable offset. The first partition with records answers with a whole batch even if that is larger
-than allowed; the others only with what the total still has room for.
+than allowed; the others only with what the total still has room for. What is refused is told at
+once, but for partitions that the cluster does not know: others are waited for all the same, and
+only where there are no others is it told at once (KafkaApis.handleFetchRequest).
 
 What would have to come from the disk is first brought into memory by a thread (`_ColdFetch`), so
 that a consumer of old records holds up nobody but itself.
@@ -33,7 +35,7 @@ from brokerd.protocol.fetch_response import (
     encode_fetch_response,
 )
 from brokerd.protocol.framing import RequestHeader
-from brokerd.replication.state import NO_LEADER
+from brokerd.server.handlers.fetch_leaders import with_leaders
 from brokerd.server.handlers.fetch_memo import memo_of
 from brokerd.server.refusals import count_refusal
 
@@ -55,6 +57,7 @@ COLD_ROUNDS_MAX = 4
 FILES_MAX = 1_000
 """So many partitions of one Fetch have records, or have them read from the disk: each holds a file
 open. The others are answered as where there is no room left."""
+UNKNOWN = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
 PARTITION_BYTES = 256
 """About what one partition of a Fetch that waits takes of memory."""
 
@@ -86,7 +89,7 @@ def serve_fetch(
     else:
         attempt.release()
         late = _LateFetch(broker, connection, header, request, fetch)
-        late.park(attempt.partitions, request.max_wait_ms / 1000)
+        late.park(attempt, request.max_wait_ms / 1000)
 
 
 def _answer(
@@ -99,44 +102,25 @@ def _answer(
     except KafkaError as error:
         attempt.release()
         return encode_fetch_response(version, correlation_id, error.code, [])
-    attempt.count()
+    attempt.count(broker)
     endpoints: list[Endpoint] = []
     if attempt.failed and version >= LEADERS_FROM:
-        replies = [_with_leader(broker, reply) for reply in replies]
-        endpoints = _endpoints(broker, connection.listener, replies)
+        replies, endpoints = with_leaders(broker.cluster.image, connection.listener, replies)
     return encode_fetch_response(version, correlation_id, 0, replies, session_id, endpoints)
-
-
-def _with_leader(broker: Broker, reply: FetchReply) -> FetchReply:
-    """A refusal that a client can act on with the leader that is known here (KIP-951)."""
-    if reply.error not in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH):
-        return reply
-    image = broker.cluster.image
-    topic = image.topic_ids.get(UUID(bytes=reply.topic_id))
-    state = image.partition(topic, reply.partition) if topic is not None else None
-    if state is None or state.leader == NO_LEADER:
-        return reply
-    return reply._replace(leader=(state.leader, state.leader_epoch))
-
-
-def _endpoints(broker: Broker, listener: str, replies: list[FetchReply]) -> list[Endpoint]:
-    image = broker.cluster.image
-    found = []
-    for leader in dict.fromkeys(reply.leader[0] for reply in replies if reply.leader):
-        endpoint = image.endpoint(leader, listener)
-        if endpoint is not None:
-            found.append(Endpoint(leader, *endpoint, image.brokers[leader].rack))
-    return found
 
 
 class _Attempt:
     """One try at a request: the replies, and whether they are worth sending before time is up.
 
     Unless it is patient, it does not wait for the disk: `cold` is then what must be read before the
-    next try, and `unloaded` are the logs that are used for the first time.
+    next try, and `unloaded` are the logs that are used for the first time. `unknown` are the
+    replies of what the cluster does not know, which are the last ones; where the tries before have
+    them, they are given, and what has become unknown since is a failure like any other.
     """
 
-    __slots__ = ("_counts", "cold", "failed", "is_enough", "partitions", "replies", "unloaded")
+    __slots__ = (
+        "_counts", "cold", "failed", "is_enough", "partitions", "replies", "unknown", "unloaded",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -145,6 +129,7 @@ class _Attempt:
         wanted_partitions: list[FetchPartition],
         *,
         patient: bool = True,
+        unknown: list[FetchReply] | None = None,
     ) -> None:
         self.cold: list[Spot] = []
         self.unloaded: list[PartitionLog] = []
@@ -152,13 +137,16 @@ class _Attempt:
         self._counts: list[tuple[Partition, int]] = []
         self.partitions: list[Partition] = []
         self.failed = False
+        self.unknown = unknown
         try:
-            total = self._read_all(broker, request, wanted_partitions, patient)
+            total = self._read_all(broker, request, wanted_partitions, patient, unknown is None)
         except BaseException:
             self.release()
             for spot in self.cold:
                 spot.release()
             raise
+        if self.unknown:
+            self.replies += self.unknown
         self.is_enough = self.failed or total >= request.min_bytes
 
     def _read_all(
@@ -167,11 +155,13 @@ class _Attempt:
         request: FetchRequest,
         wanted_partitions: list[FetchPartition],
         patient: bool,
+        is_first: bool,
     ) -> int:
         """The bytes of all replies."""
         committed = request.isolation_level == READ_COMMITTED
         room = min(request.max_bytes, broker.config.fetch_max_bytes)
         total = 0
+        may_be_full = len(wanted_partitions) > FILES_MAX
         for wanted in wanted_partitions:
             try:
                 partition = led_partition(broker, wanted)
@@ -180,7 +170,7 @@ class _Attempt:
                     self.unloaded.append(partition.log)
                     self.cold.append(partition.log.first_use())
                     continue
-                is_full = len(self._counts) + len(self.cold) - len(self.unloaded) >= FILES_MAX
+                is_full = may_be_full and self._files() >= FILES_MAX
                 reply = _read(
                     partition, wanted, 0 if is_full else room,
                     first=total == 0 and not is_full, committed=committed, patient=patient,
@@ -189,7 +179,7 @@ class _Attempt:
                 self.cold.append(error.spot)
                 continue
             except KafkaError as error:
-                self._refuse(broker, wanted, error.code)
+                self._refuse(wanted, error.code, is_first)
                 continue
             if reply.records is not None:
                 total += reply.records.size_bytes
@@ -200,19 +190,29 @@ class _Attempt:
             self.replies.append(reply)
         return total
 
-    def _refuse(self, broker: Broker, wanted: FetchPartition, error: ErrorCode) -> None:
-        self.failed = True
-        count_refusal(broker, ApiKey.FETCH, wanted.topic, wanted.partition, error)
-        self.replies.append(
-            FetchReply(wanted.topic, wanted.partition, int(error), topic_id=wanted.topic_id)
-        )
+    def _files(self) -> int:
+        """Of so many partitions a file is open or will be read."""
+        return len(self._counts) + len(self.cold) - len(self.unloaded)
 
-    def count(self) -> None:
-        """The replies are sent; they count as read."""
+    def _refuse(self, wanted: FetchPartition, error: ErrorCode, is_first: bool) -> None:
+        reply = FetchReply(wanted.topic, wanted.partition, int(error), topic_id=wanted.topic_id)
+        if is_first and error in UNKNOWN:
+            self.unknown = self.unknown or []
+            self.unknown.append(reply._replace(aborted=()))  # not null, as Kafka has it
+            return
+        self.failed = True
+        self.replies.append(reply)
+
+    def count(self, broker: Broker) -> None:
+        """The replies are sent; they count as read or as refused."""
         for partition in self.partitions:
             partition.fetches += 1
         for partition, size_bytes in self._counts:
             partition.bytes_out += size_bytes
+        if self.failed or self.unknown:
+            for reply in self.replies:
+                if reply.error:
+                    count_refusal(broker, ApiKey.FETCH, reply.topic, reply.partition, reply.error)
 
     def release(self) -> None:
         """Gives the file ranges back unsent."""
@@ -295,7 +295,9 @@ def _diverging(partition: Partition, wanted: FetchPartition) -> tuple[int, int] 
 class _LateFetch:
     """A Fetch that is answered later; its place among the replies is kept."""
 
-    __slots__ = ("_fetch", "_header", "_slot", "broker", "connection", "request")
+    __slots__ = (
+        "_fetch", "_header", "_slot", "_unknown", "_wanted", "broker", "connection", "request",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -310,15 +312,19 @@ class _LateFetch:
         self.request = request
         self._header = header
         self._fetch = fetch
+        self._wanted = fetch.partitions
+        self._unknown: list[FetchReply] | None = None
         held_bytes = PARTITION_BYTES * len(fetch.partitions)
         self._slot: Slot = connection.output.reserve(held_bytes)
 
-    def park(
-        self, partitions: list[Partition], timeout_s: float, since: Since | None = None
-    ) -> None:
-        """Wait for min_bytes or until the time is up."""
+    def park(self, attempt: _Attempt, timeout_s: float, since: Since | None = None) -> None:
+        """Wait for min_bytes or until the time is up; what is unknown is not looked at again."""
+        self._unknown = attempt.unknown or []
+        if attempt.unknown:
+            unknown = {(each.topic, each.topic_id, each.partition) for each in attempt.unknown}
+            self._wanted = [each for each in self._wanted if each.key not in unknown]
         self.broker.parked.park(
-            self.connection, partitions, timeout_s, self._check,
+            self.connection, attempt.partitions, timeout_s, self._check,
             lambda: self.send(self.attempt()), ApiKey.FETCH, since,
         )  # fmt: skip
 
@@ -331,7 +337,9 @@ class _LateFetch:
         return True
 
     def attempt(self, *, patient: bool = True) -> _Attempt:
-        return _Attempt(self.broker, self.request, self._fetch.partitions, patient=patient)
+        return _Attempt(
+            self.broker, self.request, self._wanted, patient=patient, unknown=self._unknown
+        )
 
     def send(self, attempt: _Attempt) -> None:
         self.connection.deliver(
@@ -383,4 +391,4 @@ class _ColdFetch:
             late.broker.times.answered(late.connection, self._since)
         else:
             attempt.release()
-            late.park(attempt.partitions, left_s, self._since)
+            late.park(attempt, left_s, self._since)

@@ -1,4 +1,4 @@
-"""One try at a Fetch: how many files it holds."""
+"""One try at a Fetch: how many files it holds, and what of it is worth an answer at once."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import segment_list
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.fetch_request import FetchPartition
@@ -27,8 +28,14 @@ class Bench:
             partition.apply(state(1, 1, replicas=(1,), isr=(1,)), NOW_MS)
         self.broker: Any = SimpleNamespace(
             config=SimpleNamespace(fetch_max_bytes=1 << 20),
-            leader_of=lambda topic, index, epoch: self.partitions[index],
+            leader_of=self._leader_of,
         )
+        self.unknown: set[int] = set()
+
+    def _leader_of(self, topic: str, index: int, epoch: int) -> Partition:
+        if index in self.unknown:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is none")
+        return self.partitions[index]
 
     @staticmethod
     def _log(directory: Path) -> PartitionLog:
@@ -39,10 +46,10 @@ class Bench:
         log.load()
         return log
 
-    def attempt(self, *, patient: bool = True) -> Any:
-        wanted = [FetchPartition("t", number, 0, 1 << 20) for number in range(COUNT)]
+    def attempt(self, *, offset: int = 0, **more: Any) -> Any:
+        wanted = [FetchPartition("t", number, offset, 1 << 20) for number in range(COUNT)]
         request: Any = SimpleNamespace(isolation_level=0, max_bytes=1 << 20, min_bytes=1)
-        return fetch._Attempt(self.broker, request, wanted, patient=patient)
+        return fetch._Attempt(self.broker, request, wanted, **more)
 
     @property
     def pins(self) -> int:
@@ -73,3 +80,22 @@ def test_nor_are_more_read_from_the_disk(bench: Bench, monkeypatch: pytest.Monke
     assert (len(attempt.cold), len(attempt.replies), bench.pins) == (2, 3, 2)
     for spot in attempt.cold:
         spot.release()
+
+
+def test_what_is_unknown_is_told_last_and_is_not_worth_an_answer_at_once(bench: Bench) -> None:
+    bench.unknown = {0, 2}
+    attempt = bench.attempt(offset=1)
+    assert [reply.partition for reply in attempt.replies] == [1, 3, 4, 0, 2]
+    assert [reply.aborted for reply in attempt.replies] == [None] * 3 + [()] * 2
+    assert not attempt.is_enough
+
+
+def test_what_has_become_unknown_since_is_worth_an_answer(bench: Bench) -> None:
+    bench.unknown = {0}
+    known = bench.attempt(offset=1).unknown
+    bench.unknown = {3}
+    attempt = bench.attempt(offset=1, unknown=known)
+    assert attempt.is_enough
+    assert [reply.error for reply in attempt.replies if reply.partition == 3] == [
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    ]

@@ -1,0 +1,36 @@
+"""Where else to fetch: the leader that is known here, told with the refusal (KIP-951)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from brokerd.errors import ErrorCode
+from brokerd.protocol.fetch_response import Endpoint, FetchReply
+from brokerd.replication.state import NO_LEADER
+
+if TYPE_CHECKING:
+    from brokerd.cluster.image import MetadataImage
+
+
+def with_leaders(
+    image: MetadataImage, listener: str, replies: list[FetchReply]
+) -> tuple[list[FetchReply], list[Endpoint]]:
+    """The replies with the leaders that a client can ask instead, and where those are."""
+    replies = [_with_leader(image, reply) for reply in replies]
+    found = []
+    for leader in dict.fromkeys(reply.leader[0] for reply in replies if reply.leader):
+        endpoint = image.endpoint(leader, listener)
+        if endpoint is not None:
+            found.append(Endpoint(leader, *endpoint, image.brokers[leader].rack))
+    return replies, found
+
+
+def _with_leader(image: MetadataImage, reply: FetchReply) -> FetchReply:
+    if reply.error not in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH):
+        return reply
+    topic = image.topic_ids.get(UUID(bytes=reply.topic_id))
+    state = image.partition(topic, reply.partition) if topic is not None else None
+    if state is None or state.leader == NO_LEADER:
+        return reply
+    return reply._replace(leader=(state.leader, state.leader_epoch))
