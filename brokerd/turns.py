@@ -34,6 +34,19 @@ async def in_turns(items: Iterable[Item], work: Callable[[Item], object]) -> Non
             ends_s = now_s() + TURN_S
 
 
+async def in_turns_awaited(
+    items: Iterable[Item], work: Callable[[Item], Awaitable[object]]
+) -> None:
+    """As `in_turns` with work that may have to wait, and often does not."""
+    now_s = asyncio.get_running_loop().time
+    ends_s = now_s() + TURN_S
+    for item in items:
+        await work(item)
+        if now_s() > ends_s:
+            await asyncio.sleep(0)
+            ends_s = now_s() + TURN_S
+
+
 def at_once_or_in_turns(
     items: Sequence[Item], work: Callable[[Item], object], result: Result
 ) -> Result | Awaitable[Result]:

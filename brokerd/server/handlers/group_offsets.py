@@ -1,20 +1,26 @@
 """Committed offsets: OffsetCommit, OffsetFetch, OffsetDelete."""
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable, Iterator
 from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.groups.messages import CommitRequest, OffsetsReply, OffsetToCommit, TopicPartition
 from brokerd.groups.records import OffsetValue
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import encode_item
 from brokerd.server.broker import Broker
 from brokerd.server.context import ColdHandler, Fields, RequestContext, milliseconds
+from brokerd.turns import AT_ONCE_MAX, at_once_or_in_turns, in_turns
 
 COMMIT_INSTANCE_FROM = 7
 COMMIT_LEADER_EPOCH_FROM = 6
 COMMIT_RETENTION_UP_TO = 4
 FETCH_TOP_ERROR_FROM = 2
 FETCH_MANY_FROM = 8
+
+_Found = tuple[list[bytes], dict[TopicPartition, OffsetValue | None], ErrorCode]
+"""Where a group's topics go, its offsets, and what is told of each."""
+_Place = tuple[list[bytes], int, OffsetValue | None, ErrorCode]
 
 
 async def offset_commit(broker: Broker, context: RequestContext, request: Any) -> Fields:
@@ -94,38 +100,90 @@ def _by_topic(topics: Iterable[Any], errors: dict[TopicPartition, ErrorCode]) ->
     ]
 
 
-def offset_fetch(broker: Broker, context: RequestContext, request: Any) -> Fields:
+def offset_fetch(
+    broker: Broker, context: RequestContext, request: Any
+) -> Fields | Awaitable[Fields]:
     """Offsets that no transaction can still change, so `require_stable` always holds."""
-    if context.api_version >= FETCH_MANY_FROM:
-        groups = [
-            {"group_id": each.group_id, **_fetch(broker, each.group_id, each.topics, False)}
-            for each in request.groups
-        ]
-        return {"groups": groups}
-    errors_inside = context.api_version < FETCH_TOP_ERROR_FROM
-    return _fetch(broker, request.group_id, request.topics, errors_inside)
+    is_batched = context.api_version >= FETCH_MANY_FROM
+    answer = _OffsetsAnswer(broker, context.api_version)
+    found = at_once_or_in_turns(request.groups if is_batched else [request], answer.find, None)
+    if found is not None or answer.size > AT_ONCE_MAX:
+        return answer.made_in_turns(found)
+    for place in answer.places():
+        answer.tell_partition(place)
+    for each in answer.topics:
+        answer.tell_topic(each)
+    return answer.fields()
 
 
-def _fetch(broker: Broker, group_id: str, topics: Any, errors_inside: bool) -> Fields:
-    wanted = None
-    if topics is not None:
-        wanted = [(t.name, int(index)) for t in topics for index in t.partition_indexes]
-    error = ErrorCode.NONE
-    offsets: dict[TopicPartition, OffsetValue | None] = {}
-    try:
-        offsets = broker.groups.shard(group_id, may_be_empty=True).core.offsets(group_id, wanted)
-    except KafkaError as refusal:
-        error = refusal.code
-        if errors_inside:
-            offsets = dict.fromkeys(wanted or (), None)
-    by_topic: dict[str, list[Fields]] = {}
-    inside = error if errors_inside else ErrorCode.NONE
-    for (topic, index), value in offsets.items():
-        by_topic.setdefault(topic, []).append(_fetched(index, value, inside))
-    return {
-        "error_code": error,
-        "topics": [{"name": name, "partitions": found} for name, found in by_topic.items()],
-    }
+class _OffsetsAnswer:
+    """An OffsetFetch's answer in the making: what is found, then partitions, then topics."""
+
+    def __init__(self, broker: Broker, version: int) -> None:
+        self._broker = broker
+        self._version = version
+        self._is_batched = version >= FETCH_MANY_FROM
+        self._path = ("groups", "topics") if self._is_batched else ("topics",)
+        self._groups: list[Fields] = []
+        self.topics: list[tuple[list[bytes], str, list[bytes]]] = []
+        """Where each topic's row goes, its name, and its partitions' rows."""
+        self.size = 0
+        """How many partitions are told."""
+        self._found: list[_Found] = []
+
+    def find(self, asked: Any) -> None:
+        """`asked` is a group with its topics; without topics, all that it committed."""
+        errors_inside = self._version < FETCH_TOP_ERROR_FROM
+        group_id, wanted = asked.group_id, None
+        if asked.topics is not None:
+            wanted = [(t.name, int(index)) for t in asked.topics for index in t.partition_indexes]
+        error = ErrorCode.NONE
+        offsets: dict[TopicPartition, OffsetValue | None] = {}
+        try:
+            shard = self._broker.groups.shard(group_id, may_be_empty=True)
+            offsets = shard.core.offsets(group_id, wanted)
+        except KafkaError as refusal:
+            error = refusal.code
+            if errors_inside:
+                offsets = dict.fromkeys(wanted or (), None)
+        inside = error if errors_inside else ErrorCode.NONE
+        told: list[bytes] = []
+        self.size += len(offsets)
+        self._found.append((told, offsets, inside))
+        group: Fields = {"group_id": group_id} if self._is_batched else {}
+        self._groups.append({**group, "error_code": error, "topics": told})
+
+    async def made_in_turns(self, found: Awaitable[None] | None) -> Fields:
+        if found is not None:
+            await found
+        await in_turns(self.places(), self.tell_partition)
+        await in_turns(self.topics, self.tell_topic)
+        return self.fields()
+
+    def places(self) -> Iterator[_Place]:
+        """Where each partition's row goes, and what is told; fills `topics` meanwhile."""
+        for told, offsets, error in self._found:
+            topics: dict[str, list[bytes]] = {}
+            for (topic, index), value in offsets.items():
+                rows = topics.get(topic)
+                if rows is None:
+                    rows = topics[topic] = []
+                    self.topics.append((told, topic, rows))
+                yield rows, index, value, error
+
+    def tell_partition(self, place: tuple[list[bytes], int, OffsetValue | None, ErrorCode]) -> None:
+        rows, index, value, error = place
+        path = (*self._path, "partitions")
+        row = _fetched(index, value, error)
+        rows.append(encode_item(ApiKey.OFFSET_FETCH, self._version, path, row))
+
+    def tell_topic(self, place: tuple[list[bytes], str, list[bytes]]) -> None:
+        topics, name, rows = place
+        row = {"name": name, "partitions": rows}
+        topics.append(encode_item(ApiKey.OFFSET_FETCH, self._version, self._path, row))
+
+    def fields(self) -> Fields:
+        return {"groups": self._groups} if self._is_batched else self._groups[0]
 
 
 def _fetched(index: int, value: OffsetValue | None, error: ErrorCode) -> Fields:

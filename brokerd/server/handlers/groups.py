@@ -6,6 +6,7 @@ What is refused before a coordinator is found (loading, not here, a bad name) is
 same shape as the coordinator's own errors.
 """
 
+from collections.abc import Awaitable
 from typing import Any
 from uuid import uuid4
 
@@ -24,10 +25,12 @@ from brokerd.groups.messages import (
 from brokerd.groups.transitions import GroupState
 from brokerd.protocol.acl_operations import GROUP_OPERATIONS, NOT_ASKED
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import encode_item
 from brokerd.server.broker import Broker
 from brokerd.server.context import ColdHandler, Fields, RequestContext, milliseconds
 from brokerd.server.groups.service import NAME_BYTES_MAX
 from brokerd.server.handlers.producers import NO_TRANSACTIONS
+from brokerd.turns import at_once_or_in_turns, in_turns_awaited
 
 KEY_IS_GROUP = 0
 KEY_IS_TRANSACTION = 1
@@ -48,13 +51,20 @@ READABLE_ID_CHARACTERS_MAX = 255
 
 async def find_coordinator(broker: Broker, context: RequestContext, request: Any) -> Fields:
     if context.api_version >= 4:
-        keys = [
-            {"key": key, **await _find(broker, context, request.key_type, key)}
-            for key in dict.fromkeys(request.coordinator_keys)
-        ]
-        return {"coordinators": keys}
+        rows: list[bytes] = []
+
+        async def find(key: str) -> None:
+            row = {"key": key, **await _find(broker, context, request.key_type, key)}
+            rows.append(_item(context, "coordinators", row))
+
+        await in_turns_awaited(dict.fromkeys(request.coordinator_keys), find)
+        return {"coordinators": rows}
     key_type = request.key_type if context.api_version >= 1 else KEY_IS_GROUP
     return await _find(broker, context, key_type, request.key)
+
+
+def _item(context: RequestContext, array: str, row: Fields) -> bytes:
+    return encode_item(context.api_key, context.api_version, (array,), row)
 
 
 async def _find(broker: Broker, context: RequestContext, key_type: int, key: str) -> Fields:
@@ -228,10 +238,17 @@ def list_groups(broker: Broker, context: RequestContext, request: Any) -> Fields
     return {"error_code": error, "groups": groups}
 
 
-def describe_groups(broker: Broker, _context: RequestContext, request: Any) -> Fields:
+def describe_groups(
+    broker: Broker, context: RequestContext, request: Any
+) -> Fields | Awaitable[Fields]:
     is_asked = bool(getattr(request, "include_authorized_operations", False))
     allowed = GROUP_OPERATIONS if is_asked else NOT_ASKED
-    return {"groups": [_described(broker, group_id, allowed) for group_id in request.groups]}
+    rows: list[bytes] = []
+
+    def describe(group_id: str) -> None:
+        rows.append(_item(context, "groups", _described(broker, group_id, allowed)))
+
+    return at_once_or_in_turns(request.groups, describe, {"groups": rows})
 
 
 def _described(broker: Broker, group_id: str, allowed: int) -> Fields:
@@ -261,12 +278,15 @@ def _described(broker: Broker, group_id: str, allowed: int) -> Fields:
     }
 
 
-async def delete_groups(broker: Broker, _context: RequestContext, request: Any) -> Fields:
-    results = [
-        {"group_id": group_id, "error_code": await _delete(broker, group_id)}
-        for group_id in dict.fromkeys(request.groups_names)
-    ]
-    return {"results": results}
+async def delete_groups(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    rows: list[bytes] = []
+
+    async def delete(group_id: str) -> None:
+        row = {"group_id": group_id, "error_code": await _delete(broker, group_id)}
+        rows.append(_item(context, "results", row))
+
+    await in_turns_awaited(dict.fromkeys(request.groups_names), delete)
+    return {"results": rows}
 
 
 async def _delete(broker: Broker, group_id: str) -> ErrorCode:

@@ -1,5 +1,7 @@
 """Requests of group clients, through the protocol's codecs and the handlers."""
 
+import asyncio
+from collections.abc import Coroutine
 from typing import Any, cast
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -42,6 +44,22 @@ async def ask(
     body = encode_response(api_key, version, reply)
     header = bytes(4 + response_is_flexible(api_key, version))
     return decode_response(api_key, version, header + body)
+
+
+async def beside_another(question: Coroutine[Any, Any, Any]) -> tuple[Any, list[str]]:
+    """The reply to a long question, and in which order it and what came just after it ended."""
+    order: list[str] = []
+
+    async def long_one() -> Any:
+        reply = await question
+        order.append("the long one")
+        return reply
+
+    async def another() -> None:
+        order.append("another")
+
+    reply, _ = await asyncio.gather(long_one(), another())
+    return reply, order
 
 
 async def join(

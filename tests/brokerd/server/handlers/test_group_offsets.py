@@ -13,6 +13,7 @@ from tests.brokerd.server.group_broker import GroupBroker
 from tests.brokerd.server.group_requests import (
     GROUP,
     ask,
+    beside_another,
     commit,
     committed,
     stable_member,
@@ -102,3 +103,29 @@ async def test_the_offsets_of_a_deleted_topic_go(broker: GroupBroker) -> None:
     async with asyncio.timeout(10):
         while await committed(broker) != {("t", 0): 7}:
             await asyncio.sleep(0.001)
+
+
+@pytest.mark.parametrize("version", [1, 7, 8])
+async def test_many_offsets_are_told_in_order_and_others_served_meanwhile(
+    broker: GroupBroker, version: int
+) -> None:
+    await commit(broker, {0: 7, 1: 8})
+    names = [*(f"t-{number}" for number in range(3_000)), "t"]
+    topics = [{"name": name, "partition_indexes": [1, 0]} for name in names]
+    asked = [{"group_id": "none", "topics": topics[:2]}, {"group_id": GROUP, "topics": topics}]
+    fields = asked[1] if version < 8 else {"groups": asked}
+    question = ask(broker, ApiKey.OFFSET_FETCH, fields, version)
+    reply, order = await beside_another(question)
+    assert order == ["another", "the long one"]
+    told = reply.topics if version < 8 else reply.groups[1].topics
+    if version >= 8:
+        assert [(each.group_id, len(each.topics)) for each in reply.groups] == [
+            ("none", 2), (GROUP, 3_001),
+        ]  # fmt: skip
+    assert [topic.name for topic in told] == names
+    offsets = {
+        topic.name: [(each.partition_index, each.committed_offset) for each in topic.partitions]
+        for topic in told
+    }
+    assert offsets.pop("t") == [(1, 8), (0, 7)]
+    assert set(map(tuple, offsets.values())) == {((1, -1), (0, -1))}

@@ -12,6 +12,7 @@ from tests.brokerd.server.group_requests import (
     GROUP,
     SUBSCRIPTION,
     ask,
+    beside_another,
     commit,
     heartbeat,
     join,
@@ -94,3 +95,29 @@ async def test_groups_are_listed_by_state(broker: GroupBroker) -> None:
 
     assert await listed() == {(GROUP, "Stable"), ("standalone", "Empty")}
     assert await listed("stable", "Dead") == {(GROUP, "Stable")}
+
+
+@pytest.mark.parametrize(
+    ("api_key", "asked", "told"),
+    [
+        (ApiKey.DESCRIBE_GROUPS, "groups", "groups"),
+        (ApiKey.DELETE_GROUPS, "groups_names", "results"),
+        (ApiKey.FIND_COORDINATOR, "coordinator_keys", "coordinators"),
+    ],
+)
+async def test_many_groups_are_told_in_order_and_others_served_meanwhile(
+    broker: GroupBroker, api_key: ApiKey, asked: str, told: str
+) -> None:
+    await broker.with_offsets_topic()
+    if api_key is ApiKey.DESCRIBE_GROUPS:
+        await commit(broker, {0: 1}, group_id="g-7")
+    names = [f"g-{number}" for number in range(3_000)]
+    more = {"key_type": 0} if api_key is ApiKey.FIND_COORDINATOR else {}
+    reply, order = await beside_another(ask(broker, api_key, {asked: names, **more}))
+    assert order == ["another", "the long one"]
+    rows = getattr(reply, told)
+    assert [getattr(row, "group_id", None) or row.key for row in rows] == names
+    if api_key is ApiKey.DESCRIBE_GROUPS:
+        assert [row.group_id for row in rows if row.group_state == "Empty"] == ["g-7"]
+    if api_key is ApiKey.DELETE_GROUPS:
+        assert {row.error_code for row in rows} == {ErrorCode.GROUP_ID_NOT_FOUND}
