@@ -17,7 +17,7 @@ from brokerd.protocol.versions import ADVERTISED
 from brokerd.server.context import ColdHandler, Fields, Reply, RequestContext
 from brokerd.server.dispatch import as_kafka_error
 from brokerd.server.metadata_cache import View
-from brokerd.turns import in_turns
+from brokerd.turns import AT_ONCE_MAX, in_turns
 
 if TYPE_CHECKING:
     from brokerd.cluster.image import TopicInfo
@@ -106,6 +106,7 @@ class _Answer:
         self._version = context.api_version
         self._operations = bool(getattr(request, "include_topic_authorized_operations", False))
         self._failures: dict[str, ErrorCode] = {}
+        self._unknown_rows: dict[tuple[str | None, UUID | None, ErrorCode], bytes] = {}
         topics = request.topics or ()
         self._ids = list(dict.fromkeys(filter(None, (_id_of(each) for each in topics))))
         # one id, and the names of the request count no more, as in Kafka
@@ -165,13 +166,22 @@ class _Answer:
         return View(self._version, self._operations, frozenset(unseen))
 
     def is_slow(self) -> bool:
-        """Whether so many partitions must be encoded that it takes several turns of the loop."""
+        """Whether so many partitions, or names that no topic has, must be encoded that it takes
+        several turns of the loop."""
+        asked = len(self._names) + len(self._ids)
+        if (
+            asked > AT_ONCE_MAX
+            and asked - len(self._infos()) - len(self._unknown_rows) > AT_ONCE_MAX
+        ):
+            return True
         return self._broker.metadata.is_slow(self._view(), self._infos())
 
     async def warm_up(self) -> None:
-        """Encodes the topics into the cache, some per turn of the loop."""
+        """Encodes the topics into the cache, some per turn of the loop, and the refusals."""
         cache, view = self._broker.metadata, self._view()
         await in_turns(list(self._infos()), lambda info: cache.topic(view, info))
+        await in_turns(self._ids, lambda topic_id: self._by_id(topic_id, view))
+        await in_turns(self._names, lambda name: self._by_name(name, view))
 
     def encode(self) -> bytes:
         image, view = self._broker.cluster.image, self._view()
@@ -219,8 +229,12 @@ class _Answer:
         return self._unknown(name, None, self._failures.get(name) or _why_unknown(name))
 
     def _unknown(self, name: str | None, topic_id: UUID | None, code: ErrorCode) -> bytes:
-        fields = {"error_code": int(code), "name": name, "topic_id": topic_id}
-        return encode_topic(self._version, fields)
+        key = (name, topic_id, code)
+        row = self._unknown_rows.get(key)
+        if row is None:
+            fields = {"error_code": int(code), "name": name, "topic_id": topic_id}
+            row = self._unknown_rows[key] = encode_topic(self._version, fields)
+        return row
 
 
 def _id_of(topic: Any) -> UUID | None:
