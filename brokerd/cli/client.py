@@ -78,6 +78,10 @@ class ConnectionLost(Exception):
     """No answer came; another try may get one."""
 
 
+class NoBroker(CliError):
+    """None answered up to the deadline."""
+
+
 class Connection:
     """One broker."""
 
@@ -231,7 +235,7 @@ class Client:
         return self.to(self._controller, api, fields)
 
     def retrying(self, attempt: Callable[[], T]) -> T:
-        """What `attempt` returns at last. Raises CliError at the deadline, or its KafkaError."""
+        """What `attempt` returns at last. Raises NoBroker at the deadline, or its KafkaError."""
         begun = time.monotonic()
         while True:
             try:
@@ -240,7 +244,7 @@ class Client:
                 never = not self._brokers
                 limit_s = min(BOOTSTRAP_TIMEOUT_S, self._timeout_s) if never else self._timeout_s
                 if time.monotonic() - begun > limit_s:
-                    raise CliError(f"No broker could be asked: {error}") from None
+                    raise NoBroker(f"No broker could be asked: {error}") from None
             except KafkaError as error:
                 if error.code not in _MOVED or time.monotonic() - begun > self._timeout_s:
                     raise

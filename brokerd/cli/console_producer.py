@@ -1,5 +1,6 @@
 """`brokerd console-producer`: Kafka's kafka-console-producer.sh. A line is a record."""
 
+import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
@@ -14,6 +15,9 @@ from brokerd.cli.record_text import LineReader
 _PARTITIONER = "murmur2_random"  # the same partition as Kafka's own clients choose
 _SEPARATORS_BYTES = 1 << 20  # of a line that parses to a record of the longest kind
 _IN_FLIGHT_S = 0.1
+_METADATA_S = 1.0
+_LEAST_RECORD_BYTES = 7
+_ANY = -1  # librdkafka chooses
 _MERGED = (
     ("linger.ms", "timeout", 1000),
     ("acks", "request-required-acks", -1),
@@ -68,7 +72,10 @@ def _run(options: Options) -> int:
 
     settings = java_settings.producer(for_librdkafka(_settings(options)))
     ours = {"partitioner": _PARTITIONER}
-    sender = _Sender(librdkafka.make(Producer, options, ours, settings), options)
+    producer = librdkafka.make(Producer, options, ours, settings)
+    sticky = settings.settings.get("partitioner", _PARTITIONER) == _PARTITIONER
+    together = int(settings.settings["batch.size"]) if sticky else 0
+    sender = _Sender(producer, options, _FirstBatch(producer, options.topic, together))
     most = int(settings.settings["message.max.bytes"]) + _SEPARATORS_BYTES
     prompt = sys.stdin.isatty() and sys.stdout.isatty()
     ending = signals.Ending()
@@ -136,11 +143,55 @@ def _line(data: bytes, most: int) -> str | LeftOut:
     return LeftOut.TOO_LONG if len(bare) > most else bare.decode("utf-8", "surrogateescape")
 
 
+class _FirstBatch:
+    """Keeps the first records without keys in one partition, as many bytes as a batch holds.
+
+    Java's producer does so with every batch (KIP-794). librdkafka's does, too, but not with what is
+    queued before it has reached the leaders: all of a short input.
+    """
+
+    def __init__(self, producer: Any, topic: str, size_bytes: int) -> None:
+        self._producer = producer
+        self._topic = topic
+        self._left_bytes = size_bytes
+        self._chosen: int | None = None
+        self._refusal: Any = None  # what the broker says of the topic
+
+    def partition(self, line: Any) -> int:
+        """Of this record."""
+        if line.key is not None or self._left_bytes <= 0:
+            return _ANY
+        if self._chosen is None:
+            led = self._led()
+            self._chosen = random.choice(led) if led else _ANY
+        self._left_bytes -= len(line.value or b"") + _LEAST_RECORD_BYTES
+        return self._chosen
+
+    def _led(self) -> list[int]:
+        """The partitions that have a leader; none where that cannot be told soon."""
+        from confluent_kafka import KafkaException
+
+        try:
+            topics = self._producer.list_topics(self._topic, _METADATA_S).topics
+        except KafkaException:
+            return []
+        topic = topics[self._topic]
+        self._refusal = topic.error
+        return [each.id for each in topic.partitions.values() if each.leader >= 0]
+
+    def cause(self, error: Any) -> Any:
+        """The broker's word where librdkafka only says that it does not know the topic."""
+        from confluent_kafka import KafkaError
+
+        return error if error.code() != KafkaError._UNKNOWN_TOPIC else self._refusal or error
+
+
 class _Sender:
     """Sends and names what could not be sent."""
 
-    def __init__(self, producer: Any, options: Options) -> None:
+    def __init__(self, producer: Any, options: Options, first: _FirstBatch) -> None:
         self._producer = producer
+        self._first = first
         self._topic = options.topic
         self._sync = options.sync
         self.failed = False
@@ -149,16 +200,18 @@ class _Sender:
         """Raises CliError where the record cannot even be queued."""
         from confluent_kafka import KafkaException
 
+        partition = self._first.partition(line)
         while True:
             try:
                 self._producer.produce(
-                    self._topic, line.value, line.key, headers=line.headers, on_delivery=self._done
-                )
+                    self._topic, line.value, line.key, partition, headers=line.headers,
+                    on_delivery=self._done,
+                )  # fmt: skip
                 break
             except BufferError:  # too much is under way
                 self._producer.poll(_IN_FLIGHT_S)
             except KafkaException as error:
-                self._done(error.args[0], line)
+                self._done(self._first.cause(error.args[0]), line)
                 return
         if self._sync:
             self.flush()

@@ -52,13 +52,21 @@ def consumer_groups(arguments: Sequence[str]) -> int:
 def _run(options: Options) -> int:
     action = _checked(options)
     try:
-        with admin.connect(options, options.timeout / 1000) as client:
+        with _connected(options) as client:
             _ACTIONS[action](client, options)
     except UsageError:
         raise
     except (CliError, KafkaError) as error:
         _error(f"Executing consumer group command failed due to {error}")
     return 0
+
+
+def _connected(options: Options) -> Client:
+    """Where the address is none this is an error of the cluster, as with Kafka's. CliError."""
+    try:
+        return admin.connect(options, options.timeout / 1000)
+    except UsageError as error:
+        raise CliError(str(error)) from None
 
 
 def _error(line: str) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 from brokerd.cli import admin
 from brokerd.cli.admin import TopicPartition
-from brokerd.cli.client import Client
+from brokerd.cli.client import Client, NoBroker
 from brokerd.cli.numbers import field
 from brokerd.cli.options import CliError, OptionParser, Options, read_text, require, run
 from brokerd.cli.words import as_java
-from brokerd.errors import KafkaError
+from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 
 TIMEOUT_MS = 30_000
@@ -40,6 +40,9 @@ def _run(options: Options) -> int:
         print("Executing records delete operation")
         try:
             results = _delete(client, wanted)
+        except NoBroker as error:  # as Kafka's, which ends with 0
+            why = KafkaError(ErrorCode.REQUEST_TIMED_OUT, str(error))
+            results = dict.fromkeys(wanted, why)
         except KafkaError as error:
             raise CliError(str(error)) from None
     print("Records delete operation completed:")

@@ -47,7 +47,13 @@ class Dump:
     indexes: dump_indexes.Findings = field(default_factory=dump_indexes.Findings)
     non_consecutive: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     unreadable: dict[str, int] = field(default_factory=dict)
+    keyless: dict[str, int] = field(default_factory=dict)
     failed: bool = False
+
+    @property
+    def keyed(self) -> bool:
+        """Whether the decoder is one of those for which every record has a key."""
+        return self.contents in (dump_decoders.offsets, dump_decoders.transactions)
 
     def complain(self, line: str) -> None:
         print(line, file=sys.stderr)
@@ -132,8 +138,10 @@ def _dump_file(dump: Dump, file: str) -> None:
         kind = dump_indexes.offset if suffix == names.INDEX else dump_indexes.time
         for line in kind(file, sanity, verify, dump.indexes):
             print(line)
-    else:
+    elif "." in os.path.basename(file):
         print(f"Ignoring unknown file {file}", file=sys.stderr)
+    else:
+        dump.complain(f"Ignoring unknown file {file}")
 
 
 def _dump_snapshot(dump: Dump, file: str) -> None:
@@ -194,7 +202,10 @@ def _dump_records(
             pairs.append((last_offset, record.offset))
         last_offset = record.offset
         line = record_line(header, record) if dump.metadata else ""
-        if dump.contents is not None and not header.is_control:
+        if record.key is None and dump.keyed and not header.is_control:
+            path = os.path.abspath(file)
+            dump.keyless[path] = dump.keyless.get(path, 0) + 1
+        elif dump.contents is not None and not header.is_control:
             line += contents_text(" " if line else "| ", *dump.contents(record))
         print(line)
     return last_offset
@@ -231,5 +242,9 @@ def _print_findings(dump: Dump) -> None:
         print(f"Non-consecutive offsets in {path}", file=sys.stderr)
         for first, second in reversed(pairs):
             print(f"  {first} is followed by {second}", file=sys.stderr)
+    for path, count in dump.keyless.items():
+        dump.complain(
+            f"Found {count} records without keys in {path}, which the decoder asked for cannot read"
+        )
     for path, count in dump.unreadable.items():
         print(f"Found {count} batches with unreadable records in {path}", file=sys.stderr)

@@ -1,5 +1,6 @@
 """What --reset-offsets is told, read: partitions, moments, durations and files. Pure."""
 
+import csv
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,8 @@ _MOMENT = re.compile(
     r"(\d{1,4})-(\d\d?)-(\d\d?)T(\d\d?):(\d\d?):(\d\d?)\.(\d{1,3})(?:Z|([+-]\d\d)(?::?(\d\d))?)",
     re.ASCII,
 )
+_WITH_GROUP = 4  # fields
+_BARE_MAX = 24
 _DURATION = re.compile(
     r"([-+]?)P(?:([-+]?\d+)D)?(T(?:([-+]?\d+)H)?(?:([-+]?\d+)M)?(?:([-+]?\d+(?:[.,]\d{0,9})?)S)?)?",
     re.IGNORECASE,
@@ -71,12 +74,13 @@ def duration_ms(text: str) -> int:
 
 
 def plans_of_file(text: str, groups: Sequence[str]) -> dict[str, Plan]:
-    """`topic,partition,offset` for one group, or `group,topic,partition,offset`. CliError."""
+    """`topic,partition,offset` for one group, or `group,topic,partition,offset`. CliError for a
+    line that is neither (of one that lacks fields at its end Kafka's tool takes them as 0)."""
     plans: dict[str, Plan] = defaultdict(dict)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    single = len(groups) == 1 and bool(lines) and lines[0].count(",") == 2
+    single = len(groups) == 1 and bool(lines) and len(_fields(lines[0])) != _WITH_GROUP
     for number, line in enumerate(lines, 1):
-        fields = [each.strip().strip('"') for each in line.split(",")]
+        fields = _fields(line)
         group = groups[0] if single else fields.pop(0)
         try:
             topic, partition, offset = fields
@@ -87,13 +91,28 @@ def plans_of_file(text: str, groups: Sequence[str]) -> dict[str, Plan]:
     return plans
 
 
+def _fields(line: str) -> list[str]:
+    """Of a line that is not empty. A quotation mark that nothing ends goes to the line's end."""
+    try:
+        return [each.strip() for each in next(csv.reader([line], skipinitialspace=True))]
+    except csv.Error:  # longer than any name
+        return [line]
+
+
 def export_lines(plans: Mapping[str, Mapping[TopicPartition, int]], *, single: bool) -> list[str]:
     """What `plans_of_file` reads back; a group is named where several were asked for."""
     return [
-        f"{'' if single else group + ','}{topic},{index},{offset}"
+        f"{'' if single else _quoted(group) + ','}{_quoted(topic)},{index},{offset}"
         for group, plan in plans.items()
         for (topic, index), offset in sorted(plan.items())
     ]
+
+
+def _quoted(text: str) -> str:
+    """As Jackson writes a text of CSV: in quotation marks where it is long or may need them."""
+    if len(text) <= _BARE_MAX and all(each > "," for each in text):
+        return text
+    return '"' + text.replace('"', '""') + '"'
 
 
 def within_range(

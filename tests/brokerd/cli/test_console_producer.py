@@ -13,6 +13,7 @@ from functools import partial
 
 from brokerd.cli.console_producer import LeftOut, lines
 from tests.brokerd.cli.tool import At, consume, produce
+from tests.support.brokerd_tools import brokerd
 from tests.support.waiting import wait_until
 from tests.support.warm import ROOT
 
@@ -25,6 +26,21 @@ def test_a_line_that_no_record_can_hold_is_left_out_and_not_kept(at: At, made: s
     assert said.err == "ERROR Line 2 is longer than 2097152 bytes and is left out\n"
     read = consume(at, made, "--from-beginning", "--max-messages", "2")
     assert sorted(read.lines) == ["one", "two"]
+
+
+def test_a_short_input_without_keys_stays_together(at: At, made: str) -> None:
+    """As Kafka's; what is more than a batch, or has keys, may go to all partitions."""
+    counts = [0, 0]
+    for _ in range(4):
+        before = counts
+        produce(at, made, "1\n2\n3\n4\n").ok()
+        ends = brokerd("get-offsets", *at, "--topic", made).ok().lines
+        counts = [int(each.split(":")[2]) for each in ends]
+        assert sorted(now - was for now, was in zip(counts, before, strict=True)) == [0, 4]
+    produce(at, made, "".join(f"{n}:x\n" for n in range(9)), "--property", "parse.key=true",
+            "--property", "key.separator=:").ok()  # fmt: skip
+    ends = brokerd("get-offsets", *at, "--topic", made).ok().lines
+    assert all(int(each.split(":")[2]) > was for each, was in zip(ends, counts, strict=True))
 
 
 def test_lines_are_bounded_and_come_without_their_ends() -> None:

@@ -15,6 +15,7 @@ from tests.support.group_members import ConfluentMember
 from tests.support.warm import Said
 
 At = tuple[str, str]
+LONG_NAME = "a-topic-of-a-long-name.yes"
 FIRST_MS = 1_700_000_000_000
 PER_PARTITION = 10
 
@@ -174,7 +175,7 @@ def test_an_exported_plan_can_be_given_back(at: At, left: str, filled: str, tmp_
     assert standing(at, left) == {"0": ("1", "10", "9"), "1": ("8", "10", "2")}
     file.write_text("nonsense\n")
     said = reset(at, left, "--from-file", file, "--execute").ok()
-    assert "Line 1 is not group,topic,partition,offset: nonsense" in said.out
+    assert "Line 1 is not topic,partition,offset: nonsense" in said.out
 
 
 def test_a_group_with_members_is_not_reset_or_deleted(at: At, live: str, filled: str) -> None:
@@ -237,6 +238,9 @@ def test_a_cluster_that_is_away_is_an_error_line() -> None:
         "Error: Executing consumer group command failed due to No broker could be asked"
     )
     assert time.monotonic() - begun < 60
+    said = brokerd("consumer-groups", "--bootstrap-server", "foo", "--list").ok()
+    assert said.lines[1].endswith("failed due to foo is not host:port. Please provide valid"
+                                  " host:port like host1:9091,host2:9092")  # fmt: skip
 
 
 @pytest.mark.kafka
@@ -267,9 +271,15 @@ def test_the_lines_are_those_of_kafkas_tool(
 
 
 @pytest.mark.kafka
-def test_resets_are_those_of_kafkas_tool(at: At, left: str, filled: str) -> None:
+def test_resets_are_those_of_kafkas_tool(at: At, left: str, filled: str, tmp_path: Path) -> None:
     reset_left = ("--reset-offsets", "--group", left, "--topic", filled)
+    brokerd("topics", *at, "--create", "--topic", LONG_NAME, "--partitions", "1", "--if-not-exists")
+    file = tmp_path / "plan.csv"
+    file.write_text(f'"{filled}", 0,"5"\n{filled},1,6\n')
+    quoted = ("--group", left, "--group", 'a,"b', "--group", "g" * 24, "--group", "g" * 25)
     lines = (
+        ("--reset-offsets", "--group", left, "--from-file", str(file), "--dry-run"),
+        ("--reset-offsets", *quoted, "--topic", LONG_NAME, "--to-latest", "--export", "--dry-run"),
         ("--reset-offsets", "--group", left, "--all-topics", "--shift-by", "2", "--dry-run"),
         (*reset_left, "--to-latest"),
         (*reset_left, "--to-latest", "--export", "--dry-run"),

@@ -211,6 +211,30 @@ def test_what_cannot_be_read_is_a_line_each(tmp_path: Path) -> None:
 
 
 @pytest.mark.kafka
+def test_what_is_not_a_file_of_a_log_ends_it_as_kafkas(log: PartitionLog, tmp_path: Path) -> None:
+    other = tmp_path / "t-0" / "partition.metadata"
+    other.touch()
+    for path, code in ((tmp_path / "t-0", 1), (tmp_path / "leader-epoch-checkpoint", 1),
+                       (other, 0)):  # fmt: skip
+        ours, theirs = (tool("dump-log", "--files", path) for tool in (brokerd, kafka))
+        assert (ours.out, ours.code) == (theirs.out, theirs.code) == (f"Dumping {path}\n", code)
+        assert ours.err == f"Ignoring unknown file {path}\n"
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("option", ["--offsets-decoder", "--transaction-log-decoder"])
+def test_records_without_keys_are_not_those_of_an_internal_topic(
+    tmp_path: Path, option: str
+) -> None:
+    path = tmp_path / f"{FIRST}.log"
+    path.write_bytes(encode_batch([Record(0, NOW_MS, None, b"v")] * 2))
+    ours, theirs = (tool("dump-log", option, "--files", path) for tool in (brokerd, kafka))
+    assert ours.out.startswith(theirs.out.rstrip("\n"))
+    assert (ours.code, len(ours.lines)) == (theirs.code, 5) == (1, 5)
+    assert f"Found 2 records without keys in {path}" in ours.err
+
+
+@pytest.mark.kafka
 @pytest.mark.parametrize("data", [b"", b"\0", b"no snapshot", b"\0\7" + bytes(8)])
 def test_a_snapshot_that_cannot_be_read_is_named_and_that_is_all(
     tmp_path: Path, data: bytes

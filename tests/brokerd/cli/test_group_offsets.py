@@ -44,3 +44,25 @@ def test_what_is_exported_is_read_back() -> None:
     assert plans_of_file("\n".join(export_lines(plans, single=False)), ["g", "h"]) == plans
     one = {"g": plans["g"]}
     assert plans_of_file("\n".join(export_lines(one, single=True)), ["g"]) == one
+    odd = {'a,"b': {("t" * 25, 0): 1}}
+    assert export_lines(odd, single=False) == ['"a,""b","%s",0,1' % ("t" * 25)]
+    assert plans_of_file("\n".join(export_lines(odd, single=False)), ["g", "h"]) == odd
+
+
+@pytest.mark.parametrize(
+    ("groups", "line", "wanted"),
+    [
+        ("g", "t,0", "topic,partition,offset"),
+        ("g", "g,t,0", "topic,partition,offset"),
+        ("g", "g,t,0,x", "group,topic,partition,offset"),
+        ("g", "t,0," + "9" * 200_000, "topic,partition,offset"),
+        ("gh", "t,0,1", "group,topic,partition,offset"),
+        ("gh", '"g,t,0,1', "group,topic,partition,offset"),
+    ],
+)
+def test_a_line_that_is_no_plan_is_told_what_it_should_be(
+    groups: str, line: str, wanted: str
+) -> None:
+    with pytest.raises(CliError) as caught:
+        plans_of_file(line, list(groups))
+    assert str(caught.value) == f"Line 1 is not {wanted}: {line}"

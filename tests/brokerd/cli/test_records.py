@@ -248,6 +248,12 @@ def test_a_wrong_file_of_offsets_is_one_line(at: At, tmp_path: Path) -> None:
         said = brokerd("delete-records", *at, "--offset-json-file", file)
         assert said.code == 1
         assert words in said.err
+    file.write_text('{"partitions": [{"topic": "t", "partition": 0, "offset": 1}]}')
+    properties = tmp_path / "client.properties"
+    properties.write_text("default.api.timeout.ms=500")
+    away = ("--bootstrap-server", "127.0.0.1:1", "--command-config", properties)
+    said = brokerd("delete-records", *away, "--offset-json-file", file).ok()
+    assert "partition: t-0\terror: org.apache.kafka.common.errors.TimeoutException" in said.out
 
 
 def test_the_scripts_of_kafka_are_there_by_name(at: At, made: str) -> None:

@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from brokerd.config_tls import TLS13_SUITES, Store, TlsSettings
-from brokerd.security.tls import TlsError, client_context, openssl_name, pem, server_context
+from brokerd.security.tls import (
+    TlsError,
+    client_context,
+    openssl_name,
+    pem,
+    problems_of,
+    server_context,
+)
 from tests.support.pki import Authority, Issued
 
 NONE = Store()
@@ -90,6 +97,10 @@ def test_a_trust_store_without_certificates_is_refused(issued: Issued) -> None:
     for each in (trust, Store(certificates="nothing")):
         with pytest.raises(TlsError, match=r"ssl\.truststore\.certificates"):
             server_context(TlsSettings(key, each, client_auth="required"))
+        with pytest.raises(TlsError, match=r"ssl\.truststore\.certificates"):
+            server_context(TlsSettings(key, each))
+    private = Store(certificates=issued.key)
+    assert "no usable certificates" in problems_of([TlsSettings(key, private)])[0]
 
 
 def test_versions_and_cipher_suites_are_held_to_what_is_set(
