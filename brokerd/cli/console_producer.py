@@ -175,7 +175,9 @@ class _FirstBatch:
             topics = self._producer.list_topics(self._topic, _METADATA_S).topics
         except KafkaException:
             return []
-        topic = topics[self._topic]
+        topic = topics.get(self._topic)
+        if topic is None:
+            return []
         self._refusal = topic.error
         return [each.id for each in topic.partitions.values() if each.leader >= 0]
 
