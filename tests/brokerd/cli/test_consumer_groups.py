@@ -22,8 +22,9 @@ PER_PARTITION = 10
 
 @pytest.fixture
 def filled(at: At, topic: str) -> str:
-    """A topic of two partitions with ten records each, a second apart."""
-    brokerd("topics", *at, "--create", "--topic", topic, "--partitions", "2").ok()
+    """A topic of two partitions with ten records each, a second apart, which stay though old."""
+    kept = ("--partitions", "2", "--config", "retention.ms=-1")
+    brokerd("topics", *at, "--create", "--topic", topic, *kept).ok()
     producer = Producer({"bootstrap.servers": at[1]})
     for number in range(2 * PER_PARTITION):
         producer.produce(
