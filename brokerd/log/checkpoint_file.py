@@ -6,7 +6,6 @@ is said of that one: else, after a kill, the new log would begin where the old o
 acknowledged records would be gone. (Kafka writes the files anew whenever a log is deleted.)
 """
 
-import os
 from collections.abc import Callable, Mapping, Set
 from contextlib import suppress
 from threading import Lock
@@ -14,6 +13,7 @@ from threading import Lock
 from brokerd.errors import KafkaError
 from brokerd.log.checkpoint_job import CheckpointJob, Done
 from brokerd.log.checkpoints import Key, Offsets, read_offsets, say_nothing_of
+from brokerd.log.files import sync_path
 
 
 class CheckpointFile:
@@ -93,15 +93,10 @@ class SyncJob:
     def run(self) -> None:
         self.has_begun = True
         try:
-            fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                os.fsync(fd)
-            finally:
-                os.close(fd)
+            sync_path(self._path)
         except FileNotFoundError:
             pass
         except OSError as error:
-            error.filename = error.filename or self._path
             self._error = error
 
     def finish(self) -> None:
