@@ -13,7 +13,8 @@ from brokerd.log.offset_index import OffsetIndex
 from brokerd.protocol.records import BatchHeader
 
 if TYPE_CHECKING:
-    from brokerd.log.segment import Segment
+    from brokerd.log.indexed_data import IndexedData
+    from brokerd.log.open_files import FileRange
 
 logger = logging.getLogger(__name__)
 
@@ -58,9 +59,13 @@ class AsideSpot(Generic[Found]):
 
 
 class DataAside:
-    """The data of a segment up to where they end now, as `damage.Data`, in a file of their own."""
+    """The data of a segment up to where they end now, as `damage.Data`.
 
-    def __init__(self, segment: "Segment") -> None:
+    They are read by a descriptor of their own, opened at the first read; or by that of `pinned`,
+    which whoever pinned it releases.
+    """
+
+    def __init__(self, segment: "IndexedData", pinned: "FileRange | None" = None) -> None:
         self.directory = segment.directory
         self.base_offset = segment.base_offset
         self.highest_offset = segment.highest_offset
@@ -69,9 +74,12 @@ class DataAside:
         self.told = segment.told
         self.file = self
         self.path = segment.file.path
+        self._pinned = pinned
         self._fd = -1
 
     def fd(self) -> int:
+        if self._pinned is not None:
+            return self._pinned.fd
         if self._fd < 0:
             self._fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         return self._fd

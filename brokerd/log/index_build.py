@@ -10,14 +10,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from brokerd.log import damage, names
+from brokerd.log.aside import DataAside
 from brokerd.log.offset_index import IN_MEMORY, OffsetIndex
-from brokerd.log.sparse_indexing import OVERDUE, Row, SparselyIndexed
+from brokerd.log.sparse_indexing import OVERDUE, NewlyIndexed, Row
 from brokerd.log.time_index import TimeIndex
 from brokerd.protocol.records import BatchHeader
 
 if TYPE_CHECKING:
     from brokerd.log.indexed_data import IndexedData
-    from brokerd.log.open_files import FileRange
 
 logger = logging.getLogger(__name__)
 
@@ -25,25 +25,17 @@ ROWS_MAX: Final = 1_000
 """So many batches are accounted for at a time."""
 
 
-class IndexBuild(SparselyIndexed):
+class IndexBuild(NewlyIndexed):
     """Both indexes, and what a segment knows besides; `size_bytes` is where the last batch ends."""
 
-    __slots__ = ("_index", "_time_index")
+    __slots__ = ()
 
     def __init__(self, directory: str, base_offset: int, index_interval_bytes: int) -> None:
-        super().__init__(base_offset, 0, index_interval_bytes)
         path = names.segment_file(directory, base_offset, names.INDEX)
-        self._index = OffsetIndex(path, base_offset, IN_MEMORY)
+        index = OffsetIndex(path, base_offset, IN_MEMORY)
         path = names.segment_file(directory, base_offset, names.TIME_INDEX)
-        self._time_index = TimeIndex(path, base_offset, IN_MEMORY)
-
-    @property
-    def index(self) -> OffsetIndex:
-        return self._index
-
-    @property
-    def time_index(self) -> TimeIndex:
-        return self._time_index
+        time_index = TimeIndex(path, base_offset, IN_MEMORY)
+        super().__init__(base_offset, index, time_index, index_interval_bytes)
 
     def take(self, batches: Iterable[tuple[int, BatchHeader]]) -> None:
         """Take all batches of the data in.
@@ -90,14 +82,14 @@ class IndexSpot:
         self._known = known
         self._reason = reason
         self._pinned = segment.file.pin(0, segment.size_bytes)
-        self._data = _PinnedData(segment, self._pinned)
+        self._data = DataAside(segment, self._pinned)
         self._built: IndexBuild | None = None
 
     def warm(self) -> None:
         """Read the data as they were. Raises OSError."""
         logger.warning("%s; the indexes are made anew from the data", self._reason)
         segment = self._segment
-        if not self._known:
+        if self._known is None:
             path = segment.path(names.INDEX)
             self._known = OffsetIndex.salvage(path, segment.base_offset)
         built = IndexBuild(segment.directory, segment.base_offset, segment.index_interval_bytes)
@@ -119,19 +111,3 @@ class IndexSpot:
             segment.take_over(built)
         except OSError as error:  # whoever looks next is told
             logger.warning("the indexes of %s cannot be written: %s", segment.file.path, error)
-
-
-class _PinnedData:
-    """The data of a segment up to where they end now, for another thread."""
-
-    def __init__(self, segment: "IndexedData", pinned: "FileRange") -> None:
-        self.base_offset = segment.base_offset
-        self.highest_offset = segment.highest_offset
-        self.size_bytes = segment.size_bytes
-        self.told = segment.told
-        self.file = self
-        self.path = segment.file.path
-        self._fd = pinned.fd
-
-    def fd(self) -> int:
-        return self._fd

@@ -60,3 +60,28 @@ class SparselyIndexed:
             position += size
         self.bytes_since_index = since
         self.size_bytes = position
+
+
+class NewlyIndexed(SparselyIndexed):
+    """Both indexes are there from the first batch on, empty at first."""
+
+    __slots__ = ("_index", "_time_index")
+
+    def __init__(
+        self,
+        base_offset: int,
+        index: OffsetIndex,
+        time_index: TimeIndex,
+        index_interval_bytes: int,
+    ) -> None:
+        super().__init__(base_offset, 0, index_interval_bytes)
+        self._index = index
+        self._time_index = time_index
+
+    @property
+    def index(self) -> OffsetIndex:
+        return self._index
+
+    @property
+    def time_index(self) -> TimeIndex:
+        return self._time_index

@@ -11,7 +11,7 @@ from typing import Final
 from brokerd.log import crash_points, names, txn_index
 from brokerd.log.files import sync_path
 from brokerd.log.offset_index import OffsetIndex
-from brokerd.log.sparse_indexing import SparselyIndexed
+from brokerd.log.sparse_indexing import NewlyIndexed
 from brokerd.log.time_index import TimeIndex
 from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import BatchHeader
@@ -21,13 +21,12 @@ BUFFERS_MAX: Final = 512
 Buffer = memoryview | bytearray
 
 
-class CleanedSegment(SparselyIndexed):
+class CleanedSegment(NewlyIndexed):
     """See the module. Raises OSError wherever it writes."""
 
     def __init__(
         self, directory: str, base_offset: int, job: str, index_interval_bytes: int
     ) -> None:
-        super().__init__(base_offset, 0, index_interval_bytes)
         self._paths = {
             suffix: names.cleaned_file(directory, base_offset, suffix, job)
             for suffix in (names.LOG, *names.INDEX_SUFFIXES)
@@ -39,16 +38,9 @@ class CleanedSegment(SparselyIndexed):
         except OSError:
             self.discard()
             raise
-        self._index = OffsetIndex(self._paths[names.INDEX], base_offset)
-        self._time_index = TimeIndex(self._paths[names.TIME_INDEX], base_offset)
-
-    @property
-    def index(self) -> OffsetIndex:
-        return self._index
-
-    @property
-    def time_index(self) -> TimeIndex:
-        return self._time_index
+        index = OffsetIndex(self._paths[names.INDEX], base_offset)
+        time_index = TimeIndex(self._paths[names.TIME_INDEX], base_offset)
+        super().__init__(base_offset, index, time_index, index_interval_bytes)
 
     def write(self, batches: Sequence[tuple[BatchHeader, Buffer]]) -> None:
         """Append batches; of each header only last offset and largest timestamp are used."""
