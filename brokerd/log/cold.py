@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 READ_AHEAD_BYTES: Final = 1 << 20
 READ_AHEAD_MAX_BYTES: Final = 8 << 20
 AHEAD_FACTOR: Final = 4
+READS_MAX: Final = 12
+"""What a look-up lacks is found piece by piece: so often a thread reads, then the look-up waits for
+the disk."""
 _SMALL_BYTES: Final = 64 << 10
 _PROBE_BYTES: Final = 64 << 10
 _SOON: Final = os.POSIX_FADV_WILLNEED

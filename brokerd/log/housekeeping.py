@@ -19,7 +19,7 @@ from brokerd.limits import INT64_MAX
 from brokerd.log import checkpoints
 from brokerd.log.checkpoint_job import Done
 from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
-from brokerd.log.cold import ColdError
+from brokerd.log.cold import READS_MAX, ColdError
 from brokerd.log.context import LogContext, RemoveJob
 from brokerd.log.log_config import LogConfig
 from brokerd.log.log_dirs import Key, LogDirs
@@ -33,8 +33,6 @@ FLUSHES_MAX: Final = 64
 REMOVALS_MAX: Final = 100
 INITIAL_DELAY_MS: Final = 30_000
 FLUSH_LOOK_MS: Final = 1_000
-READS_MAX: Final = 12
-"""So often other threads read what the retention of a log lacks before it waits for the disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from brokerd.errors import KafkaError
-from brokerd.log.cold import ColdError
+from brokerd.log.cold import READS_MAX, ColdError
 from brokerd.turns import expect_busy_threads, in_turns
 
 if TYPE_CHECKING:
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 THREADS = 4
-ROUNDS_MAX = 12
-"""What is lacking is found piece by piece: so often threads read, then one waits for the disk."""
-AT_ONCE_MAX = 64
+LOGS_AT_ONCE_MAX = 64
 """Of so many logs files are held open for threads by one request."""
 
 Item = TypeVar("Item")
@@ -94,7 +92,7 @@ class ColdReads:
             await asyncio.gather(*map(self._load, chunk))
 
     async def _load(self, log: PartitionLog) -> None:
-        for _ in range(ROUNDS_MAX):
+        for _ in range(READS_MAX):
             spot = _lacking(log)
             if spot is None:
                 return
@@ -119,9 +117,9 @@ def _warm(spots: Sequence[Spot], is_wanted: Callable[[], bool]) -> None:
 
 
 def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """The items, AT_ONCE_MAX at a time."""
+    """The items, LOGS_AT_ONCE_MAX at a time."""
     left = iter(items)
-    while chunk := list(islice(left, AT_ONCE_MAX)):
+    while chunk := list(islice(left, LOGS_AT_ONCE_MAX)):
         yield chunk
 
 

@@ -17,7 +17,7 @@ from typing import Final, Protocol
 
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoints, crash_points
-from brokerd.log.cold import ColdError, Spot
+from brokerd.log.cold import READS_MAX, ColdError, Spot
 from brokerd.log.compaction import looking, plan, swap
 from brokerd.log.compaction.jobs import GroupDone, Job, Limits, RoundDone
 from brokerd.log.compaction.metrics import CleanerMetrics
@@ -32,8 +32,6 @@ LOOK_SLICE: Final = 200
 DEATHS_MAX: Final = 2
 PASSING_MAX: Final = 20
 """How often in a row the lack of something that may come back keeps a log from being cleaned."""
-READS_MAX: Final = 12
-"""How often another thread reads what a look at a log lacks before the look waits for the disk."""
 
 
 class Listener(Protocol):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from brokerd.log.cold import ColdError
-from brokerd.server.cold_reads import ROUNDS_MAX, chunks
+from brokerd.log.cold import READS_MAX, ColdError
+from brokerd.server.cold_reads import chunks
 from brokerd.turns import at_once_or_in_turns, in_turns
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ async def _answered(
         await served
     for chunk in chunks(late):
         left = chunk
-        for rounds_left in range(ROUNDS_MAX, -1, -1):
+        for rounds_left in range(READS_MAX, -1, -1):
             left, spots = await _try_again(left, answer, patient=rounds_left == 0)
             if not left:
                 break

@@ -9,7 +9,7 @@ import pytest
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoint_job, checkpoint_round, closing, flush, housekeeping
 from brokerd.log.checkpoint_job import CheckpointJob
-from brokerd.log.cold import Spot
+from brokerd.log.cold import READS_MAX, Spot
 from brokerd.log.context import RemoveJob, run_now
 from brokerd.log.flush import FlushJob
 from brokerd.log.housekeeping import DEFAULT_TIMES, INITIAL_DELAY_MS
@@ -100,7 +100,7 @@ def test_a_damaged_time_index_is_read_by_others_before_its_segment_goes(
         spot.release()
         done()
         rounds += 1
-    assert rounds == (1 if reads else housekeeping.READS_MAX)
+    assert rounds == (1 if reads else READS_MAX)
     assert (log.log_start_offset, log.segment_count) == (2, 1)
     manager.dirs.unlock()
 

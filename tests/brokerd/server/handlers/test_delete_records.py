@@ -14,7 +14,7 @@ from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
-from brokerd.server.cold_reads import AT_ONCE_MAX, ColdReads
+from brokerd.server.cold_reads import LOGS_AT_ONCE_MAX, ColdReads
 from brokerd.server.handlers.delete_records import delete_records
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
 from tests.support.brokerd import Brokerd, BrokerdCluster
@@ -172,7 +172,7 @@ def test_a_broker_that_does_not_lead_the_partition_says_so(brokers: BrokerdClust
 
 async def test_of_many_damaged_logs_few_hold_their_files_for_threads(tmp_path: Path) -> None:
     logs = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
-    for index in range(3 * AT_ONCE_MAX):
+    for index in range(3 * LOGS_AT_ONCE_MAX):
         logs.create("t", index, TOPIC_ID, LogConfig(), NOW_MS).append([batch()], 0, NOW_MS)
     logs.shutdown()
     for path in tmp_path.glob("t-*/*.index"):
@@ -201,6 +201,6 @@ async def test_of_many_damaged_logs_few_hold_their_files_for_threads(tmp_path: P
         await asyncio.sleep(0.001)
     (answered,) = serving.result()["topics"]
     assert {each["error_code"] for each in answered["partitions"]} == {0}
-    assert 0 < max(pinned) <= AT_ONCE_MAX
+    assert 0 < max(pinned) <= LOGS_AT_ONCE_MAX
     await cold_reads.stop()
     logs.shutdown()

@@ -2,8 +2,8 @@
 
 from collections.abc import Awaitable
 
-from brokerd.log.cold import ColdError
-from brokerd.server.cold_reads import AT_ONCE_MAX, ROUNDS_MAX, ColdReads
+from brokerd.log.cold import READS_MAX, ColdError
+from brokerd.server.cold_reads import LOGS_AT_ONCE_MAX, ColdReads
 from brokerd.server.handlers.partition_answers import answer_partitions
 
 PARTITIONS = 300
@@ -40,7 +40,7 @@ async def test_answers_that_wait_come_in_their_places_with_few_files_open_at_a_t
     assert isinstance(answered, Awaitable)
     told = {each["name"]: each["partitions"] for each in (await answered)["topics"]}
     assert told == {"t": [f"t-{each}" for each in range(PARTITIONS)], "u": ["u-1"]}
-    assert (Spot.open, Spot.most_open) == (0, AT_ONCE_MAX)
+    assert (Spot.open, Spot.most_open) == (0, LOGS_AT_ONCE_MAX)
     await reads.stop()
 
 
@@ -56,5 +56,5 @@ async def test_what_cannot_be_read_is_waited_for_after_some_tries() -> None:
     answered = answer_partitions(reads, [("t", [1])], answer)
     assert isinstance(answered, Awaitable)
     assert (await answered)["topics"] == [{"name": "t", "partitions": ["told"]}]
-    assert tries == [False] * (ROUNDS_MAX + 1) + [True]
+    assert tries == [False] * (READS_MAX + 1) + [True]
     await reads.stop()
