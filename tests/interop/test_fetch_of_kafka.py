@@ -2,7 +2,7 @@
 which order, and whether the others are waited for."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import pytest
@@ -19,6 +19,9 @@ LONG_MS = 60_000
 """Longer than anybody listens here: who answers did not wait for it."""
 NOWHERE = UUID(int=77)
 VERSIONS = [4, 11, 12, 13, 17]
+
+Told = list[tuple[Any, ...]]
+T = TypeVar("T")
 
 
 class Peer:
@@ -80,6 +83,10 @@ class Peer:
         return self.idle_id if version >= 13 else self.idle
 
 
+def unknown(version: int) -> str | UUID:
+    return NOWHERE if version >= 13 else "nowhere"
+
+
 @pytest.fixture
 def peers(kafka_port: int, brokerd_port: int, new_name: Callable[[str], str]) -> list[Peer]:
     """Apache Kafka and brokerd."""
@@ -87,7 +94,18 @@ def peers(kafka_port: int, brokerd_port: int, new_name: Callable[[str], str]) ->
     return [Peer(port, name) for port in (kafka_port, brokerd_port)]
 
 
-def told(peer: Peer, answer: Any) -> list[tuple[Any, ...]]:
+def told_alike(peers: list[Peer], ask: Callable[[Peer, Wire], T]) -> T:
+    """What both are heard to tell."""
+    heard = []
+    for peer in peers:
+        with Wire(peer.port) as wire:
+            heard.append(ask(peer, wire))
+    by_kafka, by_brokerd = heard
+    assert by_brokerd == by_kafka
+    return by_brokerd
+
+
+def told(peer: Peer, answer: Any) -> Told:
     """What an answer says of each partition, in its order."""
     idle = (peer.idle, peer.idle_id)
     return [
@@ -107,84 +125,66 @@ def told(peer: Peer, answer: Any) -> list[tuple[Any, ...]]:
 def test_what_is_unknown_does_not_end_the_wait_for_the_others_and_is_told_behind_them(
     peers: list[Peer], version: int
 ) -> None:
-    unknown = NOWHERE if version >= 13 else "nowhere"
-    answers = []
-    for peer in peers:
+    def ask(peer: Peer, wire: Wire) -> Told:
         idle = peer.named(version)
-        with Wire(peer.port) as wire:
-            peer.request(wire, version, (unknown, 0), (idle, 0), (idle, 9))
-            assert wire.hears_nothing(0.2)
-            peer.write()
-            answers.append(told(peer, wire.answer(ApiKey.FETCH, version)))
-    by_kafka, by_brokerd = answers
-    assert by_brokerd == by_kafka
-    assert [row[-1] for row in by_brokerd] == [True, False, False]
+        peer.request(wire, version, (unknown(version), 0), (idle, 0), (idle, 9))
+        assert wire.hears_nothing(0.2)
+        peer.write()
+        return told(peer, wire.answer(ApiKey.FETCH, version))
+
+    assert [row[-1] for row in told_alike(peers, ask)] == [True, False, False]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_where_nothing_else_is_asked_for_the_unknown_is_told_at_once(
     peers: list[Peer], version: int
 ) -> None:
-    unknown = NOWHERE if version >= 13 else "nowhere"
-    answers = []
-    for peer in peers:
-        with Wire(peer.port) as wire:
-            peer.request(wire, version, (unknown, 0), (peer.named(version), 9))
-            answers.append(told(peer, wire.answer(ApiKey.FETCH, version)))
-    by_kafka, by_brokerd = answers
-    assert by_brokerd == by_kafka
-    assert len(by_brokerd) == 2
+    def ask(peer: Peer, wire: Wire) -> Told:
+        peer.request(wire, version, (unknown(version), 0), (peer.named(version), 9))
+        return told(peer, wire.answer(ApiKey.FETCH, version))
+
+    assert len(told_alike(peers, ask)) == 2
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_another_error_is_told_at_once_with_the_unknown_behind_it(
     peers: list[Peer], version: int
 ) -> None:
-    unknown = NOWHERE if version >= 13 else "nowhere"
-    answers = []
-    for peer in peers:
-        with Wire(peer.port) as wire:
-            peer.request(wire, version, (unknown, 0), (peer.named(version), 0), offset=5)
-            answers.append(told(peer, wire.answer(ApiKey.FETCH, version)))
-    by_kafka, by_brokerd = answers
-    assert by_brokerd == by_kafka
-    assert by_brokerd[0][2] == "OFFSET_OUT_OF_RANGE"
+    def ask(peer: Peer, wire: Wire) -> Told:
+        peer.request(wire, version, (unknown(version), 0), (peer.named(version), 0), offset=5)
+        return told(peer, wire.answer(ApiKey.FETCH, version))
+
+    assert told_alike(peers, ask)[0][2] == "OFFSET_OUT_OF_RANGE"
 
 
 @pytest.mark.parametrize("version", [11, 17])
 def test_a_session_with_something_unknown_in_it_waits_for_the_others_each_time(
     peers: list[Peer], version: int
 ) -> None:
-    unknown = NOWHERE if version >= 13 else "nowhere"
-    answers = []
-    for peer in peers:
-        with Wire(peer.port) as wire:
-            peer.request(wire, version, (unknown, 0), (peer.named(version), 0),
-                         session=(0, 0), wait_ms=0)  # fmt: skip
-            first = wire.answer(ApiKey.FETCH, version)
-            heard = [told(peer, first)]
-            for epoch in (1, 2):
-                peer.request(wire, version, session=(first.session_id, epoch), wait_ms=500)
-                assert wire.hears_nothing(0.2)
-                heard.append(told(peer, wire.answer(ApiKey.FETCH, version)))
-            answers.append(heard)
-    by_kafka, by_brokerd = answers
-    assert by_brokerd == by_kafka
-    assert [len(rows) for rows in by_brokerd] == [2, 1, 1]
+    def ask(peer: Peer, wire: Wire) -> list[Told]:
+        named = [(unknown(version), 0), (peer.named(version), 0)]
+        peer.request(wire, version, *named, session=(0, 0), wait_ms=0)
+        first = wire.answer(ApiKey.FETCH, version)
+        heard = [told(peer, first)]
+        for epoch in (1, 2):
+            peer.request(wire, version, session=(first.session_id, epoch), wait_ms=500)
+            assert wire.hears_nothing(0.2)
+            heard.append(told(peer, wire.answer(ApiKey.FETCH, version)))
+        return heard
+
+    assert [len(rows) for rows in told_alike(peers, ask)] == [2, 1, 1]
 
 
 def test_a_topic_that_is_deleted_during_the_wait_ends_it(
     peers: list[Peer], new_name: Callable[[str], str]
 ) -> None:
     name = new_name("gone")
-    answers = []
-    for peer in peers:
+
+    def ask(peer: Peer, wire: Wire) -> Told:
         peer.create(name)
-        with Wire(peer.port) as wire:
-            peer.request(wire, 11, ("nowhere", 0), (name, 0), (peer.idle, 0))
-            assert wire.hears_nothing(0.2)
-            peer.delete(name)
-            answers.append(told(peer, wire.answer(ApiKey.FETCH, 11)))
-    by_kafka, by_brokerd = answers
-    assert by_brokerd == by_kafka
-    assert [row[0] for row in by_brokerd] == ["unknown", "idle", "unknown"]
+        peer.request(wire, 11, ("nowhere", 0), (name, 0), (peer.idle, 0))
+        assert wire.hears_nothing(0.2)
+        peer.delete(name)
+        return told(peer, wire.answer(ApiKey.FETCH, 11))
+
+    assert [row[0] for row in told_alike(peers, ask)] == ["unknown", "idle", "unknown"]

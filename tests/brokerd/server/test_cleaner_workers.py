@@ -91,6 +91,17 @@ async def test_a_killed_process_is_replaced_and_the_log_cleaned_after_all(
     assert cleaner.uncleanable == {}
 
 
+async def cleaned_once(
+    tmp_path: Path, workers: CleanerWorkers
+) -> tuple[CompactedLog, Cleaner]:
+    """A log that was cleaned, by a process that rests now."""
+    log = dirty(tmp_path)
+    cleaner = Cleaner(log.manager, workers, lambda: NOW_MS, 0, SMALL)
+    cleaner.tick(NOW_MS)
+    await until(lambda: cleaner.metrics.rounds == 1 and workers.free == 1)
+    return log, cleaner
+
+
 def dirty_again(log: CompactedLog) -> None:
     for number in range(100):
         log.append(keyed([(b"%d" % (number % 9), b"y" * 90)]))
@@ -100,10 +111,7 @@ def dirty_again(log: CompactedLog) -> None:
 async def test_a_process_that_rests_takes_the_next_job(
     tmp_path: Path, workers: CleanerWorkers
 ) -> None:
-    log = dirty(tmp_path)
-    cleaner = Cleaner(log.manager, workers, lambda: NOW_MS, 0, SMALL)
-    cleaner.tick(NOW_MS)
-    await until(lambda: cleaner.metrics.rounds == 1 and workers.free == 1)
+    log, cleaner = await cleaned_once(tmp_path, workers)
     pids = workers.pids
     for _ in range(2):
         for _ in range(RESTS_MAX - 1):
@@ -118,10 +126,7 @@ async def test_a_process_that_rests_takes_the_next_job(
 async def test_a_process_killed_while_it_rests_is_not_missed(
     tmp_path: Path, workers: CleanerWorkers
 ) -> None:
-    log = dirty(tmp_path)
-    cleaner = Cleaner(log.manager, workers, lambda: NOW_MS, 0, SMALL)
-    cleaner.tick(NOW_MS)
-    await until(lambda: cleaner.metrics.rounds == 1 and workers.free == 1)
+    log, cleaner = await cleaned_once(tmp_path, workers)
     (pid,) = workers.pids
     os.kill(pid, signal.SIGKILL)
     await until(lambda: workers._idle[0].returncode is not None)
