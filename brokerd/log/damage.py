@@ -51,13 +51,17 @@ class Data(Protocol):
     def highest_offset(self) -> int: ...
 
 
-def sound_batches(segment: Data, index: OffsetIndex, position: int) -> Iterator[Placed]:
+def sound_batches(
+    segment: Data, index: OffsetIndex, position: int, before: int | None = None
+) -> Iterator[Placed]:
     """The batches of a segment from a position on at which one begins, or should, without those
     that are damaged, of which one line in the log each tells. Raises OSError.
 
-    `index` may be wrong: of its entries those count that fit the data.
+    `index` may be wrong: of its entries those count that fit the data. `before` is the last offset
+    of the batch before them, where that is known.
     """
-    return _in_order(segment, index, _chain(segment, index, position, segment.size_bytes))
+    batches = _chain(segment, index, position, segment.size_bytes)
+    return _in_order(segment, index, batches, before)
 
 
 def up_to_damage(segment: Data, batches: Iterator[Placed]) -> Iterator[Placed]:
@@ -189,19 +193,19 @@ def _fits(segment: Data, last_offset: int, position: int, end: int) -> bool:
 
 
 def _in_order(
-    segment: Data, index: OffsetIndex, batches: Iterator[Placed]
+    segment: Data, index: OffsetIndex, batches: Iterator[Placed], before: int | None
 ) -> Iterator[Placed]:
-    """Those batches whose offsets rise."""
+    """Those batches whose offsets rise; see `sound_batches`."""
     last_offset = segment.base_offset - 1
+    next_offset = None if before is None else before + 1
     held: Placed | None = None
-    is_first = True
     for each in batches:
         header = each[1]
         if not last_offset < header.base_offset <= header.last_offset <= segment.highest_offset:
             _tell_of_offsets(segment, each)
             continue
         if held is not None and header.base_offset <= held[1].last_offset:
-            follows = is_first or held[1].base_offset == last_offset + 1
+            follows = next_offset is None or held[1].base_offset == next_offset
             if follows and _is_believed(segment, index, held):
                 _tell_of_offsets(segment, each)
                 continue
@@ -209,7 +213,7 @@ def _in_order(
         elif held is not None:
             yield held
             last_offset = held[1].last_offset
-            is_first = False
+            next_offset = last_offset + 1
         held = each
     if held is not None:
         yield held

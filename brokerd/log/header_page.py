@@ -28,12 +28,25 @@ _unpack_prefix = _PREFIX.unpack_from
 
 class HeaderPage(NamedTuple):
     """From offset `base` on; `lasts` are the last offsets of the batches that begin at `positions`,
-    both rising; `end` is the position at which the last batch of the chunk ends."""
+    both rising; `end` is the position at which the last batch of the chunk ends.
+
+    What that one claims is confirmed by the batch behind it, which the chunk does not show. So of
+    more than one batch it has the first offset alone that it can hold, and `is_open`: whoever looks
+    for one behind that looks at both.
+    """
 
     base: int
     end: int
     lasts: list[int]
     positions: list[int]
+    is_open: bool = False
+
+    @property
+    def following(self) -> tuple[int, int]:
+        """Where to read on, and the last offset before."""
+        if self.is_open:
+            return self.positions[-1], self.lasts[-1] - 1
+        return self.end, self.lasts[-1]
 
     def boundary_at_most(self, position: int, limit: int) -> int:
         """The greatest known batch boundary up to `limit`; 0 where `position` is not on the page.
@@ -48,10 +61,10 @@ class HeaderPage(NamedTuple):
 NO_PAGE: Final = HeaderPage(0, 0, [], [])
 
 
-def read_page(segment: "Segment", position: int) -> HeaderPage:
+def read_page(segment: "Segment", position: int, before: int | None = None) -> HeaderPage:
     """The page that begins at a position; it ends there, too, where no batch begins there.
 
-    Raises OSError.
+    `before` is the last offset of the batch before it, where that is known. Raises OSError.
     """
     size_bytes = segment.size_bytes
     chunk = os.pread(segment.file.fd(), min(CHUNK_BYTES, size_bytes - position), position)
@@ -76,8 +89,11 @@ def read_page(segment: "Segment", position: int) -> HeaderPage:
         return NO_PAGE._replace(end=position)
     page = HeaderPage(_unpack_prefix(chunk, 0)[0], position + at, lasts, positions)
     if not (is_rising and _is_plausible(segment, page)):
-        page = _with_care(segment, page)
-    return _without_doubtful(segment, page)
+        page = _with_care(segment, page, before)
+    elif page.end < size_bytes and len(lasts) > 1 and last > lasts[-2] + 1:
+        lasts[-1] = lasts[-2] + 1
+        page = HeaderPage(page.base, page.end, lasts, positions, True)
+    return _without_doubtful(segment, page, before)
 
 
 def _is_plausible(segment: "Segment", page: HeaderPage) -> bool:
@@ -91,20 +107,23 @@ def _is_plausible(segment: "Segment", page: HeaderPage) -> bool:
     )
 
 
-def _without_doubtful(segment: "Segment", page: HeaderPage) -> HeaderPage:
+def _without_doubtful(segment: "Segment", page: HeaderPage, before: int | None) -> HeaderPage:
     """A page whose first batch may claim lower offsets than it has, and so those of batches before
     it, is for what lies behind that one."""
     lasts = page.lasts
-    if not lasts or not segment.index.doubts(page.positions[0], page.base, lasts[0]):
+    if not lasts:
         return page
-    return page._replace(base=lasts[1] if len(lasts) > 1 else INT64_MAX)
+    overlaps = before is not None and page.base <= before
+    if overlaps or segment.index.doubts(page.positions[0], page.base, lasts[0]):
+        return page._replace(base=lasts[1] if len(lasts) > 1 else INT64_MAX)
+    return page
 
 
-def _with_care(segment: "Segment", page: HeaderPage) -> HeaderPage:
+def _with_care(segment: "Segment", page: HeaderPage, before: int | None) -> HeaderPage:
     lasts: list[int] = []
     positions: list[int] = []
     base, end = 0, page.end
-    for position, header in sound_batches(segment, segment.index, page.positions[0]):
+    for position, header in sound_batches(segment, segment.index, page.positions[0], before):
         if position >= end or len(lasts) == BATCHES_MAX:
             end = position
             break

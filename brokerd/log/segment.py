@@ -109,16 +109,20 @@ class Segment(IndexedData):
             self._load_index(patient=False)
         position = index_checks.start_for(self, offset, patient=patient)
         last = position - 1
+        before: int | None = None
         while position < self.size_bytes:
             if not patient:
                 require_cached(self, position)
-            page = read_page(self, position)
+            page = read_page(self, position, before)
             self._page = page
-            if page.lasts and page.lasts[-1] >= offset:
-                return page.positions[bisect_left(page.lasts, offset)]
+            if page.lasts:
+                if page.lasts[-1] >= offset:
+                    return page.positions[bisect_left(page.lasts, offset)]
+                last = page.positions[-1]
+                position, before = page.following
+                continue
             if page.end > position:
-                last = page.positions[-1] if page.positions else position
-                position = page.end
+                last, position = position, page.end
                 continue
             damaged, end = position, self.size_bytes
             position = damage.behind(self, self.index, damaged, last, end)
