@@ -59,6 +59,10 @@ def test_cutting_forgets_what_lies_outside(tmp_path: Path) -> None:
     [
         (10, [(1, 10), (1, 11), (2, 12)], [(0, 0), (1, 3), (2, 12)]),
         (0, [(0, 1), (1, 5), (2, 13)], [(0, 0), (1, 3), (2, 12)]),  # compaction took the first ones
+        (0, [(0, 0), (2, 13)], [(0, 0), (1, 3), (2, 12)]),  # compaction took all of one epoch
+        (0, [(2, 12)], [(0, 0), (1, 3), (2, 12)]),
+        (0, [(0, 0), (3, 13)], [(0, 0), (3, 13)]),  # a power cut may have left an old file
+        (0, [(0, 0), (2, 11)], [(0, 0), (2, 11)]),
         (10, [(1, 10)], [(0, 0), (1, 3)]),  # what was behind is lost
         (2, [(0, 2), (1, 4), (4, 12)], [(0, 0), (1, 3), (4, 12)]),  # it was cut and written again
         (10, [(3, 10), (3, 11)], [(0, 0), (1, 3), (3, 10)]),
