@@ -147,7 +147,7 @@ class LazyLog:
                 lambda: recovery.recover(*args, active.base_offset, active.created_ms)
             )
             return
-        snapshot = producer_snapshot.load_latest(
+        snapshot = producer_snapshot.load_before(
             self.directory, self.log_start_offset, active.base_offset
         )
         check = partial(recovery.check_tail, self._parts(snapshot[0]), snapshot)

@@ -107,16 +107,31 @@ def load_latest(
 
     Snapshots past the log end, and damaged ones, are removed. Raises OSError.
     """
-    for offset in reversed(offsets(directory)):
-        path = names.segment_file(directory, offset, names.SNAPSHOT)
+    found = offsets(directory)
+    while found and found[-1] > log_end:
+        _remove(names.segment_file(directory, found.pop(), names.SNAPSHOT))
+    return _latest(directory, log_start, found)
+
+
+def load_before(
+    directory: str, log_start: int, offset: int
+) -> tuple[int, dict[int, ProducerEntry]]:
+    """The same of the latest one for an offset in a log, or before it; later ones stay."""
+    return _latest(directory, log_start, [each for each in offsets(directory) if each <= offset])
+
+
+def _latest(
+    directory: str, log_start: int, found: list[int]
+) -> tuple[int, dict[int, ProducerEntry]]:
+    for offset in reversed(found):
         if offset < log_start:
             break
-        if offset <= log_end:
-            try:
-                return offset, decode(read_whole(path))
-            except CorruptSnapshotError as error:
-                logger.warning("%s is no snapshot of producers (%s): removed", path, error)
-        _remove(path)
+        path = names.segment_file(directory, offset, names.SNAPSHOT)
+        try:
+            return offset, decode(read_whole(path))
+        except CorruptSnapshotError as error:
+            logger.warning("%s is no snapshot of producers (%s): removed", path, error)
+            _remove(path)
     return log_start, {}
 
 

@@ -268,7 +268,7 @@ def _recover_aborted(
     segments: list[Segment], transactional: list[Segment], log_start_offset: int
 ) -> None:
     """Find the aborted transactions of the segments just recovered anew. Raises OSError."""
-    offset, entries = producer_snapshot.load_latest(
+    offset, entries = producer_snapshot.load_before(
         segments[0].directory, log_start_offset, transactional[0].base_offset
     )
     producers = ProducerState(entries)

@@ -168,6 +168,24 @@ def test_what_another_thread_read_is_what_a_patient_first_use_reads(
     assert told(log) == told(patient)
 
 
+@pytest.mark.parametrize("is_patient", [True, False])
+def test_bytes_behind_the_last_batch_cost_no_producer_whose_batches_lie_before_the_log_start(
+    tmp_path: Path, is_patient: bool
+) -> None:
+    """The snapshot at the end alone knows them."""
+    log_end = filled(tmp_path)
+    with last(tmp_path, ".log").open("ab") as file:
+        file.write(b"torn")
+    log = open_log(tmp_path, CONFIG, recovery_point=log_end, log_start_offset=log_end - 1)
+    if is_patient:
+        log.load()
+    else:
+        assert settle(log) == 1
+    assert log.log_end_offset == log_end
+    (result,) = log.append([batch(producer=(7, 0, BATCHES // 2 - 1))], 3, NOW_MS)
+    assert result.duplicate
+
+
 def test_a_log_that_was_recovered_meanwhile_takes_nothing(tmp_path: Path) -> None:
     log_end = filled(tmp_path)
     torn(tmp_path)

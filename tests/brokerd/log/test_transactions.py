@@ -227,6 +227,20 @@ def test_recovery_finds_aborted_transactions_again_whose_index_was_lost(tmp_path
     assert aborted(log, 0, 1) == [(5, 0)]
 
 
+def test_an_index_that_is_made_anew_costs_no_producer_whose_batches_lie_before_the_log_start(
+    tmp_path: Path,
+) -> None:
+    log = open_log(tmp_path)
+    data(log, 5)
+    end(log, 5, ABORT)
+    plain(log)
+    log.close()
+    (tmp_path / f"{0:020d}.txnindex").write_bytes(b"no index")
+    log = open_log(tmp_path, recovery_point=3, log_start_offset=2)
+    log.aborted_across(0)
+    assert list(log.active_producers()) == [5]
+
+
 def test_a_cut_log_forgets_the_markers_that_are_cut_off(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     data(log, 5)
