@@ -2,7 +2,7 @@
 
 An adapter feeds it events, each with the time, and carries out the `Effects` that it returns:
 
-    requests   join sync heartbeat leave commit delete_group delete_offsets forget_topic
+    requests   join sync heartbeat leave commit delete_group delete_offsets forget_topics
     time       tick, due at `next_deadline_ms`
     log        write_done / write_failed / write_late, for each `Write` asked for, in their order
     loading    replay for every record of the partition, then loaded
@@ -14,7 +14,7 @@ replayed, and so becomes visible, when `write_done` says that the high watermark
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from brokerd.errors import ErrorCode
 from brokerd.groups import assigning, joining, offsets, rebalance
@@ -112,10 +112,11 @@ class GroupCoordinator:
         offsets.delete_offsets(turn, ticket, group_id, partitions)
         return turn.effects
 
-    def forget_topic(self, topic: str, now_ms: int) -> Effects:
-        """The topic was deleted, and with it every offset in it."""
+    def forget_topics(self, topics: Set[str], now_ms: int) -> Effects:
+        """The topics were deleted, and with them every offset in them. All groups are gone through
+        once, however many topics it are."""
         turn = Turn(self._shard, now_ms)
-        offsets.forget_topic(turn, topic)
+        offsets.forget_topics(turn, topics)
         return turn.effects
 
     # The log's answers

@@ -9,7 +9,7 @@ to go and with those of a deleted topic.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Set
 from functools import partial
 
 from brokerd.errors import ErrorCode
@@ -196,13 +196,13 @@ def _offsets_removed(
     _answer_offsets(ticket, outcome, turn, error)
 
 
-def forget_topic(turn: Turn, topic: str) -> None:
-    """Remove every offset of a topic that was deleted."""
+def forget_topics(turn: Turn, topics: Set[str]) -> None:
+    """Remove every offset of topics that were deleted."""
     shard = turn.shard
     records: list[GroupsRecord] = []
     for group in list(shard.groups.values()):
         offsets = shard.store.offsets.get(group.group_id, {})
-        records += _remove(turn, group, [key for key in offsets if key[0] == topic])
+        records += _remove(turn, group, [key for key in offsets if key[0] in topics])
     if records:
         gone = {each.group_id for each in records} - shard.groups.keys()
         turn.write(records, partial(_groups_dropped, gone))

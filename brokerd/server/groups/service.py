@@ -21,6 +21,7 @@ from brokerd.replication.partition import Partition
 from brokerd.replication.replicas import ReplicaManager
 from brokerd.server.cold_reads import ColdReads
 from brokerd.server.groups.shard import GroupShard
+from brokerd.turns import in_turns
 
 NAME_BYTES_MAX = INT16_MAX
 """What a string in a record of `__consumer_offsets` can hold."""
@@ -65,6 +66,7 @@ class GroupService:
         self._shards: dict[int, GroupShard] = {}
         self._watched: dict[int, Partition] = {}
         self._loads: dict[int, asyncio.Task[None]] = {}
+        self._forgetting: set[asyncio.Future[None]] = set()
         self._one_load = asyncio.Lock()
         self._one_creation = asyncio.Lock()
 
@@ -77,9 +79,13 @@ class GroupService:
         for index in sorted(moved):
             self._follow(index)
         gone = {topic for topic, _ in delta.deleted} - {OFFSETS_TOPIC}
-        for topic in gone:
-            for shard in self._shards.values():
-                shard.forget_topic(topic)
+        if gone:
+            shards = list(self._shards.values())
+            forgetting = asyncio.ensure_future(
+                in_turns(shards, lambda shard: shard.forget_topics(gone))
+            )
+            self._forgetting.add(forgetting)
+            forgetting.add_done_callback(self._forgetting.discard)
 
     async def stop(self) -> None:
         """Give up every partition; waiting members are told to look elsewhere."""
@@ -88,7 +94,9 @@ class GroupService:
             self._unwatch(index)
         for index in list(self._shards):
             self._resign(index)
-        await asyncio.gather(*loads, return_exceptions=True)
+        for forgetting in self._forgetting:
+            forgetting.cancel()
+        await asyncio.gather(*loads, *self._forgetting, return_exceptions=True)
 
     def _follow(self, index: int) -> None:
         """Take up or give up a partition, as its leadership now is."""

@@ -6,7 +6,7 @@ for one leader epoch; when that ends, whoever waits is sent to look for the coor
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import TypeVar
 
 from brokerd.clock import Clock
@@ -45,7 +45,7 @@ class GroupShard:
         self._safe = asyncio.Event()
         self._closed = False
         self._loaded_offset = 0
-        self._topics_gone: list[str] = []
+        self._topics_gone: set[str] = set()
 
     # Life
 
@@ -64,8 +64,8 @@ class GroupShard:
             await self._safe.wait()
         self.loading = False
         self._take(self._core.loaded(self._clock.now_ms()))
-        for topic in self._topics_gone:
-            self.forget_topic(topic)
+        if self._topics_gone:
+            self.forget_topics(self._topics_gone)
 
     def partition_moved(self) -> None:
         """The partition's high watermark moved."""
@@ -114,12 +114,12 @@ class GroupShard:
         self._set_timer()
         return error
 
-    def forget_topic(self, topic: str) -> None:
-        """The topic was deleted: its offsets go."""
+    def forget_topics(self, topics: Set[str]) -> None:
+        """The topics were deleted: their offsets go."""
         if self.loading:
-            self._topics_gone.append(topic)
+            self._topics_gone |= topics
             return
-        self._take(self._core.forget_topic(topic, self._clock.now_ms()))
+        self._take(self._core.forget_topics(topics, self._clock.now_ms()))
 
     # What became of writes (called by GroupWrites)
 

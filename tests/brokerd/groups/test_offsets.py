@@ -212,7 +212,7 @@ def test_an_empty_group_goes_with_its_last_offset_as_long_as_nothing_is_under_wa
     assert bench.state() == "Empty"
     bench.hold_writes = True
     ticket = bench.send_commit(AT_20)
-    bench.take(bench.core.forget_topic("u", bench.clock.now_ms()))
+    bench.take(bench.core.forget_topics({"u"}, bench.clock.now_ms()))
     assert bench.state() == "Empty"
     bench.release()
     assert list(bench.replies[ticket].errors.values()) == OK
@@ -227,7 +227,7 @@ def test_a_group_whose_removal_failed_is_still_there() -> None:
     bench = Bench()
     bench.commit(AT_10)
     bench.hold_writes = True
-    bench.take(bench.core.forget_topic("t", bench.clock.now_ms()))
+    bench.take(bench.core.forget_topics({"t"}, bench.clock.now_ms()))
     assert bench.state() == "Dead"
     bench.release(ErrorCode.NOT_COORDINATOR)
     assert (bench.state(), bench.offset()) == ("Empty", 10)
@@ -252,10 +252,22 @@ def test_offsets_of_an_unknown_group_cannot_be_removed() -> None:
 def test_the_offsets_of_a_deleted_topic_go_with_it() -> None:
     bench = Bench()
     bench.commit(AT_10, OTHER_TOPIC)
-    bench.take(bench.core.forget_topic("t", bench.clock.now_ms()))
+    bench.take(bench.core.forget_topics({"t"}, bench.clock.now_ms()))
     assert (bench.offset(), bench.offset("u", 3)) == (None, 5)
-    bench.take(bench.core.forget_topic("u", bench.clock.now_ms()))
+    bench.take(bench.core.forget_topics({"u"}, bench.clock.now_ms()))
     assert (bench.offset("u", 3), bench.state()) == (None, "Dead")
+
+
+def test_topics_that_are_deleted_together_are_forgotten_by_one_write_for_all_groups() -> None:
+    bench = Bench()
+    bench.commit(AT_10, OTHER_TOPIC)
+    bench.hold_writes = True
+    effects = bench.core.forget_topics({"t", "u", "of which nobody read"}, bench.clock.now_ms())
+    (write,) = effects.writes
+    assert len(write.records) == 2
+    bench.take(effects)
+    bench.release()
+    assert (bench.offset(), bench.offset("u", 3), bench.state()) == (None, None, "Dead")
 
 
 def test_a_standalone_consumers_offsets_expire_after_their_commit() -> None:

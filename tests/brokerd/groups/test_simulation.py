@@ -120,7 +120,7 @@ class Life:
         self.bench.take(self.bench.core.delete_group(self.bench.tickets, GROUP, now_ms))
 
     def forget(self) -> None:
-        self.bench.take(self.bench.core.forget_topic("t", self.bench.clock.now_ms()))
+        self.bench.take(self.bench.core.forget_topics({"t"}, self.bench.clock.now_ms()))
 
 
 def check(bench: Bench) -> None:
