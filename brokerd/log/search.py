@@ -1,12 +1,15 @@
 """Finding records by timestamp: the one reading of a log that opens batches.
 
+A small batch is walked at once, which takes less than a millisecond; of a large one, or one that
+unpacks to much, another thread does it (`cold`), and what it found is kept until it is asked again.
 A batch whose records do not hold together is still found, as a whole: its base offset stands for
 the record, since a batch that lies inside must not make a log unsearchable.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from brokerd.errors import KafkaError
 from brokerd.log.aside import AsideSpot, DataAside, batches_aside
@@ -17,7 +20,15 @@ from brokerd.log.scan import is_intact
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
 from brokerd.log.time_index import NO_TIMESTAMP
-from brokerd.protocol.records import BatchHeader, Record, iter_records
+from brokerd.protocol.compression import TooManyBytes, decompress
+from brokerd.protocol.record_walk import first_at_or_after as first_record
+from brokerd.protocol.records import HEADER_BYTES, BatchHeader
+
+AT_ONCE_RECORDS_MAX: Final = 1000
+AT_ONCE_BYTES_MAX: Final = 64 << 10
+UNPACKED_AT_ONCE_BYTES_MAX: Final = 256 << 10
+KEPT_MAX: Final = 8
+"""Of so many batches of a log it is kept what threads found."""
 
 
 class Found(NamedTuple):
@@ -26,6 +37,21 @@ class Found(NamedTuple):
     offset: int
     timestamp_ms: int
     leader_epoch: int
+
+
+class Wanted(NamedTuple):
+    """The first record of a batch at or after a timestamp and an offset."""
+
+    header: BatchHeader
+    timestamp_ms: int
+    min_offset: int
+
+
+class Walked(NamedTuple):
+    """What there is of it; nothing in a batch whose bytes are not what they were."""
+
+    found: Found | None
+    is_intact: bool = True
 
 
 def first_at_or_after(
@@ -41,14 +67,8 @@ def first_at_or_after(
         for position, header in segment.batches_from(start):
             if header.max_timestamp < timestamp_ms or header.last_offset < log_start_offset:
                 continue
-            if not is_intact(segment.file.fd(), position, header):
-                continue  # nobody can read it, and its time may be any
-            found = _first_record(
-                segment, position, header,
-                lambda record: (
-                    record.timestamp_ms >= timestamp_ms and record.offset >= log_start_offset
-                ),
-            )  # fmt: skip
+            wanted = Wanted(header, timestamp_ms, max(log_start_offset, header.base_offset))
+            found = _walked(segments, segment, position, wanted, patient=patient).found
             if found is not None:
                 return found
     return None
@@ -67,9 +87,11 @@ def largest(segments: SegmentList, *, patient: bool) -> Found | None:
             return None
         for position, header in best.batches_from(best.locate(offset, patient=patient)):
             if header.max_timestamp >= timestamp_ms:
-                if not is_intact(best.file.fd(), position, header):
+                wanted = Wanted(header, timestamp_ms, header.base_offset)
+                walked = _walked(segments, best, position, wanted, patient=patient)
+                if not walked.is_intact:
                     break
-                return _first_record(best, position, header, partial(_is_since, timestamp_ms))
+                return walked.found
         if not patient:
             raise ColdError(_intact_spot(best))
         _take_largest(best, _largest_intact(best, partial(best.batches_from, 0)))
@@ -100,10 +122,6 @@ def _take_largest(segment: Segment, largest: tuple[int, int]) -> None:
     segment.largest_timestamp_ms, segment.largest_timestamp_offset = largest
 
 
-def _is_since(timestamp_ms: int, record: Record) -> bool:
-    return record.timestamp_ms >= timestamp_ms
-
-
 def _largest_intact(
     data: Data, all_batches: Callable[[], Iterator[Placed]]
 ) -> tuple[int, int]:
@@ -122,17 +140,57 @@ def _largest_intact(
         damaged.add(position)
 
 
-def _first_record(
-    segment: Segment, position: int, header: BatchHeader, wanted: Callable[[Record], bool]
-) -> Found | None:
-    epoch = header.leader_epoch
-    with_bytes = segment.file.pin(position, header.size_bytes)
+def _walked(
+    segments: SegmentList, segment: Segment, position: int, wanted: Wanted, *, patient: bool
+) -> Walked:
+    known = segments.walked.get(wanted)
+    if known is not None:
+        return known
+    if patient:
+        return _walk(segment.file.fd(), position, wanted)
+    header = wanted.header
+    if header.count <= AT_ONCE_RECORDS_MAX and header.size_bytes <= AT_ONCE_BYTES_MAX:
+        try:
+            return _walk(segment.file.fd(), position, wanted, UNPACKED_AT_ONCE_BYTES_MAX)
+        except TooManyBytes:
+            pass
+    raise ColdError(_walk_spot(segments, segment, position, wanted))
+
+
+def _walk_spot(
+    segments: SegmentList, segment: Segment, position: int, wanted: Wanted
+) -> AsideSpot[Walked]:
+    data = DataAside(segment)
+
+    def read() -> Walked:
+        try:
+            return _walk(data.fd(), position, wanted)
+        finally:
+            data.close()
+
+    return AsideSpot(
+        (segment, wanted), read, partial(_keep, segments.walked, wanted),
+        lambda: segment.is_abandoned or segment.size_bytes < data.size_bytes,
+    )  # fmt: skip
+
+
+def _keep(kept: dict[Wanted, Walked], wanted: Wanted, walked: Walked) -> None:
+    kept[wanted] = walked
+    if len(kept) > KEPT_MAX:
+        del kept[next(iter(kept))]
+
+
+def _walk(fd: int, position: int, wanted: Wanted, max_bytes: int | None = None) -> Walked:
+    """May be called in any thread. Raises OSError; TooManyBytes where `max_bytes` are too few."""
+    header = wanted.header
+    if not is_intact(fd, position, header):
+        return Walked(None, is_intact=False)  # nobody can read it, and its time may be any
+    batch = memoryview(os.pread(fd, header.size_bytes, position))
     try:
-        for record in iter_records(header, memoryview(with_bytes.read())):
-            if wanted(record):
-                return Found(record.offset, record.timestamp_ms, epoch)
-    except KafkaError:
-        return Found(header.base_offset, header.max_timestamp, epoch)
-    finally:
-        with_bytes.release()
-    return None
+        records = decompress(header.codec, batch[HEADER_BYTES:], max_bytes)
+        found = first_record(header, records, wanted.timestamp_ms, wanted.min_offset)
+    except KafkaError as error:
+        if isinstance(error, TooManyBytes) and max_bytes is not None:
+            raise
+        return Walked(Found(header.base_offset, header.max_timestamp, header.leader_epoch))
+    return Walked(Found(*found, header.leader_epoch) if found is not None else None)

@@ -5,6 +5,7 @@ Invariant: at least one segment; `bases` are their base offsets, strictly rising
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from brokerd.log.cold import READ_AHEAD_BYTES, ColdError, RangeSpot, is_cached
 from brokerd.log.open_files import FileRange
@@ -12,17 +13,21 @@ from brokerd.log.segment import Segment
 from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import BatchHeader
 
+if TYPE_CHECKING:
+    from brokerd.log.search import Walked, Wanted
+
 
 class SegmentList:
     """See the module."""
 
-    __slots__ = ("_bases", "_segments", "_skips", "active")
+    __slots__ = ("_bases", "_segments", "_skips", "active", "walked")
 
     def __init__(self, segments: list[Segment]) -> None:
         self._segments = segments
         self._bases = [segment.base_offset for segment in segments]
         self._skips: dict[int, int] = {}  # from one to the next that may have aborted transactions
         self.active = segments[-1]
+        self.walked: dict[Wanted, Walked] = {}  # see `search`
 
     def __iter__(self) -> Iterator[Segment]:
         return iter(self._segments)

@@ -317,10 +317,15 @@ def _decode_record(header: BatchHeader, data: memoryview) -> Record:
     if header.is_log_append_time:
         timestamp_ms = header.max_timestamp
     else:
-        timestamp_ms = header.base_timestamp + timestamp_delta
-        if not -_INT64_END <= timestamp_ms < _INT64_END:  # it goes round, as Java's long does
-            timestamp_ms = (timestamp_ms + _INT64_END) % (2 * _INT64_END) - _INT64_END
+        timestamp_ms = wrapped_timestamp(header.base_timestamp + timestamp_delta)
     return Record(header.base_offset + offset_delta, timestamp_ms, key, value, tuple(headers))
+
+
+def wrapped_timestamp(timestamp_ms: int) -> int:
+    """A batch's first timestamp and a difference: the sum goes round, as Java's long does."""
+    if -_INT64_END <= timestamp_ms < _INT64_END:
+        return timestamp_ms
+    return (timestamp_ms + _INT64_END) % (2 * _INT64_END) - _INT64_END
 
 
 def _read_bytes(data: memoryview, position: int) -> tuple[bytes | None, int]:

@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import Record, encode_batch
 from tests.support.protocol_page import rows
 from tests.support.waiting import wait_until
@@ -16,13 +17,20 @@ from tests.support.wire import Wire
 pytestmark = pytest.mark.kafka
 
 
+LARGE = encode_batch(
+    [Record(0, 1_700_000_000_000 + at * 997 % 3_000_017, None, b"v") for at in range(6000)],
+    codec=Codec.GZIP,
+)
+
+
 def prepare(port: int) -> None:
-    """Topics `plain` and `compacted` of one partition; `plain` has three records, which are old
-    and kept all the same."""
+    """Topics `plain`, `large` and `compacted` of one partition; `plain` has three records, `large`
+    one compressed batch of many whose times rise and fall, all old and kept all the same."""
     with Wire(port) as wire:
+        kept = [{"name": "retention.ms", "value": "-1"}]
         topics = [
-            {"name": "plain", "num_partitions": 1, "replication_factor": 1,
-             "configs": [{"name": "retention.ms", "value": "-1"}]},
+            {"name": "plain", "num_partitions": 1, "replication_factor": 1, "configs": kept},
+            {"name": "large", "num_partitions": 1, "replication_factor": 1, "configs": kept},
             {"name": "compacted", "num_partitions": 1, "replication_factor": 1,
              "configs": [{"name": "cleanup.policy", "value": "compact"}]},
         ]  # fmt: skip
@@ -38,9 +46,12 @@ def prepare(port: int) -> None:
         group = {"groups": ["none"], "include_authorized_operations": False}
         while wire.ask(ApiKey.DESCRIBE_GROUPS, 5, group).groups[0].error_code:
             time.sleep(0.1)
-        for number in range(3):
-            records = bytes(encode_batch([Record(0, 1_700_000_000_000 + number, b"k", b"v")]))
-            topic = {"name": "plain", "partition_data": [{"index": 0, "records": records}]}
+        small = [
+            ("plain", encode_batch([Record(0, 1_700_000_000_000 + number, b"k", b"v")]))
+            for number in range(3)
+        ]
+        for name, records in (*small, ("large", LARGE)):
+            topic = {"name": name, "partition_data": [{"index": 0, "records": bytes(records)}]}
             wire.ask(ApiKey.PRODUCE, 8, {"acks": -1, "timeout": 5000, "topic_data": [topic]})
 
 
@@ -89,10 +100,12 @@ def twice(fields: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def offsets(timestamp: int, isolation: int = 0, epoch: int = -1) -> dict[str, Any]:
+def offsets(
+    timestamp: int, isolation: int = 0, epoch: int = -1, topic: str = "plain"
+) -> dict[str, Any]:
     rows = [{"partition_index": 0, "current_leader_epoch": epoch, "timestamp": timestamp}]
     return {"replica_id": -1, "isolation_level": isolation,
-            "topics": [{"name": "plain", "partitions": rows}]}  # fmt: skip
+            "topics": [{"name": topic, "partitions": rows}]}  # fmt: skip
 
 
 def fetch(offset: int, isolation: int = 0, session: tuple[int, int] = (0, -1), **more: Any) -> Any:
@@ -148,6 +161,8 @@ REQUESTS: list[tuple[ApiKey, int, dict[str, Any]]] = [
     *((ApiKey.LIST_OFFSETS, 9, offsets(time)) for time in (-1, -2, -3, -4, -5, -6)),
     *((ApiKey.LIST_OFFSETS, 6, offsets(time)) for time in (-1, -2, -3, -4)),
     *((ApiKey.LIST_OFFSETS, 8, offsets(1_700_000_000_000 + n)) for n in (-5, 0, 1, 2, 3)),
+    *((ApiKey.LIST_OFFSETS, 8, offsets(time, topic="large")) for time in (
+        -3, 1_700_000_000_000, *range(1_700_000_000_001, 1_700_003_000_100, 500_000))),
     (ApiKey.LIST_OFFSETS, 5, offsets(-1, isolation=1)),
     (ApiKey.LIST_OFFSETS, 5, offsets(-1, epoch=7)),
     (ApiKey.LIST_OFFSETS, 5, twice(offsets(-1))),
@@ -157,6 +172,9 @@ REQUESTS: list[tuple[ApiKey, int, dict[str, Any]]] = [
     (ApiKey.DELETE_RECORDS, 2, deletion("compacted", 0)),
     (ApiKey.DELETE_RECORDS, 2, deletion("plain", 1)),
     (ApiKey.DELETE_RECORDS, 0, deletion("plain", 0)),
+    (ApiKey.DELETE_RECORDS, 2, deletion("large", 4000)),
+    *((ApiKey.LIST_OFFSETS, 8, offsets(time, topic="large"))
+      for time in (-3, 1_700_000_000_000, 1_700_002_000_000)),
     (ApiKey.LIST_OFFSETS, 8, offsets(-2)),
     (ApiKey.LIST_OFFSETS, 8, offsets(1_700_000_000_000)),
     (ApiKey.FETCH, 11, fetch(0)),

@@ -2,12 +2,17 @@
 
 import struct
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from brokerd.log import search
+from brokerd.log.cold import ColdError
 from brokerd.log.log_config import LogConfig
+from brokerd.log.partition_log import PartitionLog
+from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import Record, encode_batch, write_crc
 from tests.brokerd.log.support import NOW_MS, batch, open_log, reopen
 
@@ -49,6 +54,90 @@ def test_a_time_is_found_first_thing_where_the_time_index_is_missing(tmp_path: P
     again = open_log(tmp_path, recovery_point=10)
     assert again.offset_for_timestamp(NOW_MS + 4) == (4, NOW_MS + 4, 0)
     assert again.max_timestamp_offset() == (9, NOW_MS + 9, 0)
+
+
+def many(count: int, size: int = 0, codec: int = Codec.NONE) -> memoryview:
+    """A batch whose records have the offset 1, 2, … after NOW_MS."""
+    records = [Record(0, NOW_MS + number, None, bytes(size)) for number in range(count)]
+    return memoryview(encode_batch(records, codec=codec))
+
+
+def lacking(log: PartitionLog, timestamp_ms: int) -> ColdError:
+    with pytest.raises(ColdError) as raised:
+        log.offset_for_timestamp(timestamp_ms, patient=False)
+    return raised.value
+
+
+@pytest.mark.parametrize(
+    "large",
+    [
+        many(search.AT_ONCE_RECORDS_MAX + 1),
+        many(4, size=search.AT_ONCE_BYTES_MAX),
+        many(4, size=search.UNPACKED_AT_ONCE_BYTES_MAX, codec=Codec.GZIP),
+    ],
+)
+def test_a_batch_that_takes_long_to_walk_is_walked_by_another_thread(
+    tmp_path: Path, large: memoryview
+) -> None:
+    log = open_log(tmp_path)
+    log.append([large], 5, 0)
+    last = log.log_end_offset - 1
+    for asked in (NOW_MS + last, NOW_MS + 2):
+        spot = lacking(log, asked).spot
+        thread = Thread(target=spot.warm)
+        thread.start()
+        thread.join()
+        spot.release()
+        found = log.offset_for_timestamp(asked, patient=False)
+        assert found == (asked - NOW_MS, asked, 5)
+    assert log.max_timestamp_offset(patient=False) == (last, NOW_MS + last, 5)
+    assert log.offset_for_timestamp(NOW_MS + last + 1, patient=False) is None
+    log.delete_records_before(2)
+    assert log.offset_for_timestamp(NOW_MS) == (2, NOW_MS + 2, 5)
+
+
+def test_a_batch_that_takes_little_to_walk_is_walked_at_once(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append([many(1000, size=20), many(1000, size=200, codec=Codec.ZSTD)], 5, 0)
+    assert log.offset_for_timestamp(NOW_MS + 999, patient=False) == (999, NOW_MS + 999, 5)
+    log.delete_records_before(1000)
+    assert log.offset_for_timestamp(NOW_MS + 999, patient=False) == (1999, NOW_MS + 999, 5)
+
+
+def test_what_threads_found_is_kept_of_a_few_times_only(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append([many(2000)], 0, 0)
+    for number in range(search.KEPT_MAX + 1):
+        spot = lacking(log, NOW_MS + number).spot
+        spot.warm()
+        spot.release()
+        assert log.offset_for_timestamp(NOW_MS + number, patient=False) is not None
+    assert log.offset_for_timestamp(NOW_MS + 1, patient=False) == (1, NOW_MS + 1, 0)
+    lacking(log, NOW_MS).spot.release()
+
+
+def test_a_large_batch_that_is_damaged_is_passed_over(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append([many(2000), batch(timestamp_ms=NOW_MS + 5)], 0, 0)
+    (path,) = tmp_path.glob("*.log")
+    data = bytearray(path.read_bytes())
+    data[1000] ^= 1
+    path.write_bytes(data)
+    spot = lacking(log, NOW_MS + 3).spot
+    spot.warm()
+    spot.release()
+    assert log.offset_for_timestamp(NOW_MS + 3, patient=False) == (2000, NOW_MS + 5, 0)
+
+
+def test_nothing_is_taken_of_a_log_that_was_cut_while_it_was_read(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append([many(2000)], 0, 0)
+    spot = lacking(log, NOW_MS + 3).spot
+    spot.warm()
+    log.truncate_to(0)
+    spot.release()
+    log.append([many(2000)], 0, 0)
+    lacking(log, NOW_MS + 3).spot.release()
 
 
 def test_records_before_the_log_start_are_not_found(tmp_path: Path) -> None:
