@@ -137,32 +137,22 @@ class LazyLog:
         """See at first use whether the log ends where it is said to end. Raises as `load`."""
         if self._ready:
             return
-        segments, active = list(self._segments), self._segments.active
+        active = self._segments.active
         if active.read_tail(patient=patient) == self.log_end_offset:
             self._ready = True
-            return
-        if patient:
-            args = self._context, segments, self.log_start_offset
-            self._recover(
-                lambda: recovery.recover(*args, active.base_offset, active.created_ms)
-            )
             return
         snapshot = producer_snapshot.load_before(
             self.directory, self.log_start_offset, active.base_offset
         )
         check = partial(recovery.check_tail, self._parts(snapshot[0]), snapshot)
-        raise ColdError(self._aside(check, self._take_tail))
+        self._read(check, self._take_tail, patient=patient)
 
     def _take_tail(self, tail: recovery.CheckedTail) -> None:
-        args = self._context, list(self._segments), self.log_start_offset
-        created_ms = self._segments.active.created_ms
-        self._recover(lambda: recovery.take_tail(*args, tail, created_ms))
-
-    def _recover(self, recover: Callable[[], recovery.LoadedLog]) -> None:
         self._close_epochs()
         self._epochs = self._producers = None
         durable_offset = self.recovery_point
-        self._take(recover())
+        args = self._context, list(self._segments), self.log_start_offset
+        self._take(recovery.take_tail(*args, tail, self._segments.active.created_ms))
         recovery.tell_of_loss(self.directory, durable_offset, self.log_end_offset)
         self.truncations += 1
         self.reconfigure(self.config)
@@ -179,14 +169,15 @@ class LazyLog:
             offset, entries = snapshot = producer_snapshot.load_latest(
                 self.directory, self.log_start_offset, self.log_end_offset
             )
-            if not patient and self.log_end_offset - offset > recovery.REPLAY_MAX:
+            if self.log_end_offset - offset > recovery.REPLAY_MAX:
                 replay = partial(recovery.replayed, self._parts(offset), snapshot)
-                raise ColdError(self._aside(replay, self._take_producers))
-            producers = ProducerState(entries)
-            if offset < self.log_end_offset:
-                headers = self._segments.headers_from(offset)
-                producers.replay(recovery.with_markers(headers))
-            self._take_producers(producers)
+                self._read(replay, self._take_producers, patient=patient)
+            else:
+                producers = ProducerState(entries)
+                if offset < self.log_end_offset:
+                    headers = self._segments.headers_from(offset)
+                    producers.replay(recovery.with_markers(headers))
+                self._take_producers(producers)
         assert self._producers is not None
         return self._producers
 
@@ -209,12 +200,8 @@ class LazyLog:
             start = self.log_start_offset
             epochs = EpochCache(self.directory, self._context.submit, self._context.failed)
             if epochs.is_damaged or (not epochs.entries and self.size_bytes):
-                take = partial(self._take_epochs, epochs)
-                if not patient:
-                    read = partial(recovery.epochs_in, self._parts(start), start)
-                    raise ColdError(self._aside(read, take))
-                headers = self._segments.headers_from(start)
-                take((each.leader_epoch, each.base_offset) for _, _, each in headers)
+                read = partial(recovery.epochs_in, self._parts(start), start)
+                self._read(read, partial(self._take_epochs, epochs), patient=patient)
             self._epochs = epochs
         return self._epochs
 
@@ -231,18 +218,24 @@ class LazyLog:
             self._epochs.close()
 
     def _parts(self, offset: int) -> list[DataAside]:
-        """The segments from the one on that holds an offset, for another thread."""
+        """The segments from the one on that holds an offset, for any thread."""
         return [DataAside(each) for each in self._segments.from_offset(offset)]
 
-    def _aside(self, read: Callable[[], T], take: Callable[[T], object]) -> AsideSpot[T]:
-        """What another thread reads for the first use; void once the log is another."""
+    def _read(
+        self, read: Callable[[], T], take: Callable[[T], object], *, patient: bool
+    ) -> None:
+        """Take in what the first use reads for long: read on the spot for who is patient, else by
+        another thread (raises ColdError), void once the log is another."""
+        if patient:
+            take(read())
+            return
         known = self.truncations, self.log_start_offset, self.log_end_offset
 
         def is_void() -> bool:
             now = self.truncations, self.log_start_offset, self.log_end_offset
             return self.is_abandoned or now != known
 
-        return AsideSpot(self, read, take, is_void)
+        raise ColdError(AsideSpot(self, read, take, is_void))
 
     # -- what it says ------------------------------------------------------------------------------
 

@@ -12,8 +12,8 @@ In this order:
 4. where there are many batches behind the last snapshot of producers, one is written for the log
    end, so that the first append need not read them.
 
-The last segment alone may have been checked by another thread before (`check_tail`); then all that
-is left is quick, and what else would have to be read is left to the first use.
+At the first use the last segment alone is checked, in any thread (`check_tail`); then all that is
+left is quick (`take_tail`), and what else would have to be read is read where it is wanted.
 """
 
 import logging

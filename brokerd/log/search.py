@@ -7,14 +7,12 @@ the record, since a batch that lies inside must not make a log unsearchable.
 """
 
 import os
-from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
 from brokerd.errors import KafkaError
 from brokerd.log.aside import AsideSpot, DataAside, batches_aside
 from brokerd.log.cold import ColdError
-from brokerd.log.damage import Data, Placed
 from brokerd.log.index_checks import confirm_timestamp, time_floor
 from brokerd.log.scan import is_intact
 from brokerd.log.segment import Segment
@@ -92,9 +90,11 @@ def largest(segments: SegmentList, *, patient: bool) -> Found | None:
                 if not walked.is_intact:
                     break
                 return walked.found
+        spot = _intact_spot(best)
         if not patient:
-            raise ColdError(_intact_spot(best))
-        _take_largest(best, _largest_intact(best, partial(best.batches_from, 0)))
+            raise ColdError(spot)
+        spot.warm()
+        spot.release()
     return None
 
 
@@ -108,28 +108,25 @@ def _intact_spot(segment: Segment) -> AsideSpot[tuple[int, int]]:
 
     def read() -> tuple[int, int]:
         try:
-            return _largest_intact(data, partial(batches_aside, data))
+            return _largest_intact(data)
         finally:
             data.close()
 
+    def take(largest: tuple[int, int]) -> None:
+        segment.largest_timestamp_ms, segment.largest_timestamp_offset = largest
+
     return AsideSpot(
-        segment, read, partial(_take_largest, segment),
+        segment, read, take,
         lambda: segment.is_abandoned or segment.size_bytes != data.size_bytes,
     )  # fmt: skip
 
 
-def _take_largest(segment: Segment, largest: tuple[int, int]) -> None:
-    segment.largest_timestamp_ms, segment.largest_timestamp_offset = largest
-
-
-def _largest_intact(
-    data: Data, all_batches: Callable[[], Iterator[Placed]]
-) -> tuple[int, int]:
+def _largest_intact(data: DataAside) -> tuple[int, int]:
     """(timestamp, offset) of the largest one of a batch whose bytes are right, where that which the
     segment goes by is of one that is damaged."""
     damaged: set[int] = set()
     while True:
-        batches = (each for each in all_batches() if each[0] not in damaged)
+        batches = (each for each in batches_aside(data) if each[0] not in damaged)
         position, header = max(
             batches, key=lambda each: each[1].max_timestamp, default=(0, None)
         )  # the first of those that have it
