@@ -28,8 +28,10 @@ from brokerd.groups.records import GroupRecord, GroupsRecord, OffsetRecord, Offs
 from brokerd.groups.transitions import ANSWERS, Action, Answer, Event, GroupState, Request
 from brokerd.groups.turn import Groups, Turn, ignore_outcome
 
-SWEEP_GROUPS_MAX = 50
-"""Groups that one turn looks at for expired offsets, so that no turn takes long."""
+SWEEP_OFFSETS_MAX = 2_000
+"""With so many offsets looked at a turn of the sweep ends, so that none takes long; a group counts
+as GROUP_OFFSETS more."""
+GROUP_OFFSETS = 40
 
 
 def commit(turn: Turn, ticket: Ticket, request: CommitRequest) -> None:
@@ -221,9 +223,11 @@ def sweep(turn: Turn) -> None:
     shard = turn.shard
     if not shard.sweep:
         shard.sweep = list(shard.groups)
-    for _ in range(min(SWEEP_GROUPS_MAX, len(shard.sweep))):
+    left = SWEEP_OFFSETS_MAX
+    while shard.sweep and left > 0:
         group = shard.groups.get(shard.sweep.pop())
         if group is not None:
+            left -= GROUP_OFFSETS + len(shard.store.offsets.get(group.group_id, ()))
             _expire(turn, group)
     pause_ms = 0 if shard.sweep else turn.config.offsets_retention_check_ms
     shard.deadlines.set(Deadline(Timer.OFFSETS_SWEEP), turn.now_ms + pause_ms)
@@ -233,10 +237,13 @@ def _expire(turn: Turn, group: Group) -> None:
     shard, group_id = turn.shard, group.group_id
     pending = shard.pending_offsets.get(group_id) or Counter()
     offsets = shard.store.offsets.get(group_id, {})
+    read_now = group.subscribed_topics() if group.state is GroupState.STABLE else frozenset()
+    if read_now is None:
+        return
     expired = [
         key
         for key, value in offsets.items()
-        if key not in pending and _is_expired(turn, group, key[0], value)
+        if key not in pending and key[0] not in read_now and _is_expired(turn, group, value)
     ]
     if group.state is GroupState.EMPTY and not pending and len(expired) == len(offsets):
         if group.pending:
@@ -248,15 +255,13 @@ def _expire(turn: Turn, group: Group) -> None:
         turn.write(_tombstones(group_id, expired), ignore_outcome)
 
 
-def _is_expired(turn: Turn, group: Group, topic: str, value: OffsetValue) -> bool:
+def _is_expired(turn: Turn, group: Group, value: OffsetValue) -> bool:
+    """Of an offset in a topic that the group does not read just now."""
     if group.protocol_type is None:
         since_ms = value.committed_at_ms
     elif group.state is GroupState.EMPTY:
         since_ms = group.state_since_ms if group.state_since_ms >= 0 else value.committed_at_ms
     elif group.state is GroupState.STABLE:
-        topics = group.subscribed_topics()
-        if topics is None or topic in topics:
-            return False
         since_ms = value.committed_at_ms
     else:
         return False

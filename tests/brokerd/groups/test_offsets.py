@@ -4,6 +4,7 @@ import pytest
 
 from brokerd.errors import ErrorCode
 from brokerd.groups.config import GroupConfig
+from brokerd.groups.group import Group
 from brokerd.groups.messages import LeavingMember, OffsetToCommit
 from brokerd.groups.records import GroupRecord, OffsetRecord
 from tests.brokerd.groups.coordinator_bench import GROUP, RANGE, Bench
@@ -337,7 +338,39 @@ def test_a_sweep_of_many_groups_takes_many_turns() -> None:
     for _ in range(4):
         bench.take(bench.core.tick(bench.clock.now_ms()))
         counts.append(len(list(bench.core.listings())))
-    assert counts == [70, 20, 0, 0]
+    assert counts == [71, 22, 0, 0]
+
+
+def test_a_sweep_of_many_offsets_takes_many_turns() -> None:
+    bench = Bench(GroupConfig(offsets_retention_ms=1_000))
+    for number in range(3):
+        offsets = [OffsetToCommit("t", partition, 10) for partition in range(1_500)]
+        bench.commit(*offsets, group_id=f"g{number}")
+    bench.clock.advance(CHECK_MS)
+    counts = []
+    for _ in range(2):
+        bench.take(bench.core.tick(bench.clock.now_ms()))
+        counts.append(len(list(bench.core.listings())))
+    assert counts == [1, 0]
+
+
+def test_what_a_stable_group_reads_is_found_once_for_all_its_offsets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found: list[Group] = []
+    find = Group.subscribed_topics
+
+    def found_of(group: Group) -> frozenset[str] | None:
+        found.append(group)
+        return find(group)
+
+    monkeypatch.setattr(Group, "subscribed_topics", found_of)
+    bench = Bench()
+    member = bench.stable_group(session_timeout_ms=1_800_000)[0]
+    bench.commit(AT_10, OTHER_TOPIC, member_id=member.member_id, generation=1)
+    bench.clock.advance(CHECK_MS)
+    bench.take(bench.core.tick(bench.clock.now_ms()))
+    assert len(found) == 1
 
 
 def test_a_group_nobody_joined_in_the_end_is_forgotten() -> None:
