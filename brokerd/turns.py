@@ -1,9 +1,11 @@
 """Long work on the event loop, a few milliseconds at a time."""
 
 import asyncio
+import gc
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import ParamSpec, TypeVar
 
 TURN_S = 0.002
 AT_ONCE_MAX = 200
@@ -14,13 +16,51 @@ SWITCH_INTERVAL_S = 0.0005
 """How long the event loop may have to wait for a thread that runs Python. With Python's 5 ms one in
 a hundred of its turns took 12 ms."""
 
+REST_MAX_S = 10.0
+_resting: set[object] = set()
+_wakes: list[asyncio.TimerHandle] = []
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 
 
 def expect_busy_threads() -> None:
     """From now on threads may run Python for long, as when they walk records."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """While very many objects are made that are no garbage: Python's collector of cycles rests,
+    which walks them all again and again while nobody is served. Each REST_MAX_S it wakes all the
+    same."""
+    holder = object()
+    if not _resting:
+        gc.disable()
+        _wakes[:] = [asyncio.get_running_loop().call_later(REST_MAX_S, _wake)]
+    _resting.add(holder)
+    try:
+        yield
+    finally:
+        _resting.discard(holder)
+        if not _resting:
+            _wake()
+
+
+def _wake() -> None:
+    for timer in _wakes:
+        timer.cancel()
+    _resting.clear()
+    gc.enable()
+
+
+async def in_thread(
+    work: Callable[Arguments, Result], *args: Arguments.args, **named: Arguments.kwargs
+) -> Result:
+    """What `work` gives, which runs Python for long and knows nothing of the loop's state."""
+    expect_busy_threads()
+    return await asyncio.to_thread(work, *args, **named)
 
 
 async def in_turns(items: Iterable[Item], work: Callable[[Item], object]) -> None:

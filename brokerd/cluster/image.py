@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from brokerd.cluster.names import collision_key, collision_keys
 from brokerd.replication.state import PartitionState
 
 NO_CONTROLLER = -1
@@ -71,7 +72,9 @@ class MetadataImage:
         "cluster_id",
         "controller_epoch",
         "controller_id",
+        "names_by_id",
         "offline",
+        "taken",
         "topic_ids",
         "topics",
     )
@@ -80,6 +83,8 @@ class MetadataImage:
         self.brokers: dict[int, BrokerInfo] = {}
         self.topics: dict[str, TopicInfo] = {}
         self.topic_ids: dict[UUID, str] = {}
+        self.taken: dict[str, str] = {}  # the topics by `names.collision_key`
+        self.names_by_id: dict[bytes, str] = {}  # the same by the bytes of the wire
         self.broker_configs: dict[str, dict[str, str]] = {}
         self.controller_id = NO_CONTROLLER
         self.controller_epoch = 0
@@ -204,12 +209,19 @@ class MetadataImage:
     def _add(self, info: TopicInfo) -> None:
         self.topics[info.name] = info
         self.topic_ids[info.topic_id] = info.name
+        self.names_by_id[info.topic_id.bytes] = info.name
+        self.taken[collision_key(info.name)] = info.name
 
     def _remove(self, name: str) -> list[tuple[str, int]]:
         info = self.topics.pop(name, None)
         if info is None:
             return []
         self.topic_ids.pop(info.topic_id, None)
+        self.names_by_id.pop(info.topic_id.bytes, None)
+        if len(self.taken) > len(self.topics):
+            del self.taken[collision_key(name)]
+        else:  # some collide, which brokers do not let come about
+            self.taken = collision_keys(self.topics)
         return [(name, index) for index in info.partitions]
 
 

@@ -21,7 +21,7 @@ from brokerd.cluster import paths
 from brokerd.cluster.codecs import TopicNode, decode_topic, encode_config, encode_topic
 from brokerd.cluster.controller_service import ControllerService, DeposedError
 from brokerd.cluster.image import MetadataImage
-from brokerd.cluster.names import collision_key, collision_keys, is_topic_name
+from brokerd.cluster.names import collision_key, is_topic_name
 from brokerd.cluster.operations import ANY_VERSION, Create, Operation, SetData
 from brokerd.cluster.progress import Progress
 from brokerd.cluster.requests import ClusterSettings, CreatedTopic, NewPartitions, NewTopic
@@ -74,6 +74,7 @@ class TopicAdmin:
         self._progress = progress
         self._service = service
         self._creating: dict[str, asyncio.Task[None]] = {}
+        self._planned: dict[str, str] = {}  # those being created, as `MetadataImage.taken`
 
     def _controller(self) -> ControllerService:
         service = self._service()
@@ -87,7 +88,7 @@ class TopicAdmin:
         self, topics: Sequence[NewTopic], timeout_ms: int, validate_only: bool
     ) -> dict[str, CreatedTopic | KafkaError]:
         twice = {name for name, n in Counter(t.name for t in topics).items() if n > 1}
-        existing = collision_keys(self._image.topics)
+        existing = dict(self._image.taken)
 
         async def one(topic: NewTopic) -> CreatedTopic:
             _check_named_once(topic.name, twice)
@@ -216,15 +217,22 @@ class TopicAdmin:
     async def _auto_create(self, name: str) -> None:
         if name in self._image.topics:
             return
-        topic = automatic_topic(name, self._settings)
-        plan = self._plan(topic, collision_keys(self._image.topics))
+        key = collision_key(name)
+        existing = {key: taken} if (taken := self._taken(key)) else {}
+        plan = self._plan(automatic_topic(name, self._settings), existing)
+        self._planned[key] = name
         try:
             await self._write_unless_there(plan)
         except DISCONNECTED as error:
             raise unreachable(error) from error
+        finally:
+            del self._planned[key]
         if await self._not_ready({name: len(plan.node.replicas)}, AUTO_CREATE_TIMEOUT_S):
             message = f"Topic '{name}' has no leaders yet."
             raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, message)
+
+    def _taken(self, key: str) -> str | None:
+        return self._image.taken.get(key) or self._planned.get(key)
 
     async def _write_unless_there(self, plan: TopicPlan) -> None:
         try:

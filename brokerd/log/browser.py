@@ -11,6 +11,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import names, offset_index, time_index
 from brokerd.log.context import storage_error
 from brokerd.log.offset_index import CorruptIndexError
+from brokerd.log.open_files import FileRange
 from brokerd.log.scan import walk_headers
 from brokerd.log.segment import Segment
 from brokerd.log.segment_list import SegmentList
@@ -60,14 +61,18 @@ class Glimpse(NamedTuple):
     time_index_entries: int | None
 
 
-def glimpses(segments: SegmentList, log_end_offset: int) -> list[Glimpse]:
-    """All segments, oldest first. Nothing is read but what the active one was not asked before."""
+def glimpses(
+    segments: SegmentList, log_end_offset: int, *, patient: bool = True
+) -> list[Glimpse]:
+    """All segments, oldest first. Nothing is read but what the active one was not asked before.
+    Raises OSError; ColdError, unless patient, where that takes long."""
     found = []
     for number, segment in enumerate(segments):
         largest_ms = index_entries = time_index_entries = None
         if segment is segments.active:  # its files lag behind
-            largest_ms = segment.largest_timestamp()[0]
-            index_entries, time_index_entries = len(segment.index), len(segment.time_index)
+            largest_ms = segment.largest_timestamp(patient=patient)[0]
+            index_entries = len(segment.offsets(patient=patient))
+            time_index_entries = len(segment.times(patient=patient))
         found.append(
             Glimpse(
                 segment.base_offset, segments.end_of(number, log_end_offset), segment.size_bytes,
@@ -127,40 +132,39 @@ def _first_timestamp(path: str) -> int:
     return read_header(header).max_timestamp if len(header) == HEADER_BYTES else NO_TIMESTAMP
 
 
-def index_size(segment: Segment, kind: Kind) -> int:
-    """How many entries one of the indexes has."""
-    return len(segment.index if kind == "offset" else segment.time_index)
-
-
-def index_entries(segment: Segment, kind: Kind, start: int, limit: int) -> list[tuple[int, int]]:
-    """(offset, position) or (timestamp, offset) of at most `limit` entries from `start` on."""
+def index_entries(
+    segment: Segment, kind: Kind, start: int, limit: int, *, patient: bool = True
+) -> tuple[int, list[tuple[int, int]]]:
+    """How many entries there are, and (offset, position) or (timestamp, offset) of at most `limit`
+    from `start` on. Raises OSError; ColdError unless patient."""
     start, limit = max(start, 0), max(limit, 0)
     if kind == "offset":
-        return segment.index.entries(start, limit)
+        index = segment.offsets(patient=patient)
+        return len(index), index.entries(start, limit)
+    times = segment.times(patient=patient)
     try:
-        return segment.time_index.entries(start, limit)
+        return len(times), times.entries(start, limit)
     except CorruptIndexError as error:
-        segment.mend(str(error))
-        return segment.time_index.entries(start, limit)
+        segment.mend(str(error), patient=patient)
+        return len(segment.time_index), segment.time_index.entries(start, limit)
 
 
-def batches(segment: Segment, from_position: int, limit: int) -> list[BatchInfo]:
-    """At most `limit` batches from a position on, with their CRC checked.
+def batches(data: FileRange, limit: int) -> list[BatchInfo]:
+    """At most `limit` of the batches in a range of a data file, with their CRC checked; may be
+    called in any thread.
 
-    Raises KafkaError(INVALID_REQUEST) where no batch starts at `from_position`.
+    Raises KafkaError(INVALID_REQUEST) where no batch starts at its beginning; OSError.
     """
-    if from_position == segment.size_bytes:
+    if data.size_bytes == 0:
         return []
-    fd = segment.file.fd()
+    fd, start = data.fd, data.position_bytes
     found = [
         BatchInfo(position, header, _crc_ok(fd, position, header))
-        for position, header in islice(
-            walk_headers(fd, max(from_position, 0), segment.size_bytes), limit
-        )
+        for position, header in islice(walk_headers(fd, start, start + data.size_bytes), limit)
     ]
     if not found and limit > 0:
         raise KafkaError(
-            ErrorCode.INVALID_REQUEST, f"no batch starts at byte {from_position} of the segment"
+            ErrorCode.INVALID_REQUEST, f"no batch starts at byte {start} of the segment"
         )
     return found
 

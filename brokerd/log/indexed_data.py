@@ -73,7 +73,11 @@ class IndexedData(SparselyIndexed):
 
     @property
     def index(self) -> OffsetIndex:
-        return self._load_index(patient=True) if self._index is None else self._index
+        return self.offsets() if self._index is None else self._index
+
+    def offsets(self, *, patient: bool = True) -> OffsetIndex:
+        """The offset index. Raises OSError; ColdError unless patient."""
+        return self._load_index(patient=patient) if self._index is None else self._index
 
     def _load_index(self, *, patient: bool) -> OffsetIndex:
         try:
@@ -167,7 +171,7 @@ class IndexedData(SparselyIndexed):
         """Learn what an append must know from the batches behind the last index entry; returns the
         offset after the last batch, -1 where the data does not end with a batch. Raises OSError;
         ColdError unless patient."""
-        index = self._load_index(patient=patient) if self._index is None else self._index
+        index = self.offsets(patient=patient)
         times = self.times(patient=patient)
         start = index.last_position
         if not patient and self.size_bytes - start > TAIL_MAX_BYTES + self.index_interval_bytes:

@@ -264,28 +264,28 @@ class PartitionLog(CleanableLog):
     # -- for people --------------------------------------------------------------------------------
 
     @tells_of_errors
-    def glimpses(self) -> list[browser.Glimpse]:
-        """What `browser.describe` goes by, in any thread."""
-        return browser.glimpses(self._segments, self.log_end_offset)
-
-    @tells_of_errors
-    def index_size(self, base_offset: int, kind: browser.Kind) -> int:
-        """How many entries one segment's index has."""
-        return browser.index_size(self._segment(base_offset), kind)
+    def glimpses(self, *, patient: bool = True) -> list[browser.Glimpse]:
+        """What `browser.describe` goes by, in any thread. Raises as `offset_for_timestamp`."""
+        return browser.glimpses(self._segments, self.log_end_offset, patient=patient)
 
     @tells_of_errors
     def index_entries(
-        self, base_offset: int, kind: browser.Kind, start: int, limit: int
-    ) -> list[tuple[int, int]]:
-        """(offset, position) or (timestamp, offset) entries of one segment's index."""
-        return browser.index_entries(self._segment(base_offset), kind, start, limit)
+        self, base_offset: int, kind: browser.Kind, start: int, limit: int, *, patient: bool = True
+    ) -> tuple[int, list[tuple[int, int]]]:
+        """How many (offset, position) or (timestamp, offset) entries one segment's index has, and
+        some of them. Raises as `offset_for_timestamp`."""
+        segment = self._segment(base_offset)
+        return browser.index_entries(segment, kind, start, limit, patient=patient)
 
     @tells_of_errors
-    def batches(
-        self, base_offset: int, from_position: int, limit: int
-    ) -> list[browser.BatchInfo]:
-        """At most `limit` batches of one segment, from a batch's position on."""
-        return browser.batches(self._segment(base_offset), from_position, limit)
+    def data_from(self, base_offset: int, position: int) -> FileRange:
+        """The rest of one segment's data, for `browser.batches`. It is pinned: release it."""
+        segment = self._segment(base_offset)
+        return segment.file.pin(position, max(segment.size_bytes - position, 0))
+
+    def unreadable(self, error: OSError) -> KafkaError:
+        """What to raise where another thread could not read a file of the log."""
+        return self._context.failed(error)
 
     def _segment(self, base_offset: int) -> Segment:
         segment = self._segments.get(base_offset)

@@ -37,9 +37,8 @@ Walk = Callable[[memoryview, int, Progress], int]
 """From the position of something to the one behind it."""
 
 ITEMS_MAX = 200_000
-"""In all arrays of a request together: what is served within half a second, five times the
-partitions of a large broker. More would hold up everybody else's requests, and the session with
-ZooKeeper."""
+"""In all arrays of a request together: what is served within a second or two, by threads and in
+turns, five times the partitions of a large broker."""
 
 _SIZES = {
     "bool": 1, "int8": 1, "int16": 2, "uint16": 2, "int32": 4, "int64": 8, "float64": 8,

@@ -103,6 +103,7 @@ class Broker:
         self.fetch_sessions = FetchSessions(
             config.max_incremental_fetch_session_cache_slots,
             lambda: 1 + secrets.randbelow(INT32_MAX),
+            lambda: self.cluster.image.names_by_id,
         )
         self.network = Network(config)
         self.cold_reads = ColdReads()

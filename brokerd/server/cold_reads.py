@@ -28,7 +28,8 @@ Item = TypeVar("Item")
 
 
 class ColdReads:
-    """See the module. Its methods are called on the event loop. `requests` counts those served."""
+    """See the module. Its methods are called on the event loop. `requests` are those that had to
+    wait for cold bytes."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="cold-read")
@@ -44,8 +45,7 @@ class ColdReads:
         task.add_done_callback(lambda _: done())
 
     def begin(self, serving: Coroutine[Any, Any, None]) -> None:
-        """Runs what serves a request for cold bytes, until the broker stops."""
-        self.requests += 1
+        """Runs what serves a request in its own time, until the broker stops."""
         task = asyncio.ensure_future(serving)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

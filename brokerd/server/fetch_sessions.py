@@ -8,7 +8,8 @@ order in which they are read, and for each what was told last. A request is one 
     epoch n            what changed since request n - 1: partitions added, changed or forgotten
 
 and the answer to an incremental one leaves out what has nothing new. A partition that had records
-goes behind the others, so that none is starved by those before it.
+goes behind the others, so that none is starved by those before it. Of a topic that is asked for by
+its id the name is kept that it had at first, since what Kafka says of it later goes by the name.
 
 Bounds: `slots` sessions and PARTITIONS_MAX partitions in all of them together. Where either is
 reached, those make room that were not used for STALE_MS, the one unused longest first; where all
@@ -16,7 +17,7 @@ slots are in use, the smallest of those older than STALE_MS does for a larger on
 there is no session, or no more of it, and the fetcher goes on with full requests.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Final
 
@@ -35,17 +36,20 @@ STALE_MS: Final = 120_000
 PARTITIONS_MAX: Final = 500_000
 
 Key = tuple[str, bytes, int]
-_KEY = itemgetter(*map(FetchPartition._fields.index, ("topic", "topic_id", "partition")))
+Names = Mapping[bytes, str]
+partition_key = itemgetter(*map(FetchPartition._fields.index, ("topic", "topic_id", "partition")))
 """FetchPartition.key, several times as fast."""
 
 
 class _Partition:
-    """One partition of a session: how it is asked for, and what was told of it last."""
+    """One partition of a session: how it is asked for, and what was told of it last; the name is
+    that of a topic asked for by id, None where it has not been known yet."""
 
-    __slots__ = ("high_watermark", "log_start_offset", "wanted")
+    __slots__ = ("high_watermark", "log_start_offset", "name", "wanted")
 
-    def __init__(self, wanted: FetchPartition) -> None:
+    def __init__(self, wanted: FetchPartition, name: str | None) -> None:
         self.wanted = wanted
+        self.name = name
         self.high_watermark = -1
         self.log_start_offset = -1
 
@@ -68,7 +72,9 @@ class _Partition:
 class Session:
     """See the module."""
 
-    __slots__ = ("created_ms", "epoch", "id", "partitions", "used_ms", "uses_topic_ids")
+    __slots__ = (
+        "_unnamed", "created_ms", "epoch", "id", "partitions", "used_ms", "uses_topic_ids",
+    )  # fmt: skip
 
     def __init__(self, session_id: int, uses_topic_ids: bool, now_ms: int) -> None:
         self.id = session_id
@@ -76,16 +82,34 @@ class Session:
         self.epoch = 1
         self.created_ms = self.used_ms = now_ms
         self.partitions: dict[Key, _Partition] = {}
+        self._unnamed: dict[Key, _Partition] = {}
 
-    def update(self, changed: Iterable[FetchPartition], forgotten: Iterable[Key]) -> None:
+    def update(
+        self, changed: Iterable[FetchPartition], forgotten: Iterable[Key], names: Names
+    ) -> None:
+        """Takes partitions in, and lets others go; `names` are those of topics by id, now."""
+        if self._unnamed:
+            for key, each in tuple(self._unnamed.items()):
+                self._name(key, each, names)
         for wanted in changed:
-            known = self.partitions.get(wanted.key)
+            key = partition_key(wanted)
+            known = self.partitions.get(key)
             if known is None:
-                self.partitions[wanted.key] = _Partition(wanted)
+                self.partitions[key] = known = _Partition(wanted, None)
+                if self.uses_topic_ids:
+                    self._name(key, known, names)
             else:
                 known.wanted = wanted
         for key in forgotten:
             self.partitions.pop(key, None)
+            self._unnamed.pop(key, None)
+
+    def _name(self, key: Key, partition: _Partition, names: Names) -> None:
+        partition.name = names.get(partition.wanted.topic_id)
+        if partition.name is None:
+            self._unnamed[key] = partition
+        else:
+            self._unnamed.pop(key, None)
 
     def news(self, replies: Sequence[FetchReply]) -> list[FetchReply]:
         """The replies that say something new; those with records go to the end of the order."""
@@ -103,7 +127,9 @@ class Session:
 class Fetch:
     """One request to be served: what to read, and what becomes of the replies."""
 
-    __slots__ = ("_cache", "_epoch", "_session", "_uses_topic_ids", "_wants_session", "partitions")
+    __slots__ = (
+        "_cache", "_epoch", "_made", "_session", "_uses_topic_ids", "_wants_session", "partitions",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -118,34 +144,58 @@ class Fetch:
         self._session = session
         self._epoch = session.epoch if session else INITIAL_EPOCH
         self._wants_session = wants_session
+        self._made: Session | None = None
         self._uses_topic_ids = uses_topic_ids
         self.partitions = partitions
 
+    def name_of(self, wanted: FetchPartition) -> str | None:
+        """The name that a topic asked for by id had, where a session knows it."""
+        known = self._session and self._session.partitions.get(wanted.key)
+        return known.name if known else None
+
     def finish(self, replies: list[FetchReply], now_ms: int) -> tuple[int, list[FetchReply]]:
         """(session id, replies to send). Raises KafkaError if the session moved on meanwhile."""
-        session = self._session
-        if session is not None:
-            if session.epoch != self._epoch:
-                raise _wrong_epoch(session, self._epoch)
-            return session.id, session.news(replies)
-        if not self._wants_session:
-            return NO_SESSION, replies
-        session = self._cache.create(self.partitions, self._uses_topic_ids, now_ms)
-        if session is None:
-            return NO_SESSION, replies
-        for reply in replies:
-            session.partitions[reply.topic, reply.topic_id, reply.partition].takes_note(reply)
-        return session.id, replies
+        return self.settle(now_ms), self.news(replies)
+
+    def settle(self, now_ms: int) -> int:
+        """The session's id; begins the one that is wanted, if there is room. Raises KafkaError as
+        `finish`."""
+        if self._session is not None:
+            self._require_epoch(self._session)
+            return self._session.id
+        if self._wants_session:
+            self._made = self._cache.create(self.partitions, self._uses_topic_ids, now_ms)
+        return NO_SESSION if self._made is None else self._made.id
+
+    def news(self, replies: list[FetchReply]) -> list[FetchReply]:
+        """Of some of the replies, once it is settled, those to send. Raises KafkaError as
+        `finish`."""
+        if self._session is not None:
+            self._require_epoch(self._session)
+            return self._session.news(replies)
+        if self._made is not None:
+            known = self._made.partitions
+            for reply in replies:
+                known[reply.topic, reply.topic_id, reply.partition].takes_note(reply)
+        return replies
+
+    def _require_epoch(self, session: Session) -> None:
+        if session.epoch != self._epoch:
+            raise _wrong_epoch(session, self._epoch)
 
 
 class FetchSessions:
-    """All sessions of a broker. `new_id` gives numbers that nobody can guess, from 1 on."""
+    """All sessions of a broker. `new_id` gives numbers that nobody can guess, from 1 on; `names`
+    those of the topics that there are, by id."""
 
-    __slots__ = ("_new_id", "_partitions", "_sessions", "_slots", "evictions")
+    __slots__ = ("_names", "_new_id", "_partitions", "_sessions", "_slots", "evictions")
 
-    def __init__(self, slots: int, new_id: Callable[[], int]) -> None:
+    def __init__(
+        self, slots: int, new_id: Callable[[], int], names: Callable[[], Names] = dict
+    ) -> None:
         self._slots = slots
         self._new_id = new_id
+        self._names = names
         self._sessions: dict[int, Session] = {}  # the one used longest ago first
         self._partitions = 0
         self.evictions = 0
@@ -186,7 +236,7 @@ class FetchSessions:
 
     def _go_on(self, session: Session, request: FetchRequest, now_ms: int) -> Fetch:
         before = len(session.partitions)
-        session.update(request.partitions, request.forgotten)
+        session.update(request.partitions, request.forgotten, self._names())
         self._partitions += len(session.partitions) - before
         session.used_ms = now_ms
         self._sessions[session.id] = self._sessions.pop(session.id)
@@ -202,14 +252,14 @@ class FetchSessions:
         self, partitions: Sequence[FetchPartition], uses_topic_ids: bool, now_ms: int
     ) -> Session | None:
         """A session of these partitions, or None where there is no room for it."""
-        wanted = {each.key: each for each in partitions}
+        wanted = dict(zip(map(partition_key, partitions), partitions, strict=True))
         size = len(wanted)
         if size > PARTITIONS_MAX:
             return None
         if not self._make_room(1, size, now_ms) and not self._replace_smaller(size, now_ms):
             return None
         session = Session(self._free_id(), uses_topic_ids, now_ms)
-        session.update(wanted.values(), ())
+        session.update(wanted.values(), (), self._names())
         self._sessions[session.id] = session
         self._partitions += len(session.partitions)
         return session
@@ -257,7 +307,7 @@ def _once_each(partitions: list[FetchPartition]) -> list[FetchPartition]:
     """A partition that is named again counts once, as it was asked for last, as Kafka has it."""
     if len(partitions) == 1:
         return partitions
-    return list(dict(zip(map(_KEY, partitions), partitions, strict=True)).values())
+    return list(dict(zip(map(partition_key, partitions), partitions, strict=True)).values())
 
 
 def _wrong_epoch(session: Session, epoch: int) -> KafkaError:

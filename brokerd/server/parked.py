@@ -12,7 +12,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from brokerd.metrics import FETCH
 
@@ -28,6 +28,10 @@ PARTITIONS_MAX = 1_000_000
 comes, the long poll that has waited longest is answered early."""
 
 
+LATER: Final = "later"
+"""See `ParkingLot.park`."""
+
+
 class Parked:
     """One waiting request. It is itself the listener that its partitions call."""
 
@@ -40,8 +44,8 @@ class Parked:
         lot: ParkingLot,
         connection: Connection,
         partitions: Collection[Partition],
-        check: Callable[[], bool],
-        expire: Callable[[], None],
+        check: Callable[[], object],
+        expire: Callable[[], object],
         since: Since,
     ) -> None:
         self._lot = lot
@@ -72,13 +76,13 @@ class Parked:
         if self.done:
             return
         try:
-            is_over = self._check()
+            outcome = self._check()
         except Exception:
             self._fail()
             return
-        if is_over:
+        if outcome:
             self.cancel()
-            self._lot.times.answered(self._connection, self._since)
+            self._answered(outcome)
 
     def _time_out(self) -> None:
         if not self.done:
@@ -89,11 +93,15 @@ class Parked:
         """Has it answered with what there is now."""
         self.cancel()
         try:
-            self._expire()
+            outcome = self._expire()
         except Exception:
             self._fail()
             return
-        self._lot.times.answered(self._connection, self._since)
+        self._answered(outcome)
+
+    def _answered(self, outcome: object) -> None:
+        if outcome is not LATER:
+            self._lot.times.answered(self._connection, self._since)
 
     def _fail(self) -> None:
         """Its reply will never come, nor any behind it; other requests must not share its fate."""
@@ -134,12 +142,15 @@ class ParkingLot:
         connection: Any,
         partitions: Iterable[Partition],
         timeout_s: float,
-        check: Callable[[], bool],
-        expire: Callable[[], None],
+        check: Callable[[], object],
+        expire: Callable[[], object],
         key: int,
         since: Since | None = None,
     ) -> None:
         """Waits until `check()` is true (it has answered) or, after the timeout, calls `expire`.
+
+        Either may give LATER: the request goes on without its place here, and says itself when it
+        is answered.
 
         `key` is the API of the request, which is the one being served unless `since` is given.
         """

@@ -13,7 +13,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
@@ -21,18 +23,20 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.metrics import FETCH
 from brokerd.protocol import messages
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.fetch_request import decode_fetch
 from brokerd.protocol.framing import SMALLEST_REQUEST_BYTES, RequestHeader, parse_header
 from brokerd.protocol.list_offsets_v0 import encode_refusal
 from brokerd.protocol.versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.server.context import ColdHandler, RequestContext
 from brokerd.server.dispatch import as_kafka_error, error_frame, reply_frame
-from brokerd.server.handlers.fetch import serve_fetch
+from brokerd.server.handlers.fetch import serve_fetch, serve_large_fetch
 from brokerd.server.handlers.metadata import refused_api_versions
 from brokerd.server.handlers.produce import ProduceRound
 from brokerd.server.handlers.produce_answers import refuse_old_produce
 from brokerd.server.net.output import HELD_BYTES_MAX
 from brokerd.server.net.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
 from brokerd.server.net.turn import Turn
+from brokerd.turns import in_thread, uncollected
 
 if TYPE_CHECKING:
     from brokerd.server.broker import Broker
@@ -52,6 +56,8 @@ TOGETHER_BYTES_MAX = 1 << 14
 """Produces of a receive up to this size are appended with those of other clients."""
 TASK_BYTES = 1 << 16
 """What a request whose handler waits counts as, besides its own size: its answer may be long."""
+LARGE_BYTES = 1 << 15
+"""More than this may take milliseconds to decode."""
 SMALLEST_FRAME_BYTES = 4 + SMALLEST_REQUEST_BYTES
 
 
@@ -198,6 +204,8 @@ class Router:
         )  # fmt: skip
         if not is_served(key, version):
             self._refuse(connection, context, header, frame)
+        elif len(frame) > LARGE_BYTES:
+            self._serve_large(connection, context, header, frame)
         elif key == ApiKey.FETCH:
             try:
                 serve_fetch(self._broker, connection, header, frame)
@@ -225,11 +233,76 @@ class Router:
         connection.tasks_open += 1
         slot = connection.output.reserve(TASK_BYTES + len(body))
         since = self.times.leaves(connection, context.api_key)
-        task = asyncio.ensure_future(
-            self._finish(connection, slot, context, request, answer, since)
-        )
+        self._begin(self._finish(connection, slot, context, request, answer, since))
+
+    def _begin(self, serving: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(serving)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    def _serve_large(
+        self,
+        connection: Connection,
+        context: RequestContext,
+        header: RequestHeader,
+        frame: memoryview,
+    ) -> None:
+        """A request that may be long to decode: a thread does that."""
+        connection.tasks_open += 1
+        slot = connection.output.reserve(TASK_BYTES + len(frame))
+        since = self.times.leaves(connection, context.api_key)
+        decode: Callable[[], Any]
+        if context.api_key == ApiKey.FETCH:
+            view = memoryview(bytes(frame))
+            decode = partial(decode_fetch, view, header.body_position, context.api_version)
+        else:
+            body = bytes(frame[header.body_position :])
+            decode = partial(messages.decode_request, context.api_key, context.api_version, body)
+        self._begin(self._finish_large(connection, slot, context, header, [decode], since))
+
+    async def _finish_large(
+        self,
+        connection: Connection,
+        slot: Slot,
+        context: RequestContext,
+        header: RequestHeader,
+        decode: list[Callable[[], Any]],
+        since: Since,
+    ) -> None:
+        """`decode` is one, and taken: it holds the frame, and a handler may wait for minutes."""
+        with uncollected():
+            await self._decode_and_finish(connection, slot, context, header, decode, since)
+
+    async def _decode_and_finish(
+        self,
+        connection: Connection,
+        slot: Slot,
+        context: RequestContext,
+        header: RequestHeader,
+        decode: list[Callable[[], Any]],
+        since: Since,
+    ) -> None:
+        try:
+            request = await in_thread(decode.pop())
+        except KafkaError as error:
+            connection.end(str(error))
+            connection.deliver(slot, [])
+            return
+        except Exception:  # no memory, or no thread
+            logger.exception("a request of API %d could not be decoded", context.api_key)
+            connection.close("an unexpected error in the broker")
+            return
+        if context.api_key != ApiKey.FETCH:
+            answer = self._answer(context, request)
+            await self._finish(connection, slot, context, request, answer, since)
+            return
+        await serve_large_fetch(self._broker, connection, header, request, slot, since)
+        connection.tasks_open -= 1
+        connection.go_on_if_done()
+
+    async def _answer(self, context: RequestContext, request: Any) -> Any:
+        answer = self._handlers[context.api_key](self._broker, context, request)
+        return await answer if inspect.isawaitable(answer) else answer
 
     async def _finish(
         self,

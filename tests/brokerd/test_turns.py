@@ -1,9 +1,13 @@
 """Long work shares the loop."""
 
 import asyncio
+import gc
 import time
 
-from brokerd.turns import TURN_S, in_turns
+import pytest
+
+from brokerd import turns
+from brokerd.turns import TURN_S, in_turns, uncollected
 
 
 async def test_others_have_their_turn_before_long_work_is_done() -> None:
@@ -18,3 +22,25 @@ async def test_others_have_their_turn_before_long_work_is_done() -> None:
     asyncio.get_running_loop().call_soon(order.append, "another")
     await in_turns([1, 2], work)
     assert order == [1, "another", 2]
+
+
+async def test_the_collector_rests_while_anybody_makes_many_objects() -> None:
+    with uncollected():
+        with uncollected():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+async def test_the_collector_wakes_in_time_however_long_that_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "REST_MAX_S", 0.001)
+    with uncollected():
+        async with asyncio.timeout(10):
+            while not gc.isenabled():
+                await asyncio.sleep(0.001)
+        with uncollected():
+            assert not gc.isenabled()
+        assert gc.isenabled()
+    assert gc.isenabled()

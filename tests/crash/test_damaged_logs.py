@@ -1,9 +1,12 @@
 """Logs that were damaged while their broker was stopped: who uses them waits until threads have
 read them, and nobody else does."""
 
+import json
 import os
+import select
+import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,9 +22,14 @@ from tests.support.zookeeper import ZooKeeper
 
 BATCHES = 40
 TIMES = range(1000, 1000 + BATCHES)
-DAMAGED: Final = ("torn", "epochs", "times", "latest", "old")
+DAMAGED: Final = ("torn", "epochs", "times", "latest", "old", "shown", "described")
 MAX_TIMESTAMP = -3
 PRODUCE, LIST_OFFSETS, FETCH = (ApiKey.PRODUCE, 9), (ApiKey.LIST_OFFSETS, 7), (ApiKey.FETCH, 9)
+PAGES = (
+    "/v1/segments/index?topic=shown&partition=0&base_offset=0&kind=offset",
+    "/v1/segments?topic=described&partition=0",
+    "/v1/segments/batches?topic=sound&partition=0&base_offset=0&limit=2",
+)
 Request = tuple[tuple[int, int], dict[str, Any]]
 
 
@@ -112,8 +120,13 @@ def damage(logs: Path) -> None:
     (logs / "epochs-0" / "leader-epoch-checkpoint").write_text("no checkpoint")
     times = first(logs / "times-0", ".timeindex")
     os.truncate(times, times.stat().st_size - 5)
-    with first(logs / "old-0", ".index").open("ab") as file:
-        file.write(b"xxx")
+    for path in (
+        first(logs / "old-0", ".index"),
+        first(logs / "shown-0", ".index"),
+        max((logs / "described-0").glob("*.timeindex")),
+    ):
+        with path.open("ab") as file:
+            file.write(b"xxx")
     flip(logs)
 
 
@@ -124,6 +137,25 @@ def flip(logs: Path) -> None:
         byte = file.read(1)[0]
         file.seek(100)
         file.write(bytes([byte ^ 1]))
+
+
+def page(broker: Brokerd, path: str) -> socket.socket:
+    """A page of the admin port is asked for."""
+    token = (broker.directory / "admin.token").read_text().strip()
+    client = socket.create_connection(("127.0.0.1", broker.admin_port), 10)
+    head = f"GET {path} HTTP/1.1\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"
+    client.sendall(head.encode())
+    return client
+
+
+def body(client: socket.socket) -> Any:
+    """What it says."""
+    data = b""
+    while piece := client.recv(1 << 16):
+        data += piece
+    head, _, text = data.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 "), data
+    return json.loads(text)
 
 
 def test_who_uses_a_damaged_log_waits_for_threads_and_nobody_else_does(
@@ -145,16 +177,19 @@ def test_who_uses_a_damaged_log_waits_for_threads_and_nobody_else_does(
         clients = [stack.enter_context(Wire(broker.port)) for _ in requests]
         for client, ((key, version), fields) in zip(clients, requests, strict=True):
             client.request(key, version, fields)
+        pages = [stack.enter_context(closing(page(broker, path))) for path in PAGES]
         with Wire(broker.port) as wire:
             for number in range(20):
                 assert ask(wire, produce("sound")).base_offset == BATCHES + number
                 assert ask(wire, by_time("sound", TIMES[7])).offset == 7
         assert [client.hears_nothing(0.1) for client in clients] == [True] * len(clients)
+        assert not select.select(pages, [], [], 0.1)[0]
 
         clients[0].request(*PRODUCE, requests[0][1])  # behind the one that waits
         disk.mend()
         told = [answer(*each) for each in zip(clients, requests, strict=True)]
         again = answer(clients[0], requests[0])
+        shown, segments, batches = [body(each) for each in pages]
     assert [each.error_code for each in told] == [0] * len(told)
     torn, end, epochs, start, times, latest, old = told
     assert (torn.base_offset, again.base_offset) == (BATCHES - 1, BATCHES)
@@ -162,6 +197,9 @@ def test_who_uses_a_damaged_log_waits_for_threads_and_nobody_else_does(
     assert (epochs.base_offset, start.offset, start.leader_epoch) == (BATCHES, 0, 0)
     assert (times.offset, latest.offset) == (5, BATCHES - 1)
     assert old.records.startswith((5).to_bytes(8, "big"))
+    assert shown["total"] == len(shown["entries"]) > 2
+    assert sum(each["active"] for each in segments["segments"]) == 1
+    assert [each["base_offset"] for each in batches["batches"]] == [0, 1]
     checkpoint = broker.logs / "epochs-0" / "leader-epoch-checkpoint"
     wait_until(lambda: checkpoint.read_text().startswith("0\n"), "the epochs are written anew")
     flip(broker.logs)  # Kafka's tool is to read all that was written

@@ -36,14 +36,21 @@ class Peer:
         """A topic of one partition that has its leader; its id."""
         made = {"name": name, "num_partitions": 1, "replication_factor": 1}
         with Wire(self.port) as wire:
-            wire.ask(ApiKey.CREATE_TOPICS, 5, {"topics": [made], "timeout": 20_000})
-            wait_until(lambda: not self._told(wire, name).partitions[0].error_code)
+            fields = {"topics": [made], "timeout": 20_000}
+            wait_until(  # a namesake may be being deleted
+                lambda: not wire.ask(ApiKey.CREATE_TOPICS, 5, fields).topics[0].error_code
+            )
+            wait_until(lambda: self._is_led(wire, name))
             return UUID(int=self._told(wire, name).topic_id.int)
 
     def delete(self, name: str) -> None:
         with Wire(self.port) as wire:
             wire.ask(ApiKey.DELETE_TOPICS, 5, {"topic_names": [name], "timeout": 20_000})
             wait_until(lambda: self._told(wire, name).error_code)
+
+    def _is_led(self, wire: Wire, name: str) -> bool:
+        partitions = self._told(wire, name).partitions
+        return bool(partitions) and not partitions[0].error_code
 
     @staticmethod
     def _told(wire: Wire, name: str) -> Any:
@@ -188,3 +195,29 @@ def test_a_topic_that_is_deleted_during_the_wait_ends_it(
         return told(peer, wire.answer(ApiKey.FETCH, 11))
 
     assert [row[0] for row in told_alike(peers, ask)] == ["unknown", "idle", "unknown"]
+
+
+@pytest.mark.parametrize("made_anew", [False, True])
+def test_a_session_by_ids_goes_by_the_name_of_a_topic_that_is_deleted(
+    peers: list[Peer], new_name: Callable[[str], str], made_anew: bool
+) -> None:
+    name = new_name("gone")
+
+    def ask(peer: Peer, wire: Wire) -> list[Told]:
+        gone = peer.create(name)
+        peer.request(wire, 17, (gone, 0), (peer.idle_id, 0), session=(0, 0), wait_ms=0)
+        first = wire.answer(ApiKey.FETCH, 17)
+        heard = [told(peer, first)]
+        peer.delete(name)
+        if made_anew:
+            peer.create(name)
+        for epoch in (1, 2):
+            wait_ms = LONG_MS if made_anew else 500
+            peer.request(wire, 17, session=(first.session_id, epoch), wait_ms=wait_ms)
+            assert made_anew or wire.hears_nothing(0.2)
+            heard.append(told(peer, wire.answer(ApiKey.FETCH, 17)))
+        return heard
+
+    code = "INCONSISTENT_TOPIC_ID" if made_anew else "UNKNOWN_TOPIC_OR_PARTITION"
+    _, *later = told_alike(peers, ask)
+    assert [row[2] for rows in later for row in rows] == [code, code]

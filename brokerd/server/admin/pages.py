@@ -9,12 +9,14 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import browser
+from brokerd.log.cold import READS_MAX, ColdError
 from brokerd.protocol.compression import codec_name
 from brokerd.server.admin.broker_metrics import resident_bytes
 from brokerd.server.admin.exposition import CONTENT_TYPE
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
 
+Result = TypeVar("Result")
 SLICE = 500
 INDEX_LIMIT_MAX = 10_000
 BATCH_LIMIT_MAX = 200
@@ -114,7 +117,8 @@ class AdminPages:
 
     async def segments(self, query: Query) -> Answer:
         log = self._log(query)
-        described = await asyncio.to_thread(browser.describe, log.directory, log.glimpses())
+        seen = await self._read(log.glimpses)
+        described = await asyncio.to_thread(browser.describe, log.directory, seen)
         return json_answer(
             {
                 "topic": log.topic,
@@ -136,7 +140,16 @@ class AdminPages:
             }
         )
 
-    def index(self, query: Query) -> Answer:
+    async def _read(self, look: Callable[..., Result]) -> Result:
+        """What `look(patient=…)` gives; where that takes long, threads read first."""
+        for _ in range(READS_MAX):
+            try:
+                return look(patient=False)
+            except ColdError as error:
+                await self._broker.cold_reads.warm([error.spot], lambda: True)
+        return look(patient=True)
+
+    async def index(self, query: Query) -> Answer:
         kind = query.text("kind")
         if kind not in ("offset", "time"):
             raise KafkaError(ErrorCode.INVALID_REQUEST, "kind is offset or time")
@@ -146,20 +159,27 @@ class AdminPages:
         if not held or held[0].base_offset != base_offset:
             raise _no_segment(base_offset)
         which: browser.Kind = "offset" if kind == "offset" else "time"
-        entries = log.index_entries(
-            base_offset, which, max(query.number("start", 0), 0),
-            _limit(query, 1000, INDEX_LIMIT_MAX),
-        )  # fmt: skip
-        total = log.index_size(base_offset, which)
+        start, limit = max(query.number("start", 0), 0), _limit(query, 1000, INDEX_LIMIT_MAX)
+        total, entries = await self._read(
+            partial(log.index_entries, base_offset, which, start, limit)
+        )
         names = ("offset", "position_bytes") if kind == "offset" else ("timestamp_ms", "offset")
         return json_answer(
             {"total": total, "entries": [dict(zip(names, each, strict=True)) for each in entries]}
         )
 
-    def batches(self, query: Query) -> Answer:
+    async def batches(self, query: Query) -> Answer:
         base_offset = query.number("base_offset")
         position = max(query.number("position", 0), 0)
-        found = self._log(query).batches(base_offset, position, _limit(query, 50, BATCH_LIMIT_MAX))
+        limit = _limit(query, 50, BATCH_LIMIT_MAX)
+        log = self._log(query)
+        data = log.data_from(base_offset, position)
+        try:
+            found = await asyncio.to_thread(browser.batches, data, limit)
+        except OSError as error:
+            raise log.unreadable(error) from error
+        finally:
+            data.release()
         end = found[-1].position_bytes + found[-1].header.size_bytes if found else position
         return json_answer({"next_position": end, "batches": [_batch(each) for each in found]})
 

@@ -6,28 +6,22 @@ than allowed; the others only with what the total still has room for. What is re
 once, but for partitions that the cluster does not know: others are waited for all the same, and
 only where there are no others is it told at once (KafkaApis.handleFetchRequest).
 
-What would have to come from the disk is first brought into memory by a thread (`_ColdFetch`), so
-that a consumer of old records holds up nobody but itself.
+What would have to come from the disk is first brought into memory by a thread, and what names many
+partitions is tried, told and encoded in turns of the loop or by a thread (`_LateFetch`): who asks
+for old records, or for much, holds up nobody but himself.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
-from uuid import UUID
+from contextlib import nullcontext
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.cold import ColdError
+from brokerd.errors import KafkaError
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.fetch_request import (
-    NO_TOPIC_ID,
-    READ_COMMITTED,
-    TOPIC_IDS_FROM,
-    FetchPartition,
-    FetchRequest,
-    decode_fetch,
-)
+from brokerd.protocol.fetch_request import TOPIC_IDS_FROM, FetchRequest, decode_fetch
 from brokerd.protocol.fetch_response import (
     LEADERS_FROM,
     Endpoint,
@@ -35,16 +29,17 @@ from brokerd.protocol.fetch_response import (
     encode_fetch_response,
 )
 from brokerd.protocol.framing import RequestHeader
-from brokerd.server.handlers.fetch_leaders import with_leaders
+from brokerd.server.fetch_sessions import partition_key
+from brokerd.server.handlers.fetch_attempt import Attempt
+from brokerd.server.handlers.fetch_leaders import endpoints_of, with_leader
 from brokerd.server.handlers.fetch_memo import memo_of
-from brokerd.server.refusals import count_refusal
+from brokerd.server.parked import LATER
+from brokerd.turns import in_thread, in_turns, uncollected
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
-    from brokerd.log.cold import Spot
-    from brokerd.log.partition_log import PartitionLog
-    from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
     from brokerd.server.fetch_sessions import Fetch
     from brokerd.server.net.connection import Connection
@@ -53,13 +48,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+Item = TypeVar("Item")
 COLD_ROUNDS_MAX = 4
-FILES_MAX = 1_000
-"""So many partitions of one Fetch have records, or have them read from the disk: each holds a file
-open. The others are answered as where there is no room left."""
-UNKNOWN = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
+AT_ONCE_MAX: Final = 1_000
+"""Of more partitions than this a Fetch is served in turns of the loop: a few milliseconds."""
+SLICE = 100
 PARTITION_BYTES = 256
 """About what one partition of a Fetch that waits takes of memory."""
+_REPLY_KEY = itemgetter(*map(FetchReply._fields.index, ("topic", "topic_id", "partition")))
 
 
 def serve_fetch(
@@ -77,23 +73,48 @@ def serve_fetch(
             encode_fetch_response(version, header.correlation_id, error.code, [])
         )
         return
-    attempt = _Attempt(broker, request, fetch.partitions, patient=False)
+    if len(fetch.partitions) > AT_ONCE_MAX:
+        broker.cold_reads.begin(_LateFetch(broker, connection, header, request, fetch).serve())
+        return
+    attempt = Attempt(broker, request, fetch, patient=False)
+    attempt.read(fetch.partitions)
+    attempt.end()
     if attempt.cold:
-        attempt.release()
         late = _LateFetch(broker, connection, header, request, fetch)
-        broker.cold_reads.begin(_ColdFetch(late).serve(attempt))
+        broker.cold_reads.begin(late.serve(attempt))
     elif attempt.is_enough or request.max_wait_ms <= 0 or not attempt.partitions:
         connection.output.add_parts(_answer(broker, connection, header, fetch, attempt))
         if not attempt.failed and connection.fetch_memo is None and len(attempt.partitions) == 1:
             connection.fetch_memo = memo_of(broker, header, request, attempt.partitions[0], frame)
     else:
-        attempt.release()
         late = _LateFetch(broker, connection, header, request, fetch)
         late.park(attempt, request.max_wait_ms / 1000)
 
 
+async def serve_large_fetch(
+    broker: Broker,
+    connection: Connection,
+    header: RequestHeader,
+    request: FetchRequest,
+    slot: Slot,
+    since: Since,
+) -> None:
+    """The same for one that a thread has decoded; its answer's place is reserved."""
+    version = header.api_version
+    try:
+        fetch = broker.fetch_sessions.begin(
+            request, version >= TOPIC_IDS_FROM, broker.clock.now_ms()
+        )
+    except KafkaError as error:
+        refused = encode_fetch_response(version, header.correlation_id, error.code, [])
+        connection.deliver(slot, refused)
+        broker.times.answered(connection, since)
+        return
+    await _LateFetch(broker, connection, header, request, fetch, slot, since).serve()
+
+
 def _answer(
-    broker: Broker, connection: Connection, header: RequestHeader, fetch: Fetch, attempt: _Attempt
+    broker: Broker, connection: Connection, header: RequestHeader, fetch: Fetch, attempt: Attempt
 ) -> list[Any]:
     """The response's parts, or the session's error."""
     version, correlation_id = header.api_version, header.correlation_id
@@ -102,201 +123,27 @@ def _answer(
     except KafkaError as error:
         attempt.release()
         return encode_fetch_response(version, correlation_id, error.code, [])
-    attempt.count(broker)
+    attempt.count()
     endpoints: list[Endpoint] = []
     if attempt.failed and version >= LEADERS_FROM:
-        replies, endpoints = with_leaders(broker.cluster.image, connection.listener, replies)
+        image = broker.cluster.image
+        replies = [with_leader(image, reply) for reply in replies]
+        endpoints = endpoints_of(image, connection.listener, replies)
     return encode_fetch_response(version, correlation_id, 0, replies, session_id, endpoints)
 
 
-class _Attempt:
-    """One try at a request: the replies, and whether they are worth sending before time is up.
+class _LateFetch:
+    """A Fetch that is answered later; its place among the replies is kept.
 
-    Unless it is patient, it does not wait for the disk: `cold` is then what must be read before the
-    next try, and `unloaded` are the logs that are used for the first time. `unknown` are the
-    replies of what the cluster does not know, which are the last ones; where the tries before have
-    them, they are given, and what has become unknown since is a failure like any other.
+    It waits for threads that read from the disk: each round brings in what the try before it
+    lacked, first the indexes, then where the batch begins, then the records. What was brought in
+    may be gone again by the next try, so the last one waits for the disk. Then it waits for records
+    as long as the client wants.
     """
 
     __slots__ = (
-        "_counts", "cold", "failed", "is_enough", "partitions", "replies", "unknown", "unloaded",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        broker: Broker,
-        request: FetchRequest,
-        wanted_partitions: list[FetchPartition],
-        *,
-        patient: bool = True,
-        unknown: list[FetchReply] | None = None,
-    ) -> None:
-        self.cold: list[Spot] = []
-        self.unloaded: list[PartitionLog] = []
-        self.replies: list[FetchReply] = []
-        self._counts: list[tuple[Partition, int]] = []
-        self.partitions: list[Partition] = []
-        self.failed = False
-        self.unknown = unknown
-        try:
-            total = self._read_all(broker, request, wanted_partitions, patient, unknown is None)
-        except BaseException:
-            self.release()
-            for spot in self.cold:
-                spot.release()
-            raise
-        if self.unknown:
-            self.replies += self.unknown
-        self.is_enough = self.failed or total >= request.min_bytes
-
-    def _read_all(
-        self,
-        broker: Broker,
-        request: FetchRequest,
-        wanted_partitions: list[FetchPartition],
-        patient: bool,
-        is_first: bool,
-    ) -> int:
-        """The bytes of all replies."""
-        committed = request.isolation_level == READ_COMMITTED
-        room = min(request.max_bytes, broker.config.fetch_max_bytes)
-        total = 0
-        may_be_full = len(wanted_partitions) > FILES_MAX
-        for wanted in wanted_partitions:
-            try:
-                partition = led_partition(broker, wanted)
-                self.partitions.append(partition)
-                if not (patient or partition.log.is_loaded):
-                    self.unloaded.append(partition.log)
-                    self.cold.append(partition.log.first_use())
-                    continue
-                is_full = may_be_full and self._files() >= FILES_MAX
-                reply = _read(
-                    partition, wanted, 0 if is_full else room,
-                    first=total == 0 and not is_full, committed=committed, patient=patient,
-                )  # fmt: skip
-            except ColdError as error:
-                self.cold.append(error.spot)
-                continue
-            except KafkaError as error:
-                self._refuse(wanted, error.code, is_first)
-                continue
-            if reply.records is not None:
-                total += reply.records.size_bytes
-                room -= reply.records.size_bytes
-                self._counts.append((partition, reply.records.size_bytes))
-            elif reply.diverging is not None:
-                self.failed = True
-            self.replies.append(reply)
-        return total
-
-    def _files(self) -> int:
-        """Of so many partitions a file is open or will be read."""
-        return len(self._counts) + len(self.cold) - len(self.unloaded)
-
-    def _refuse(self, wanted: FetchPartition, error: ErrorCode, is_first: bool) -> None:
-        reply = FetchReply(wanted.topic, wanted.partition, int(error), topic_id=wanted.topic_id)
-        if is_first and error in UNKNOWN:
-            self.unknown = self.unknown or []
-            self.unknown.append(reply._replace(aborted=()))  # not null, as Kafka has it
-            return
-        self.failed = True
-        self.replies.append(reply)
-
-    def count(self, broker: Broker) -> None:
-        """The replies are sent; they count as read or as refused."""
-        for partition in self.partitions:
-            partition.fetches += 1
-        for partition, size_bytes in self._counts:
-            partition.bytes_out += size_bytes
-        if self.failed or self.unknown:
-            for reply in self.replies:
-                if reply.error:
-                    count_refusal(broker, ApiKey.FETCH, reply.topic, reply.partition, reply.error)
-
-    def release(self) -> None:
-        """Gives the file ranges back unsent."""
-        for reply in self.replies:
-            if reply.records is not None:
-                reply.records.release()
-
-
-def led_partition(broker: Broker, wanted: FetchPartition) -> Partition:
-    """The partition led here that a request means. Raises KafkaError."""
-    if wanted.topic_id is NO_TOPIC_ID:
-        return broker.leader_of(wanted.topic, wanted.partition, wanted.leader_epoch)
-    topic_id = UUID(bytes=wanted.topic_id)
-    topic = broker.cluster.image.topic_ids.get(topic_id)
-    if topic is None:
-        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID, f"no topic has the id {topic_id}")
-    partition = broker.leader_of(topic, wanted.partition, wanted.leader_epoch)
-    if partition.log.topic_id != topic_id:
-        raise KafkaError(
-            ErrorCode.INCONSISTENT_TOPIC_ID,
-            f"the log of {topic}-{wanted.partition} is of another topic id than {topic_id}",
-        )
-    return partition
-
-
-def _read(
-    partition: Partition,
-    wanted: FetchPartition,
-    room: int,
-    *,
-    first: bool,
-    committed: bool,
-    patient: bool,
-) -> FetchReply:
-    log = partition.log
-    offset = wanted.offset
-    if not log.log_start_offset <= offset <= log.log_end_offset:
-        raise KafkaError(
-            ErrorCode.OFFSET_OUT_OF_RANGE,
-            f"offset {offset} is not in {log.log_start_offset} to {log.log_end_offset}",
-        )
-    stable = partition.last_stable_offset
-    high_watermark = partition.high_watermark  # the first use of a log may have cut it
-    diverging = None
-    if wanted.last_fetched_epoch >= 0:
-        diverging = _diverging(partition, wanted)
-    records = None
-    aborted: list[tuple[int, int]] | None = [] if committed else None
-    up_to = stable if committed else high_watermark
-    limit = min(wanted.max_bytes, room)
-    if offset < up_to and (limit > 0 or first) and diverging is None:
-        records = log.read(
-            offset, max(limit, 0), up_to=up_to, min_one_batch=first, patient=patient
-        )
-        if committed and records is not None:
-            try:
-                aborted = log.aborted_transactions(offset, records, up_to)
-            except BaseException:
-                records.release()
-                raise
-    return FetchReply(
-        wanted.topic, wanted.partition, 0, high_watermark, stable, log.log_start_offset, records,
-        wanted.topic_id, aborted, diverging,
-    )  # fmt: skip
-
-
-def _diverging(partition: Partition, wanted: FetchPartition) -> tuple[int, int] | None:
-    """(epoch, end) where the asker's log left the leader's; None where it did not."""
-    epoch, end = partition.end_offset_for_epoch(wanted.last_fetched_epoch)
-    if epoch < 0 or end < 0:
-        raise KafkaError(
-            ErrorCode.OFFSET_OUT_OF_RANGE,
-            f"leader epoch {wanted.last_fetched_epoch} is not known here",
-        )
-    if epoch < wanted.last_fetched_epoch or end < wanted.offset:
-        return epoch, end
-    return None
-
-
-class _LateFetch:
-    """A Fetch that is answered later; its place among the replies is kept."""
-
-    __slots__ = (
-        "_fetch", "_header", "_slot", "_unknown", "_wanted", "broker", "connection", "request",
+        "_broker", "_connection", "_ends_s", "_fetch", "_header", "_request", "_since", "_slot",
+        "_unknown", "_wanted",
     )  # fmt: skip
 
     def __init__(
@@ -306,89 +153,159 @@ class _LateFetch:
         header: RequestHeader,
         request: FetchRequest,
         fetch: Fetch,
+        slot: Slot | None = None,
+        since: Since | None = None,
     ) -> None:
-        self.broker = broker
-        self.connection = connection
-        self.request = request
+        """Of the receive under way, unless `slot` and `since` are given."""
+        self._broker = broker
+        self._connection = connection
         self._header = header
+        self._request = request
         self._fetch = fetch
         self._wanted = fetch.partitions
         self._unknown: list[FetchReply] | None = None
-        held_bytes = PARTITION_BYTES * len(fetch.partitions)
-        self._slot: Slot = connection.output.reserve(held_bytes)
+        self._ends_s = asyncio.get_running_loop().time() + request.max_wait_ms / 1000
+        self._since = since or broker.times.leaves(connection, ApiKey.FETCH)
+        self._slot = slot or connection.output.reserve()
+        connection.output.hold(self._slot, PARTITION_BYTES * len(fetch.partitions))
 
-    def park(self, attempt: _Attempt, timeout_s: float, since: Since | None = None) -> None:
+    @property
+    def _is_long(self) -> bool:
+        return len(self._wanted) + len(self._unknown or ()) > AT_ONCE_MAX
+
+    async def serve(self, attempt: Attempt | None = None) -> None:
+        """Answers it, or parks it, in its own time; `attempt` is what was tried already."""
+        try:
+            with uncollected() if self._is_long else nullcontext():
+                await self._serve(attempt)
+        except Exception:
+            # Its reply would never come, nor any behind it.
+            logger.exception("a fetch could not be answered")
+            self._connection.close("an unexpected error in the broker")
+
+    async def _serve(self, attempt: Attempt | None) -> None:
+        connection, cold_reads = self._connection, self._broker.cold_reads
+        reads = 0
+        while True:
+            if attempt is None:
+                attempt = await self._attempt_in_turns(patient=reads == COLD_ROUNDS_MAX)
+            if connection.closed:
+                attempt.give_up()
+                return
+            left_s = self._ends_s - asyncio.get_running_loop().time()
+            if attempt.cold:
+                attempt.release()
+                cold_reads.requests += not reads
+                reads += 1
+                await cold_reads.warm(attempt.cold, lambda: not connection.closed)
+                if not connection.closed:
+                    await cold_reads.load(attempt.unloaded)
+            elif attempt.is_enough or left_s <= 0 or not attempt.partitions:
+                await self._send_in_turns(attempt)
+                self._broker.times.answered(connection, self._since)
+                return
+            elif not attempt.has_moved:
+                self.park(attempt, left_s)
+                return
+            else:
+                attempt.release()
+            attempt = None
+
+    def park(self, attempt: Attempt, timeout_s: float) -> None:
         """Wait for min_bytes or until the time is up; what is unknown is not looked at again."""
+        attempt.release()
         self._unknown = attempt.unknown or []
         if attempt.unknown:
-            unknown = {(each.topic, each.topic_id, each.partition) for each in attempt.unknown}
-            self._wanted = [each for each in self._wanted if each.key not in unknown]
-        self.broker.parked.park(
-            self.connection, attempt.partitions, timeout_s, self._check,
-            lambda: self.send(self.attempt()), ApiKey.FETCH, since,
+            unknown = set(map(_REPLY_KEY, attempt.unknown))
+            self._wanted = [each for each in self._wanted if partition_key(each) not in unknown]
+        self._broker.parked.park(
+            self._connection, attempt.partitions, timeout_s, self._check, self._expire,
+            ApiKey.FETCH, self._since,
         )  # fmt: skip
 
-    def _check(self) -> bool:
-        attempt = self.attempt()
+    def _check(self) -> object:
+        if self._is_long:
+            return self._go_on()
+        attempt = self._attempt()
         if not attempt.is_enough:
             attempt.release()
             return False
-        self.send(attempt)
+        self._send(attempt)
         return True
 
-    def attempt(self, *, patient: bool = True) -> _Attempt:
-        return _Attempt(
-            self.broker, self.request, self._wanted, patient=patient, unknown=self._unknown
+    def _expire(self) -> object:
+        if self._is_long:
+            self._ends_s = 0.0
+            return self._go_on()
+        self._send(self._attempt())
+        return None
+
+    def _go_on(self) -> object:
+        self._broker.cold_reads.begin(self.serve())
+        return LATER
+
+    def _new_attempt(self, *, patient: bool) -> Attempt:
+        return Attempt(
+            self._broker, self._request, self._fetch, patient=patient, unknown=self._unknown
         )
 
-    def send(self, attempt: _Attempt) -> None:
-        self.connection.deliver(
-            self._slot, _answer(self.broker, self.connection, self._header, self._fetch, attempt)
-        )
+    def _attempt(self) -> Attempt:
+        attempt = self._new_attempt(patient=True)
+        attempt.read(self._wanted)
+        attempt.end()
+        return attempt
 
-
-class _ColdFetch:
-    """A Fetch whose records must come from the disk first.
-
-    Each round brings in what the try before it lacked: first the indexes, then where the batch
-    begins, then the records. What was brought in may be gone again by the next try, so the last one
-    waits for the disk.
-    """
-
-    __slots__ = ("_late", "_since")
-
-    def __init__(self, late: _LateFetch) -> None:
-        self._late = late
-        self._since = late.broker.times.leaves(late.connection, ApiKey.FETCH)
-
-    async def serve(self, attempt: _Attempt) -> None:
-        connection = self._late.connection
+    async def _attempt_in_turns(self, *, patient: bool) -> Attempt:
+        attempt = self._new_attempt(patient=patient)
         try:
-            await self._serve(attempt)
-        except Exception:
-            # Its reply would never come, nor any behind it.
-            logger.exception("a fetch of cold records could not be answered")
-            connection.close("an unexpected error in the broker")
+            await in_turns(_slices(self._wanted), attempt.read)
+        except BaseException:
+            attempt.give_up()
+            raise
+        attempt.end()
+        return attempt
 
-    async def _serve(self, attempt: _Attempt) -> None:
-        late = self._late
-        time_s = asyncio.get_running_loop().time
-        ends_s = time_s() + late.request.max_wait_ms / 1000
-        for rounds_left in range(COLD_ROUNDS_MAX - 1, -1, -1):
-            await late.broker.cold_reads.warm(attempt.cold, lambda: not late.connection.closed)
-            if late.connection.closed:
-                return
-            await late.broker.cold_reads.load(attempt.unloaded)
-            if late.connection.closed:
-                return
-            attempt = late.attempt(patient=rounds_left == 0)
-            if not attempt.cold:
-                break
+    def _send(self, attempt: Attempt) -> None:
+        parts = _answer(self._broker, self._connection, self._header, self._fetch, attempt)
+        self._connection.deliver(self._slot, parts)
+
+    async def _send_in_turns(self, attempt: Attempt) -> None:
+        if len(attempt.replies) <= AT_ONCE_MAX:
+            self._send(attempt)
+            return
+        try:
+            parts = await self._answer_in_turns(attempt)
+        except BaseException:
             attempt.release()
-        left_s = ends_s - time_s()
-        if attempt.is_enough or left_s <= 0 or not attempt.partitions:
-            late.send(attempt)
-            late.broker.times.answered(late.connection, self._since)
-        else:
+            raise
+        self._connection.deliver(self._slot, parts)
+
+    async def _answer_in_turns(self, attempt: Attempt) -> list[Any]:
+        """As `_answer`."""
+        version, correlation_id = self._header.api_version, self._header.correlation_id
+        image = self._broker.cluster.image
+        names_leaders = attempt.failed and version >= LEADERS_FROM
+        replies: list[FetchReply] = []
+
+        def tell(some: list[FetchReply]) -> None:
+            told = self._fetch.news(some)
+            attempt.count_refused(some)
+            replies.extend([with_leader(image, each) for each in told] if names_leaders else told)
+
+        try:
+            session_id = self._fetch.settle(self._broker.clock.now_ms())
+            await in_turns(_slices(attempt.replies), tell)
+        except KafkaError as error:
             attempt.release()
-            late.park(attempt, left_s, self._since)
+            return encode_fetch_response(version, correlation_id, error.code, [])
+        attempt.count_read()
+        listener = self._connection.listener
+        endpoints = endpoints_of(image, listener, replies) if names_leaders else []
+        return await in_thread(
+            encode_fetch_response, version, correlation_id, 0, replies, session_id, endpoints
+        )
+
+
+def _slices(items: list[Item]) -> Iterator[list[Item]]:
+    for start in range(0, len(items), SLICE):
+        yield items[start : start + SLICE]

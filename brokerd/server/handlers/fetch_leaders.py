@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from brokerd.errors import ErrorCode
 from brokerd.protocol.fetch_response import Endpoint, FetchReply
 from brokerd.replication.state import NO_LEADER
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from brokerd.cluster.image import MetadataImage
 
 
-def with_leaders(
-    image: MetadataImage, listener: str, replies: list[FetchReply]
-) -> tuple[list[FetchReply], list[Endpoint]]:
-    """The replies with the leaders that a client can ask instead, and where those are."""
-    replies = [_with_leader(image, reply) for reply in replies]
+def endpoints_of(
+    image: MetadataImage, listener: str, replies: Iterable[FetchReply]
+) -> list[Endpoint]:
+    """Where the leaders are that replies name."""
     found = []
     for leader in dict.fromkeys(reply.leader[0] for reply in replies if reply.leader):
         endpoint = image.endpoint(leader, listener)
         if endpoint is not None:
             found.append(Endpoint(leader, *endpoint, image.brokers[leader].rack))
-    return replies, found
+    return found
 
 
-def _with_leader(image: MetadataImage, reply: FetchReply) -> FetchReply:
+def with_leader(image: MetadataImage, reply: FetchReply) -> FetchReply:
+    """The reply with the leader that a client can ask instead."""
     if reply.error not in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH):
         return reply
-    topic = image.topic_ids.get(UUID(bytes=reply.topic_id))
+    topic = image.names_by_id.get(reply.topic_id)
     state = image.partition(topic, reply.partition) if topic is not None else None
     if state is None or state.leader == NO_LEADER:
         return reply

@@ -7,8 +7,8 @@ read files: a little on the loop, of many partitions in turns, and what takes lo
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import partial
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -17,9 +17,10 @@ from brokerd.protocol.fetch_request import READ_COMMITTED
 from brokerd.protocol.messages import encode_item
 from brokerd.server.context import ColdHandler, Fields, RequestContext
 from brokerd.server.handlers.partition_answers import answer_partitions
+from brokerd.turns import at_once_or_in_turns
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
@@ -40,19 +41,35 @@ def list_offsets(
     """One offset per partition asked for; errors are per partition."""
     version = context.api_version
     committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
-    named: Counter[tuple[str, int]] = Counter(
-        (topic.name, each.partition_index) for topic in request.topics for each in topic.partitions
-    )
+    once: set[tuple[str, int]] = set()
+    twice: set[tuple[str, int]] = set()
+
+    def note(topic: Any) -> None:
+        for each in topic.partitions:
+            key = (topic.name, each.partition_index)
+            (twice if key in once else once).add(key)
 
     def answer(topic: str, asked: Any, *, patient: bool) -> bytes:
-        if named[topic, asked.partition_index] > 1:
+        if (topic, asked.partition_index) in twice:
             row = _refused(asked, ErrorCode.INVALID_REQUEST)
         else:
             row = _listed(broker, topic, asked, version, committed, patient=patient)
         return encode_item(ApiKey.LIST_OFFSETS, version, _PARTITIONS, row)
 
-    topics = [(each.name, each.partitions) for each in request.topics]
-    return answer_partitions(broker.cold_reads, topics, answer)
+    def answer_all() -> Fields | Awaitable[Fields]:
+        topics = [(each.name, each.partitions) for each in request.topics]
+        return answer_partitions(broker.cold_reads, context, topics, answer)
+
+    noted = at_once_or_in_turns(request.topics, note, None)
+    return answer_all() if noted is None else _behind(noted, answer_all)
+
+
+async def _behind(
+    noted: Awaitable[None], answer_all: Callable[[], Fields | Awaitable[Fields]]
+) -> Fields:
+    await noted
+    answer = answer_all()
+    return await answer if isawaitable(answer) else answer
 
 
 def _listed(
@@ -114,6 +131,7 @@ def offset_for_leader_epoch(
     """Where each epoch asked for ended in the leader's log."""
     return answer_partitions(
         broker.cold_reads,
+        context,
         [(each.topic, each.partitions) for each in request.topics],
         partial(_epoch_end, broker),
         name_field="topic",

@@ -50,6 +50,7 @@ def describe_producers(
     """The producers that the log of each partition still knows."""
     return answer_partitions(
         broker.cold_reads,
+        context,
         [(each.name, each.partition_indexes) for each in request.topics],
         partial(_partition, broker),
     )

@@ -106,6 +106,11 @@ class OutputQueue:
         self._slots.append(slot)
         return slot
 
+    def hold(self, slot: Slot, held_bytes: int) -> None:
+        """Has a slot that is not filled count as so much more."""
+        slot.held_bytes += held_bytes
+        self.held_bytes += held_bytes
+
     def fill(self, slot: Slot, parts: Parts) -> None:
         """The reply of a slot is there; it and those it held up can be sent."""
         self._put(slot, parts)

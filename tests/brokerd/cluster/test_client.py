@@ -117,6 +117,20 @@ async def test_any_broker_creates_a_topic_by_itself_and_once(members: Members) -
     assert refused.value.code is ErrorCode.INVALID_TOPIC_EXCEPTION
 
 
+async def test_of_names_that_collide_one_is_created_where_both_are_asked_for(
+    members: Members,
+) -> None:
+    (only,) = await members.start(1)
+    both = await asyncio.gather(
+        only.client.auto_create("a.b"), only.client.auto_create("a_b"), return_exceptions=True
+    )
+    made, refused = both
+    assert made is None
+    assert isinstance(refused, KafkaError)
+    assert refused.code is ErrorCode.INVALID_TOPIC_EXCEPTION
+    assert set(only.client.image.topics) == {"a.b"}
+
+
 async def test_the_offsets_topic_is_compacted_and_spread(members: Members) -> None:
     _, second = await members.start(1, 2)
     await second.client.auto_create("__consumer_offsets")

@@ -38,6 +38,7 @@ def test_a_new_topic_comes_with_its_config_and_id() -> None:
     assert (delta.topics_configs, delta.deleted) == ({"t"}, [])
     assert image.topics["t"].config == {"a": "b"}
     assert image.topic_ids == {OLD: "t"}
+    assert image.names_by_id == {OLD.bytes: "t"}
 
 
 def test_a_state_counts_only_with_a_higher_version() -> None:
@@ -53,6 +54,19 @@ def test_a_later_topic_of_the_same_name_takes_over() -> None:
     assert delta.deleted == [("t", 0)]
     assert [state.topic_id for state in delta.partitions] == [NEW]
     assert image.topic_ids == {NEW: "t"}
+    assert image.names_by_id == {NEW.bytes: "t"}
+
+
+def test_a_name_is_taken_while_a_topic_is_there_that_it_collides_with() -> None:
+    image = MetadataImage()
+    names = ["a.b", "a_b", "c.d"]  # the first two were made behind the brokers' backs
+    ids = [UUID(int=10 + number) for number in range(3)]
+    image.take_topics(TopicInfo(name=n, topic_id=i) for n, i in zip(names, ids, strict=True))
+    assert (image.taken["a_b"], image.taken["c_d"]) == ("a_b", "c.d")
+    image.remove_topics([("a_b", ids[1])])
+    assert image.taken == {"a_b": "a.b", "c_d": "c.d"}
+    image.remove_topics([("c.d", ids[2])])
+    assert image.taken == {"a_b": "a.b"}
 
 
 def test_an_earlier_topic_of_the_same_name_is_passed_over() -> None:

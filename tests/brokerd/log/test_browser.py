@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from brokerd.errors import KafkaError
-from brokerd.log.browser import describe
+from brokerd.log.browser import BatchInfo, batches, describe
 from brokerd.log.log_config import LogConfig
 from brokerd.log.offset_index import OffsetIndex
 from brokerd.log.partition_log import PartitionLog
@@ -18,6 +18,14 @@ def log(tmp_path: Path) -> PartitionLog:
     for i in range(40):
         log.append([batch(size=100, codec=i % 5, timestamp_ms=NOW_MS + i)], 0, NOW_MS)
     return log
+
+
+def listed(log: PartitionLog, base_offset: int, position: int, limit: int) -> list[BatchInfo]:
+    data = log.data_from(base_offset, position)
+    try:
+        return batches(data, limit)
+    finally:
+        data.release()
 
 
 @pytest.mark.parametrize("restarted", [False, True])
@@ -65,18 +73,18 @@ def test_segments_that_go_meanwhile_are_described_as_empty(log: PartitionLog) ->
 
 def test_index_entries_point_at_batches(log: PartitionLog) -> None:
     first = segments_of(log)[0]
-    entries = log.index_entries(0, "offset", 0, 100)
-    assert len(entries) == first.index_entries > 2
+    total, entries = log.index_entries(0, "offset", 0, 100)
+    assert total == len(entries) == first.index_entries > 2
     for offset, position in entries:
-        (found,) = log.batches(0, position, 1)
+        (found,) = listed(log, 0, position, 1)
         assert found.header.last_offset == offset
-    assert log.index_entries(0, "offset", 1, 2) == entries[1:3]
-    assert log.index_entries(0, "time", 0, 1)[0][0] > NOW_MS
+    assert log.index_entries(0, "offset", 1, 2) == (total, entries[1:3])
+    assert log.index_entries(0, "time", 0, 1)[1][0][0] > NOW_MS
 
 
 def test_batches_are_listed_page_by_page(log: PartitionLog) -> None:
     position, seen = 0, []
-    while page := log.batches(0, position, 3):
+    while page := listed(log, 0, position, 3):
         seen += [found.header for found in page]
         assert all(found.crc_ok for found in page)
         position = page[-1].position_bytes + page[-1].header.size_bytes
@@ -88,11 +96,11 @@ def test_a_damaged_batch_is_shown_as_such(log: PartitionLog, tmp_path: Path) -> 
     data = bytearray(path.read_bytes())
     data[80] ^= 1
     path.write_bytes(data)
-    assert [found.crc_ok for found in log.batches(0, 0, 3)] == [False, True, True]
+    assert [found.crc_ok for found in listed(log, 0, 0, 3)] == [False, True, True]
 
 
 def test_what_is_not_there_is_a_clear_error(log: PartitionLog) -> None:
     with pytest.raises(KafkaError, match="no segment begins at offset 1"):
-        log.batches(1, 0, 10)
+        listed(log, 1, 0, 10)
     with pytest.raises(KafkaError, match="no batch starts at byte 7"):
-        log.batches(0, 7, 10)
+        listed(log, 0, 7, 10)

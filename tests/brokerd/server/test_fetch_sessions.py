@@ -134,6 +134,24 @@ def test_partitions_are_added_changed_and_forgotten() -> None:
     assert told == [reply("c")]  # b has nothing new at its new offset
 
 
+def test_a_session_by_ids_knows_the_names_that_topics_had() -> None:
+    names: dict[bytes, str] = {}
+    cache = FetchSessions(10, count(1).__next__, lambda: names)
+    ids = (bytes([number] * 16) for number in (1, 2, 3))
+    known, late, never = (FetchPartition("", 0, 0, 1000, topic_id=each) for each in ids)
+    names[known.topic_id] = "known"
+    first = cache.begin(request(0, 0, [known, never]), True, NOW_MS)
+    replies = [FetchReply("", 0, 0, topic_id=each.topic_id) for each in (known, never)]
+    assert first.name_of(known) is None  # it is no session yet
+    session_id = first.finish(replies, NOW_MS)[0]
+    cache.begin(request(session_id, 1, [late]), True, NOW_MS)
+    names[late.topic_id] = "late"
+    cache.begin(request(session_id, 2, [known._replace(offset=7)]), True, NOW_MS)
+    names.clear()
+    fetch = cache.begin(request(session_id, 3), True, NOW_MS)
+    assert [fetch.name_of(each) for each in (known, late, never)] == ["known", "late", None]
+
+
 def test_a_session_that_forgets_all_its_partitions_ends() -> None:
     cache = sessions()
     session_id = opened(cache, "a")

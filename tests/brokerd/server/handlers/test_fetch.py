@@ -20,7 +20,8 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, FetchRequest
 from brokerd.protocol.records import Record, encode_batch, iter_batches
 from brokerd.replication.partition import Partition
-from brokerd.server.handlers.fetch import _Attempt, led_partition
+from brokerd.server.fetch_sessions import FetchSessions
+from brokerd.server.handlers.fetch_attempt import Attempt, led_partition
 from tests.brokerd.log.support import batch, open_log
 from tests.brokerd.replication.support import state
 from tests.support.brokerd import Brokerd, BrokerdCluster
@@ -135,7 +136,7 @@ def test_a_log_of_another_topic_id_than_the_clusters_is_not_read() -> None:
     """A topic was made anew and its log here is still that of its namesake."""
     new = UUID(int=2)
     stale = SimpleNamespace(log=SimpleNamespace(topic_id=UUID(int=1)))
-    image = SimpleNamespace(topic_ids={new: "t"})
+    image = SimpleNamespace(names_by_id={new.bytes: "t"})
     broker = SimpleNamespace(
         cluster=SimpleNamespace(image=image), leader_of=lambda topic, index, epoch: stale
     )
@@ -169,8 +170,9 @@ def test_what_fails_unexpectedly_leaves_no_file_pinned(
     )
     wanted = [FetchPartition("t", index, 0, 1 << 20) for index in range(2)]
     asked = FetchRequest(-1, 0, 1, 1 << 20, READ_COMMITTED, 0, -1, wanted, [])
+    fetch = FetchSessions(1, lambda: 1).begin(asked, False, 0)
     with pytest.raises(RuntimeError):
-        _Attempt(broker, asked, wanted)
+        Attempt(broker, asked, fetch).read(fetch.partitions)
     assert [file.pins for file in context.files._open] == [0, 0]
 
 

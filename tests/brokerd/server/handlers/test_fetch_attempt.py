@@ -9,9 +9,11 @@ import pytest
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import segment_list
 from brokerd.log.partition_log import PartitionLog
-from brokerd.protocol.fetch_request import FetchPartition
+from brokerd.protocol.fetch_request import FetchPartition, FetchRequest
 from brokerd.replication.partition import Partition
-from brokerd.server.handlers import fetch
+from brokerd.server.fetch_sessions import FetchSessions
+from brokerd.server.handlers import fetch_attempt
+from brokerd.server.handlers.fetch_attempt import Attempt
 from tests.brokerd.log.support import NOW_MS, batch, open_log, reopen
 from tests.brokerd.replication.support import state
 
@@ -46,10 +48,15 @@ class Bench:
         log.load()
         return log
 
-    def attempt(self, *, offset: int = 0, **more: Any) -> Any:
+    def attempt(self, *, offset: int = 0, at_a_time: int = COUNT, **more: Any) -> Attempt:
         wanted = [FetchPartition("t", number, offset, 1 << 20) for number in range(COUNT)]
-        request: Any = SimpleNamespace(isolation_level=0, max_bytes=1 << 20, min_bytes=1)
-        return fetch._Attempt(self.broker, request, wanted, **more)
+        request = FetchRequest(-1, 0, 1, 1 << 20, 0, 0, -1, wanted, [])
+        fetch = FetchSessions(1, lambda: 1).begin(request, False, NOW_MS)
+        attempt = Attempt(self.broker, request, fetch, **more)
+        for start in range(0, COUNT, at_a_time):
+            attempt.read(fetch.partitions[start : start + at_a_time])
+        attempt.end()
+        return attempt
 
     @property
     def pins(self) -> int:
@@ -61,11 +68,12 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
+@pytest.mark.parametrize("at_a_time", [1, COUNT])
 def test_no_more_partitions_have_records_than_files_may_be_held(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, at_a_time: int
 ) -> None:
-    monkeypatch.setattr(fetch, "FILES_MAX", 2)
-    attempt = bench.attempt()
+    monkeypatch.setattr(fetch_attempt, "FILES_MAX", 2)
+    attempt = bench.attempt(at_a_time=at_a_time)
     assert [reply.records is not None for reply in attempt.replies] == [True] * 2 + [False] * 3
     assert [(reply.error, reply.high_watermark) for reply in attempt.replies] == [(0, 1)] * COUNT
     assert bench.pins == 2
@@ -74,7 +82,7 @@ def test_no_more_partitions_have_records_than_files_may_be_held(
 
 
 def test_nor_are_more_read_from_the_disk(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetch, "FILES_MAX", 2)
+    monkeypatch.setattr(fetch_attempt, "FILES_MAX", 2)
     monkeypatch.setattr(segment_list, "is_cached", lambda *_: False)
     attempt = bench.attempt(patient=False)
     assert (len(attempt.cold), len(attempt.replies), bench.pins) == (2, 3, 2)
@@ -82,9 +90,12 @@ def test_nor_are_more_read_from_the_disk(bench: Bench, monkeypatch: pytest.Monke
         spot.release()
 
 
-def test_what_is_unknown_is_told_last_and_is_not_worth_an_answer_at_once(bench: Bench) -> None:
+@pytest.mark.parametrize("at_a_time", [1, COUNT])
+def test_what_is_unknown_is_told_last_and_is_not_worth_an_answer_at_once(
+    bench: Bench, at_a_time: int
+) -> None:
     bench.unknown = {0, 2}
-    attempt = bench.attempt(offset=1)
+    attempt = bench.attempt(offset=1, at_a_time=at_a_time)
     assert [reply.partition for reply in attempt.replies] == [1, 3, 4, 0, 2]
     assert [reply.aborted for reply in attempt.replies] == [None] * 3 + [()] * 2
     assert not attempt.is_enough
@@ -99,3 +110,12 @@ def test_what_has_become_unknown_since_is_worth_an_answer(bench: Bench) -> None:
     assert [reply.error for reply in attempt.replies if reply.partition == 3] == [
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     ]
+
+
+def test_what_has_come_since_is_seen(bench: Bench) -> None:
+    bench.unknown = {0}
+    attempt = bench.attempt(offset=1)
+    assert not attempt.is_enough
+    assert not attempt.has_moved
+    bench.partitions[4].append([batch()], NOW_MS)
+    assert attempt.has_moved

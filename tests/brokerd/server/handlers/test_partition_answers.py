@@ -1,12 +1,24 @@
 """Answers of many partitions, of which some wait until a thread has read something."""
 
 from collections.abc import Awaitable
+from typing import Any
 
 from brokerd.log.cold import READS_MAX, ColdError
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import decode_response, encode_response
 from brokerd.server.cold_reads import LOGS_AT_ONCE_MAX, ColdReads
+from brokerd.server.context import Fields
 from brokerd.server.handlers.partition_answers import answer_partitions
+from tests.brokerd.server.group_broker import context
 
 PARTITIONS = 300
+VERSION = 7
+CONTEXT = context(ApiKey.LIST_OFFSETS, VERSION)
+
+
+def decoded(answer: Fields) -> Any:
+    body = encode_response(ApiKey.LIST_OFFSETS, VERSION, answer)
+    return decode_response(ApiKey.LIST_OFFSETS, VERSION, bytes(5) + body).topics
 
 
 class Spot:
@@ -31,15 +43,19 @@ class Spot:
 async def test_answers_that_wait_come_in_their_places_with_few_files_open_at_a_time() -> None:
     reads, warmed = ColdReads(), set[int]()
 
-    def answer(topic: str, asked: int, *, patient: bool) -> str:
+    def answer(topic: str, asked: int, *, patient: bool) -> Fields:
         if asked % 3 and asked not in warmed:
             raise ColdError(Spot(warmed, asked))
-        return f"{topic}-{asked}"
+        return {"partition_index": asked, "offset": len(topic)}
 
-    answered = answer_partitions(reads, [("t", range(PARTITIONS)), ("u", [1])], answer)
+    topics = [("t", range(PARTITIONS)), ("uu", [1])]
+    answered = answer_partitions(reads, CONTEXT, topics, answer)
     assert isinstance(answered, Awaitable)
-    told = {each["name"]: each["partitions"] for each in (await answered)["topics"]}
-    assert told == {"t": [f"t-{each}" for each in range(PARTITIONS)], "u": ["u-1"]}
+    told = [
+        (topic.name, [(each.partition_index, each.offset) for each in topic.partitions])
+        for topic in decoded(await answered)
+    ]
+    assert told == [("t", [(each, 1) for each in range(PARTITIONS)]), ("uu", [(1, 2)])]
     assert (Spot.open, Spot.most_open) == (0, LOGS_AT_ONCE_MAX)
     await reads.stop()
 
@@ -53,7 +69,7 @@ async def test_what_cannot_be_read_is_waited_for_after_some_tries() -> None:
             raise ColdError(Spot(set(), asked))
         return "told"
 
-    answered = answer_partitions(reads, [("t", [1])], answer)
+    answered = answer_partitions(reads, CONTEXT, [("t", [1])], answer)
     assert isinstance(answered, Awaitable)
     assert (await answered)["topics"] == [{"name": "t", "partitions": ["told"]}]
     assert tries == [False] * (READS_MAX + 1) + [True]
