@@ -8,7 +8,7 @@ of a whole directory.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _Directory:
-    """Who waits for the write that is next, and whether one is under way."""
+    """The write that is next, where somebody waits for it, and whether one is under way."""
 
     is_busy: bool = False
-    waiting: list[asyncio.Future[None]] = field(default_factory=list)
+    next: asyncio.Future[None] | None = None
 
 
 class LogStartSaves:
@@ -33,32 +33,31 @@ class LogStartSaves:
         self._logs = logs
         self._directories: dict[str, _Directory] = {}
 
-    async def save(self, topic: str, partition: int) -> None:
-        """Returns when the partition's log start is on disk. Raises KAFKA_STORAGE_ERROR."""
+    def save(self, topic: str, partition: int) -> asyncio.Future[None]:
+        """Done when the partition's log start is on disk, or KAFKA_STORAGE_ERROR. Others wait for
+        the same: it is not to be cancelled. Raises KafkaError for a partition that has gone."""
         path = self._logs.directory_of(topic, partition)
         if path is None:
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{topic}-{partition} has gone")
         directory = self._directories.setdefault(path, _Directory())
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        directory.waiting.append(done)
+        done = directory.next
+        if done is None:
+            done = directory.next = asyncio.get_running_loop().create_future()
         if not directory.is_busy:
-            self._begin(path, directory)
-        await done
+            self._begin(path, directory, done)
+        return done
 
-    def _begin(self, path: str, directory: _Directory) -> None:
-        served, directory.waiting = directory.waiting, []
+    def _begin(self, path: str, directory: _Directory, done: asyncio.Future[None]) -> None:
+        directory.next = None
         directory.is_busy = True
 
         def finish(error: OSError | None) -> None:
             directory.is_busy = False
-            for done in served:
-                if done.cancelled():
-                    continue
-                if error is None:
-                    done.set_result(None)
-                else:
-                    done.set_exception(storage_error(error))
-            if directory.waiting:
-                self._begin(path, directory)
+            if error is None:
+                done.set_result(None)
+            else:
+                done.set_exception(storage_error(error))
+            if directory.next is not None:
+                self._begin(path, directory, directory.next)
 
         self._logs.duties.save_log_starts(path, finish)

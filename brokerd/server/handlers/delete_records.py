@@ -7,7 +7,7 @@ would have to be waited for.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from brokerd.cluster.names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.turns import in_turns, in_turns_awaited
 
 if TYPE_CHECKING:
     from brokerd.log.partition_log import PartitionLog
@@ -24,44 +25,63 @@ NO_LOW_WATERMARK = -1
 
 
 async def delete_records(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """Each partition for itself; one write to disk serves them all."""
-    wanted = {
-        (topic.name, int(asked.partition_index)): int(asked.offset)
-        for topic in request.topics
-        for asked in topic.partitions
-    }
-    await broker.cold_reads.load(list(_logs(broker, wanted)))
-    outcomes = dict(
-        zip(
-            wanted,
-            await asyncio.gather(
-                *(_delete(broker, *key, offset) for key, offset in wanted.items())
-            ),
-            strict=True,
-        )
-    )
-    by_topic: dict[str, list[Fields]] = {}
-    for (topic, index), outcome in outcomes.items():
-        by_topic.setdefault(topic, []).append({"partition_index": index, **outcome})
-    return {"topics": [{"name": name, "partitions": rows} for name, rows in by_topic.items()]}
+    """Each partition for itself; one write to disk, or two, serves them all."""
+    deletions = _Deletions(broker)
+    await in_turns(_asked(request), deletions.note)
+    await broker.cold_reads.load(deletions.logs)
+    await in_turns(deletions.wanted.items(), deletions.delete)
+    await in_turns_awaited(deletions.deleted, deletions.tell)
+    topics = deletions.topics
+    return {"topics": [{"name": name, "partitions": rows} for name, rows in topics.items()]}
 
 
-def _logs(broker: Broker, keys: Iterable[tuple[str, int]]) -> Iterator[PartitionLog]:
-    for key in keys:
-        with suppress(KafkaError):  # said for each
-            yield broker.leader_of(*key).log
+def _asked(request: Any) -> Iterator[tuple[str, int, int]]:
+    for topic in request.topics:
+        for asked in topic.partitions:
+            yield topic.name, int(asked.partition_index), int(asked.offset)
 
 
-async def _delete(broker: Broker, topic: str, index: int, offset: int) -> Fields:
-    try:
-        if topic in INTERNAL_TOPICS:
-            message = f"Cannot delete records of internal topic {topic}."
-            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
-        low_watermark = broker.leader_of(topic, index).delete_records(offset)
-        await broker.log_starts.save(topic, index)
-    except KafkaError as error:
-        return {"low_watermark": NO_LOW_WATERMARK, "error_code": int(error.code)}
-    return {"low_watermark": low_watermark, "error_code": 0}
+class _Deletions:
+    """One request: what is wanted of each partition, and what became of it."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self.wanted: dict[tuple[str, int], int] = {}
+        self.logs: list[PartitionLog] = []
+        self.deleted: list[tuple[Fields, asyncio.Future[None]]] = []
+        self.topics: dict[str, list[Fields]] = {}
+
+    def note(self, asked: tuple[str, int, int]) -> None:
+        topic, index, offset = asked
+        if (topic, index) not in self.wanted:
+            with suppress(KafkaError):  # said for each
+                self.logs.append(self._broker.leader_of(topic, index).log)
+        self.wanted[topic, index] = offset
+
+    def delete(self, asked: tuple[tuple[str, int], int]) -> None:
+        (topic, index), offset = asked
+        row: Fields = {
+            "partition_index": index, "low_watermark": NO_LOW_WATERMARK, "error_code": 0
+        }  # fmt: skip
+        self.topics.setdefault(topic, []).append(row)
+        try:
+            if topic in INTERNAL_TOPICS:
+                message = f"Cannot delete records of internal topic {topic}."
+                raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
+            low_watermark = self._broker.leader_of(topic, index).delete_records(offset)
+            saved = self._broker.log_starts.save(topic, index)
+        except KafkaError as error:
+            row["error_code"] = int(error.code)
+            return
+        row["low_watermark"] = low_watermark
+        self.deleted.append((row, saved))
+
+    async def tell(self, deleted: tuple[Fields, asyncio.Future[None]]) -> None:
+        row, saved = deleted
+        try:
+            await asyncio.shield(saved)
+        except KafkaError as error:
+            row.update(low_watermark=NO_LOW_WATERMARK, error_code=int(error.code))
 
 
 HANDLERS: dict[ApiKey, ColdHandler] = {ApiKey.DELETE_RECORDS: delete_records}

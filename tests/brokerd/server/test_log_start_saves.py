@@ -27,17 +27,15 @@ class Logs:
         self.writes[-1][1](error)
 
 
-async def begun(saves: LogStartSaves, *partitions: int) -> list[asyncio.Task[None]]:
-    tasks = [asyncio.create_task(saves.save("t", index)) for index in partitions]
-    await asyncio.sleep(0)
-    return tasks
+def begun(saves: LogStartSaves, *partitions: int) -> list[asyncio.Future[None]]:
+    return [saves.save("t", index) for index in partitions]
 
 
 async def test_who_asks_while_a_write_is_under_way_waits_for_the_next_one() -> None:
     logs = Logs()
     saves = LogStartSaves(logs)  # type: ignore[arg-type]
-    (first,) = await begun(saves, 0)
-    others = await begun(saves, 1, 2, 3)
+    (first,) = begun(saves, 0)
+    others = begun(saves, 1, 2, 3)
     assert len(logs.writes) == 1
     logs.end()
     await first
@@ -51,17 +49,17 @@ async def test_who_asks_while_a_write_is_under_way_waits_for_the_next_one() -> N
 async def test_a_disk_that_refuses_is_told_and_the_next_one_is_tried() -> None:
     logs = Logs()
     saves = LogStartSaves(logs)  # type: ignore[arg-type]
-    (first,) = await begun(saves, 0)
+    (first,) = begun(saves, 0)
     logs.end(OSError(28, "No space left on device", "/logs/x"))
     with pytest.raises(KafkaError) as caught:
         await first
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
-    (second,) = await begun(saves, 0)
+    (second,) = begun(saves, 0)
     logs.end()
     await second
 
 
 async def test_a_partition_that_has_gone_is_not_led_here() -> None:
     with pytest.raises(KafkaError) as caught:
-        await LogStartSaves(Logs()).save("t", 9)  # type: ignore[arg-type]
+        LogStartSaves(Logs()).save("t", 9)  # type: ignore[arg-type]
     assert caught.value.code is ErrorCode.NOT_LEADER_OR_FOLLOWER

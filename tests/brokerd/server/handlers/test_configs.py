@@ -1,12 +1,16 @@
 """DescribeConfigs, IncrementalAlterConfigs and AlterConfigs over the wire."""
 
 import uuid
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import decode_response, encode_response
+from brokerd.server.handlers.configs import describe_configs
 
 TOPIC, BROKER, GROUP = 2, 4, 32
 SET, DELETE, APPEND, SUBTRACT = range(4)
@@ -162,3 +166,22 @@ def test_what_cannot_be_changed_is_refused_one_by_one(ask, topic: str) -> None:
         ErrorCode.INVALID_REQUEST,
     ]
     assert "dynamically" in answers[0].error_message
+
+
+async def test_each_resource_is_encoded_when_it_is_described_so_that_none_are_left_for_one_turn(
+) -> None:  # fmt: skip
+    resources = [SimpleNamespace(**_resource(kind, "x")) for kind in (TOPIC, GROUP, 99)]
+    request = SimpleNamespace(resources=resources, include_synonyms=True)
+    image = SimpleNamespace(topics={})
+    broker: Any = SimpleNamespace(
+        cluster=SimpleNamespace(image=image), settings=SimpleNamespace(now=None)
+    )
+    context: Any = SimpleNamespace(api_key=ApiKey.DESCRIBE_CONFIGS, api_version=4)
+    answer = await describe_configs(broker, context, request)
+    assert [type(each) for each in answer["results"]] == [bytes] * 3
+    body = encode_response(ApiKey.DESCRIBE_CONFIGS, 4, answer)
+    told = decode_response(ApiKey.DESCRIBE_CONFIGS, 4, bytes(5) + body).results
+    assert [(each.resource_type, int(each.error_code)) for each in told] == [
+        (TOPIC, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), (GROUP, ErrorCode.INVALID_REQUEST),
+        (99, ErrorCode.INVALID_REQUEST),
+    ]  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from brokerd.errors import ErrorCode
+from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
 from brokerd.protocol.api_keys import ApiKey
@@ -186,8 +186,10 @@ async def test_of_many_damaged_logs_few_hold_their_files_for_threads(tmp_path: P
         assert log is not None
         return SimpleNamespace(log=log, delete_records=lambda _: 0)
 
-    async def save(*_: object) -> None:
-        pass
+    def save(*_: object) -> asyncio.Future[None]:
+        saved: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        saved.set_result(None)
+        return saved
 
     broker: Any = SimpleNamespace(
         cold_reads=cold_reads, leader_of=leader_of, log_starts=SimpleNamespace(save=save)
@@ -204,3 +206,38 @@ async def test_of_many_damaged_logs_few_hold_their_files_for_threads(tmp_path: P
     assert 0 < max(pinned) <= LOGS_AT_ONCE_MAX
     await cold_reads.stop()
     logs.shutdown()
+
+
+async def test_records_of_many_partitions_are_deleted_in_turns_and_told_in_order() -> None:
+    saved: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().call_later(0.05, saved.set_result, None)
+    cold_reads = ColdReads()
+
+    def leader_of(topic: str, index: int) -> SimpleNamespace:
+        if index % 2:
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        log = SimpleNamespace(is_loaded=True)
+        return SimpleNamespace(log=log, delete_records=lambda offset: offset)
+
+    broker: Any = SimpleNamespace(
+        cold_reads=cold_reads, leader_of=leader_of,
+        log_starts=SimpleNamespace(save=lambda *_: saved),
+    )  # fmt: skip
+    many = 20_000
+    asked = [SimpleNamespace(partition_index=index, offset=index) for index in range(many)]
+    request = SimpleNamespace(topics=[SimpleNamespace(name="t", partitions=asked)])
+    context: Any = None
+    turns = tasks = 0
+    serving = asyncio.ensure_future(delete_records(broker, context, request))
+    while not serving.done():
+        turns += 1
+        tasks = max(tasks, len(asyncio.all_tasks()))
+        await asyncio.sleep(0)
+    (told,) = serving.result()["topics"]
+    rows = told["partitions"]
+    assert [each["partition_index"] for each in rows] == list(range(many))
+    assert [each["low_watermark"] for each in rows[:4]] == [0, -1, 2, -1]
+    assert rows[1]["error_code"] == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert turns > 5
+    assert tasks < 10
+    await cold_reads.stop()
