@@ -270,8 +270,12 @@ class Router:
         since: Since,
     ) -> None:
         """`decode` is one, and taken: it holds the frame, and a handler may wait for minutes."""
-        with uncollected():
-            await self._decode_and_finish(connection, slot, context, header, decode, since)
+        try:
+            with uncollected():
+                await self._decode_and_finish(connection, slot, context, header, decode, since)
+        except Exception:  # no memory, or no thread: its reply will never come, nor any behind it
+            logger.exception("a request of API %d could not be served", context.api_key)
+            connection.close("an unexpected error in the broker")
 
     async def _decode_and_finish(
         self,
@@ -287,10 +291,6 @@ class Router:
         except KafkaError as error:
             connection.end(str(error))
             connection.deliver(slot, [])
-            return
-        except Exception:  # no memory, or no thread
-            logger.exception("a request of API %d could not be decoded", context.api_key)
-            connection.close("an unexpected error in the broker")
             return
         if context.api_key != ApiKey.FETCH:
             answer = self._answer(context, request)

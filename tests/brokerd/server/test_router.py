@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -248,3 +249,41 @@ async def test_a_request_whose_answer_cannot_be_made_ends_its_connection(
     writer.write(join())
     async with asyncio.timeout(10):
         assert await reader.read(1) == b""
+
+
+async def test_a_large_request_that_no_thread_decodes_ends_its_connection(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def no_thread(*_: Any) -> Any:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(router_module, "in_thread", no_thread)
+    reader, writer = await bench.connect()
+    writer.write(join(LARGE_BYTES))
+    async with asyncio.timeout(10):
+        assert await reader.read(1) == b""
+
+
+async def test_what_is_sent_behind_a_large_request_waits_while_it_is_decoded_and_others_do_not(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_decode = threading.Event()
+    decode = router_module.messages.decode_request
+
+    def slow(key: int, version: int, view: Any) -> Any:
+        if key == ApiKey.JOIN_GROUP:
+            assert may_decode.wait(10)
+        return decode(key, version, view)
+
+    monkeypatch.setattr(router_module.messages, "decode_request", slow)
+    bench.may_join.set()
+    reader, writer = await bench.connect()
+    writer.write(join(LARGE_BYTES) + HEARTBEAT)
+    other_reader, other_writer = await bench.connect()
+    for _ in range(20):
+        other_writer.write(HEARTBEAT)
+        assert await answer(other_reader)
+    assert bench.joined == []
+    may_decode.set()
+    assert [int.from_bytes((await answer(reader))[:4], "big") for _ in range(2)] == [1, 3]
+    assert bench.joined == [LARGE_BYTES]
