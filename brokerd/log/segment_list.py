@@ -126,6 +126,22 @@ class SegmentList:
             return segment.file.pin(position, end - position)
         return _pin_cached(segment, position, end, min_one_batch)
 
+    def bytes_below(self, offset: int, up_to: int, log_end_offset: int) -> int | None:
+        """How many bytes lie from the batch that holds `offset` up to a later offset; None where
+        that is in a later segment. Raises OSError."""
+        number = self._number_of(offset)
+        position = self._segments[number].locate(offset)
+        while position >= self._segments[number].size_bytes:
+            if number == len(self._segments) - 1:
+                return 0
+            number += 1
+            position = self._segments[number].locate(offset)
+        segment = self._segments[number]
+        if segment is not self.active and up_to >= self._bases[number + 1]:
+            return None
+        end = segment.size_bytes if up_to >= log_end_offset else segment.locate(up_to)
+        return max(end - position, 0)
+
     def aborted_in(self, offset: int, found: FileRange, up_to: int) -> list[AbortedTxn]:
         """The aborted transactions that touch a range found for `offset`, all below `up_to`.
 

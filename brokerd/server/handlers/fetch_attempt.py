@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 FILES_MAX = 1_000
 """So many partitions of one Fetch have records, or have them read from the disk: each holds a file
 open. The others are answered as where there is no room left."""
+ENOUGH = 1 << 31
+"""More bytes than any Fetch can wait for."""
 UNKNOWN = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
@@ -43,8 +45,9 @@ class Attempt:
     """
 
     __slots__ = (
-        "_broker", "_counts", "_fetch", "_is_first", "_patient", "_request", "_room", "_total",
-        "cold", "failed", "is_enough", "partitions", "replies", "unknown", "unloaded",
+        "_broker", "_counts", "_fetch", "_is_first", "_min_bytes", "_patient", "_request", "_room",
+        "_there", "_total", "cold", "failed", "is_enough", "partitions", "replies", "unknown",
+        "unloaded",
     )  # fmt: skip
 
     def __init__(
@@ -61,8 +64,9 @@ class Attempt:
         self._fetch = fetch
         self._patient = patient
         self._is_first = unknown is None
-        self._room = min(request.max_bytes, broker.config.fetch_max_bytes)
-        self._total = 0
+        self._room = room = min(request.max_bytes, broker.config.fetch_max_bytes)
+        self._min_bytes = request.min_bytes if request.min_bytes < room else room
+        self._total = self._there = 0
         self._counts: list[tuple[Partition, int]] = []
         self.cold: list[Spot] = []
         self.unloaded: list[PartitionLog] = []
@@ -82,6 +86,7 @@ class Attempt:
     def _read(self, wanted_partitions: Sequence[FetchPartition]) -> None:
         broker, patient, room, total = self._broker, self._patient, self._room, self._total
         committed = self._request.isolation_level == READ_COMMITTED
+        min_bytes = self._min_bytes
         may_be_full = len(self.partitions) + len(wanted_partitions) > FILES_MAX
         for wanted in wanted_partitions:
             try:
@@ -109,13 +114,16 @@ class Attempt:
             elif reply.diverging is not None:
                 self.failed = True
             self.replies.append(reply)
+            if total < min_bytes > 1:
+                self._there += _bytes_there(partition, wanted, reply, committed, is_full)
         self._room, self._total = room, total
 
     def end(self) -> None:
         """All partitions were tried."""
         if self.unknown:
             self.replies += self.unknown
-        self.is_enough = self.failed or self._total >= self._request.min_bytes
+        least = self._min_bytes
+        self.is_enough = self.failed or self._total >= least or self._there >= least
 
     @property
     def has_moved(self) -> bool:
@@ -241,6 +249,24 @@ def _read(
         wanted.topic, wanted.partition, 0, high_watermark, stable, log.log_start_offset, records,
         wanted.topic_id, aborted, diverging,
     )  # fmt: skip
+
+
+def _bytes_there(
+    partition: Partition, wanted: FetchPartition, reply: FetchReply, committed: bool, is_full: bool
+) -> int:
+    """What a partition has of the bytes that are waited for, as DelayedFetch.tryComplete has it:
+    what is there of its newest segment and may be told together, also where less was read of it, or
+    no batch fits. An older segment is never waited at: nothing more comes to it."""
+    up_to = reply.last_stable_offset if committed else reply.high_watermark
+    if wanted.offset >= up_to or wanted.max_bytes <= 0:
+        return 0
+    if is_full:
+        return ENOUGH
+    try:
+        found = partition.log.bytes_below(wanted.offset, up_to)
+    except KafkaError:  # said by the next Fetch
+        return ENOUGH
+    return ENOUGH if found is None else min(found, wanted.max_bytes)
 
 
 def _diverging(partition: Partition, wanted: FetchPartition) -> tuple[int, int] | None:

@@ -68,10 +68,9 @@ class FetchMemo:
         self.partition = partition
         self.leader_epoch = wanted.leader_epoch
         self.committed = request.isolation_level == READ_COMMITTED
-        self.min_bytes = request.min_bytes
-        self.max_bytes = max(
-            min(wanted.max_bytes, request.max_bytes, broker.config.fetch_max_bytes), 0
-        )
+        most_bytes = min(request.max_bytes, broker.config.fetch_max_bytes)
+        self.min_bytes = min(request.min_bytes, most_bytes)
+        self.max_bytes = max(min(wanted.max_bytes, most_bytes), 0)
         self.template = ResponseTemplate(
             header.api_version, wanted.topic, wanted.topic_id, wanted.partition
         )

@@ -72,6 +72,19 @@ def test_a_marker_in_the_segment_written_to_or_just_closed_is_found(tmp_path: Pa
     assert aborted(log, second) == [(5, first), (6, second)]
 
 
+def test_how_much_there_is_to_read_is_told_of_the_newest_segment_only(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    for _ in range(6):
+        plain(log)
+        if log.log_end_offset == 3:
+            log.roll(NOW_MS)
+    size = log.size_bytes // 6
+    told = [log.bytes_below(offset, up_to) for offset, up_to in [(0, 2), (1, 2), (0, 3), (2, 6)]]
+    assert told == [size * 2, size, None, None]
+    assert [log.bytes_below(offset, 6) for offset in (3, 4, 5)] == [size * 3, size * 2, size]
+    assert log.bytes_below(4, 5) == size
+
+
 ACTIONS = st.lists(
     st.one_of(
         st.just(("roll", 0)), st.tuples(st.just("data"), st.integers(1, 3)),

@@ -9,12 +9,13 @@ import pytest
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import segment_list
 from brokerd.log.partition_log import PartitionLog
-from brokerd.protocol.fetch_request import FetchPartition, FetchRequest
+from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, FetchRequest
 from brokerd.replication.partition import Partition
 from brokerd.server.fetch_sessions import FetchSessions
 from brokerd.server.handlers import fetch_attempt
 from brokerd.server.handlers.fetch_attempt import Attempt
 from tests.brokerd.log.support import NOW_MS, batch, open_log, reopen
+from tests.brokerd.log.test_transactions import data, plain
 from tests.brokerd.replication.support import state
 
 COUNT = 5
@@ -48,9 +49,12 @@ class Bench:
         log.load()
         return log
 
-    def attempt(self, *, offset: int = 0, at_a_time: int = COUNT, **more: Any) -> Attempt:
+    def attempt(
+        self, *, offset: int = 0, at_a_time: int = COUNT, min_bytes: int = 1, isolation: int = 0,
+        **more: Any,
+    ) -> Attempt:  # fmt: skip
         wanted = [FetchPartition("t", number, offset, 1 << 20) for number in range(COUNT)]
-        request = FetchRequest(-1, 0, 1, 1 << 20, 0, 0, -1, wanted, [])
+        request = FetchRequest(-1, 0, min_bytes, 1 << 20, isolation, 0, -1, wanted, [])
         fetch = FetchSessions(1, lambda: 1).begin(request, False, NOW_MS)
         attempt = Attempt(self.broker, request, fetch, **more)
         for start in range(0, COUNT, at_a_time):
@@ -110,6 +114,42 @@ def test_what_has_become_unknown_since_is_worth_an_answer(bench: Bench) -> None:
     assert [reply.error for reply in attempt.replies if reply.partition == 3] == [
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     ]
+
+
+def test_what_is_cut_for_its_files_or_its_first_read_is_not_waited_for(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for partition in bench.partitions:
+        partition.append([batch(size=5_000)], NOW_MS)
+    sizes = {reply.records.size_bytes for reply in bench.attempt().replies}
+    (each,) = sizes
+    assert not bench.attempt(min_bytes=COUNT * each + 1).is_enough
+    monkeypatch.setattr(segment_list, "READ_AHEAD_BYTES", 500)
+    monkeypatch.setattr(segment_list, "is_cached", lambda _fd, _at, size_bytes: size_bytes < 500)
+    attempt = bench.attempt(min_bytes=COUNT * each, patient=False)
+    assert sum(reply.records.size_bytes for reply in attempt.replies) < COUNT * 500
+    assert attempt.is_enough
+    monkeypatch.undo()
+    monkeypatch.setattr(fetch_attempt, "FILES_MAX", 2)
+    assert bench.attempt(min_bytes=COUNT * each * 9).is_enough
+
+
+def test_what_is_open_yet_is_waited_for_where_committed_records_are_read(bench: Bench) -> None:
+    one = sum(reply.records.size_bytes for reply in bench.attempt().replies)
+    for log in bench.logs:
+        data(log, 7)
+        plain(log)
+    for partition in bench.partitions:
+        partition.append([batch()], NOW_MS)
+    assert bench.attempt(min_bytes=one + 1).is_enough
+    assert not bench.attempt(min_bytes=one + 1, isolation=READ_COMMITTED).is_enough
+    assert bench.attempt(min_bytes=one, isolation=READ_COMMITTED).is_enough
+    for log in bench.logs:
+        log.roll(NOW_MS)
+    for partition in bench.partitions:
+        partition.append([batch()], NOW_MS)
+    assert bench.attempt(min_bytes=1 << 19).is_enough
+    assert not bench.attempt(min_bytes=1 << 19, isolation=READ_COMMITTED).is_enough
 
 
 def test_what_has_come_since_is_seen(bench: Bench) -> None:

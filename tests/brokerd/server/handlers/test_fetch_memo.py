@@ -100,6 +100,11 @@ def test_less_than_the_client_waits_for_is_left_to_the_general_way(bench: Bench)
     assert bench.pins == 0
 
 
+def test_more_than_may_be_answered_is_not_waited_for(bench: Bench) -> None:
+    bounds = {"min_bytes": 1 << 16, "max_bytes": 50}
+    assert bench.serves(bench.memo(**bounds), 0, **bounds)
+
+
 def test_another_leader_epoch_is_left_to_the_general_way(bench: Bench) -> None:
     memo = bench.memo(current_leader_epoch=1)
     assert bench.serves(memo, 0, current_leader_epoch=1)
