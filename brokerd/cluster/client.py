@@ -365,6 +365,11 @@ class ClusterClient:
         """Deletes topics; the answer per name (None = done). Only on the controller."""
         return await self._topics.delete(names, timeout_ms)
 
+    def check_deletion(self) -> None:
+        """Raises what no topic can be deleted for here: NOT_CONTROLLER,
+        TOPIC_DELETION_DISABLED."""
+        self._topics.check_deletion()
+
     async def create_partitions(
         self, growths: Sequence[NewPartitions], *, timeout_ms: int, validate_only: bool = False
     ) -> dict[str, KafkaError | None]:

@@ -12,6 +12,8 @@ from brokerd.groups.partitioner import OFFSETS_TOPIC
 
 LENGTH_MAX = 249
 TRANSACTIONS_TOPIC = "__transaction_state"
+QUORUM_TOPIC = "__cluster_metadata"
+"""Where Kafka's own quorum keeps its log; no topic may have this name."""
 INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC})
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+\Z")
 

@@ -1,6 +1,7 @@
 """What callers ask of the cluster and what they get back: plain values between handlers and
 ClusterClient."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
@@ -46,13 +47,14 @@ class ClusterSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTopic:
     """A topic to create. With `assignment` (partition → replicas) partitions and replication_factor
-    stay DEFAULT; without it DEFAULT means the broker's default."""
+    stay DEFAULT; without it DEFAULT means the broker's default. A setting in `config` that is None
+    is refused."""
 
     name: str
     partitions: int = DEFAULT
     replication_factor: int = DEFAULT
     assignment: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    config: dict[str, str] = field(default_factory=dict)
+    config: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from brokerd.cluster import paths
 from brokerd.cluster.codecs import TopicNode, decode_topic, encode_config, encode_topic
 from brokerd.cluster.controller_service import ControllerService, DeposedError
 from brokerd.cluster.image import MetadataImage
-from brokerd.cluster.names import collision_key, is_topic_name
+from brokerd.cluster.names import QUORUM_TOPIC, collision_key, is_topic_name
 from brokerd.cluster.operations import ANY_VERSION, Create, Operation, SetData
 from brokerd.cluster.progress import Progress
 from brokerd.cluster.requests import ClusterSettings, CreatedTopic, NewPartitions, NewTopic
@@ -91,11 +91,14 @@ class TopicAdmin:
         existing = dict(self._image.taken)
 
         async def one(topic: NewTopic) -> CreatedTopic:
-            _check_named_once(topic.name, twice)
             service = self._controller()
+            _check_named_once(topic.name, twice)
+            if topic.name == QUORUM_TOPIC:
+                message = f"Creation of internal topic {QUORUM_TOPIC} is prohibited."
+                raise KafkaError(ErrorCode.INVALID_REQUEST, message)
             plan = self._plan(topic, existing)
-            existing[collision_key(topic.name)] = topic.name
             if not validate_only:
+                existing[collision_key(topic.name)] = topic.name
                 await self._write_new(plan, service.fenced)
             return plan.created()
 
@@ -270,12 +273,16 @@ class TopicAdmin:
             results[name] = _timed_out(f"Topic '{name}' is marked, its deletion goes on.")
         return results
 
-    async def _deletable(self, names: Collection[str]) -> list[str]:
-        """Those of them that exist. What this broker has not heard of may be new: of a few such
-        names each is looked up, of many one read tells all. Raises KafkaError."""
+    def check_deletion(self) -> None:
+        """See ClusterClient.check_deletion."""
         self._controller()
         if not self._settings.delete_topics:
             raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED, "delete.topic.enable is false.")
+
+    async def _deletable(self, names: Collection[str]) -> list[str]:
+        """Those of them that exist. What this broker has not heard of may be new: of a few such
+        names each is looked up, of many one read tells all. Raises KafkaError."""
+        self.check_deletion()
         present: set[str] = set()
         unheard: list[str] = []
 
@@ -310,8 +317,9 @@ class TopicAdmin:
         twice = {name for name, n in Counter(g.topic for g in growths).items() if n > 1}
 
         async def one(growth: NewPartitions) -> None:
+            service = self._controller()
             _check_named_once(growth.topic, twice)
-            await self._grow_one(growth, validate_only)
+            await self._grow_one(growth, service, validate_only)
 
         names = (growth.topic for growth in growths)
         results = dict(zip(names, await _side_by_side(one, growths), strict=True))
@@ -323,8 +331,9 @@ class TopicAdmin:
                 await self._others_followed()
         return results
 
-    async def _grow_one(self, growth: NewPartitions, validate_only: bool) -> None:
-        service = self._controller()
+    async def _grow_one(
+        self, growth: NewPartitions, service: ControllerService, validate_only: bool
+    ) -> None:
         if growth.topic not in self._image.topics:
             raise _unknown(growth.topic)
         node, version = await self._read_topic(growth.topic)

@@ -57,39 +57,65 @@ def plan_creation(
     start_index: int,
     shift: int,
 ) -> TopicPlan:
-    """`existing` is from `names.collision_keys`, `brokers` maps live brokers to racks."""
-    check_topic_name(topic.name)
+    """`existing` is from `names.collision_keys`, `brokers` maps live brokers to racks. Where more
+    than one thing is wrong, the first one said is the first one that Kafka says."""
     if existing.get(collision_key(topic.name)) == topic.name:
         raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{topic.name}' already exists.")
+    config = _values(topic.config)
+    replicas: Assignment = {}
+    if topic.assignment:
+        _check_not_both(topic)
+    else:
+        replicas = _placed(topic, brokers, settings, start_index, shift)
+    check_topic_name(topic.name)
     check_collision(topic.name, existing)
-    check_topic_config(topic.config)
     if topic.assignment:
         replicas = _chosen(topic, brokers)
-    else:
-        partitions = topic.partitions
-        if partitions == DEFAULT:
-            partitions = settings.default_partitions
-        factor = topic.replication_factor
-        if factor == DEFAULT:
-            factor = settings.default_replication_factor
-        check_partition_count(partitions)
-        _check_brokers(brokers)
-        replicas = place(brokers, partitions, factor, start_index=start_index, shift=shift)
-        _check_factor(factor)
+    check_topic_config(config)
     return TopicPlan(
-        name=topic.name,
-        node=TopicNode(topic_id=topic_id, replicas=replicas),
-        config=dict(topic.config),
+        name=topic.name, node=TopicNode(topic_id=topic_id, replicas=replicas), config=config
     )
 
 
-def _chosen(topic: NewTopic, brokers: Mapping[int, str | None]) -> Assignment:
+def _values(config: Mapping[str, str | None]) -> dict[str, str]:
+    values = {name: value for name, value in config.items() if value is not None}
+    missing = ", ".join(name for name in config if name not in values)
+    if missing:
+        message = f"Null value not supported for topic configs: {missing}"
+        raise KafkaError(ErrorCode.INVALID_CONFIG, message)
+    return values
+
+
+def _placed(
+    topic: NewTopic,
+    brokers: Mapping[int, str | None],
+    settings: ClusterSettings,
+    start_index: int,
+    shift: int,
+) -> Assignment:
+    partitions = topic.partitions
+    if partitions == DEFAULT:
+        partitions = settings.default_partitions
+    factor = topic.replication_factor
+    if factor == DEFAULT:
+        factor = settings.default_replication_factor
+    check_partition_count(partitions)
+    _check_brokers(brokers)
+    replicas = place(brokers, partitions, factor, start_index=start_index, shift=shift)
+    _check_factor(factor)
+    return replicas
+
+
+def _check_not_both(topic: NewTopic) -> None:
     if topic.partitions != DEFAULT or topic.replication_factor != DEFAULT:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST,
             "Both numPartitions or replicationFactor and replicasAssignments were set. Both "
             "cannot be used at the same time.",
         )
+
+
+def _chosen(topic: NewTopic, brokers: Mapping[int, str | None]) -> Assignment:
     check_partition_count(len(topic.assignment))
     check_assignment(topic.assignment, brokers)
     _check_factor(len(topic.assignment[0]))

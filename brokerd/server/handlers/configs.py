@@ -76,7 +76,7 @@ def _describe(broker: Broker, resource: Any) -> list[Entry]:
     kind, name, wanted = (
         resource.resource_type,
         resource.resource_name,
-        resource.configuration_keys,
+        resource.configuration_keys or None,  # none at all: every one
     )
     settings = broker.settings.now
     if kind == TOPIC:
@@ -141,6 +141,8 @@ async def alter_configs(broker: Broker, context: RequestContext, request: Any) -
             message = f"Null value not supported for : {', '.join(missing)}"
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
         config = {config.name: config.value for config in resource.configs}
+        if len(config) != len(resource.configs):
+            raise KafkaError(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
         if resource.resource_type == TOPIC:
             check_topic_config(config, broker.config.raw)
             await _write(broker, request, f"topics/{name}", lambda _: config)

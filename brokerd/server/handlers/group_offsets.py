@@ -24,40 +24,47 @@ _Place = tuple[list[bytes], int, OffsetValue | None, ErrorCode]
 
 
 async def offset_commit(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    known, unknown = _split(broker, context, request)
-    errors: dict[TopicPartition, ErrorCode] = dict.fromkeys(
-        unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    )
+    """What does not exist is answered as often as it is named, as in Kafka; of a partition that is
+    named twice the last offset counts, and it is answered once."""
+    known, answers = _split(broker, context, request)
     if known:
-        errors |= await _commit(broker, _commit_request(context, request, known))
-    return {"topics": _by_topic(request.topics, errors)}
+        errors = await _commit(broker, _commit_request(context, request, known.values()))
+        for (topic, index), error in errors.items():
+            answers.setdefault(topic, []).append((index, error))
+    return {"topics": [_topic_answer(topic, rows) for topic, rows in answers.items()]}
 
 
 def _split(
     broker: Broker, context: RequestContext, request: Any
-) -> tuple[list[OffsetToCommit], list[TopicPartition]]:
-    """The offsets of partitions that exist, and the partitions that do not."""
+) -> tuple[dict[TopicPartition, OffsetToCommit], dict[str, list[tuple[int, ErrorCode]]]]:
+    """The offsets of partitions that exist, and by topic the answers of those that do not."""
     has_epoch = context.api_version >= COMMIT_LEADER_EPOCH_FROM
-    known: list[OffsetToCommit] = []
-    unknown: list[TopicPartition] = []
+    known: dict[TopicPartition, OffsetToCommit] = {}
+    unknown: dict[str, list[tuple[int, ErrorCode]]] = {}
     for topic in request.topics:
+        if not topic.partitions and topic.name not in broker.cluster.image.topics:
+            unknown.setdefault(topic.name, [])
         for each in topic.partitions:
             index = int(each.partition_index)
             if not broker.groups.knows_partition(topic.name, index):
-                unknown.append((topic.name, index))
+                error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                unknown.setdefault(topic.name, []).append((index, error))
                 continue
             leader_epoch = int(each.committed_leader_epoch) if has_epoch else -1
             metadata = each.committed_metadata or ""
-            known.append(
-                OffsetToCommit(
-                    topic.name, index, int(each.committed_offset), leader_epoch, metadata
-                )
+            known[topic.name, index] = OffsetToCommit(
+                topic.name, index, int(each.committed_offset), leader_epoch, metadata
             )
     return known, unknown
 
 
+def _topic_answer(topic: str, rows: Iterable[tuple[int, ErrorCode]]) -> Fields:
+    partitions = [{"partition_index": index, "error_code": error} for index, error in rows]
+    return {"name": topic, "partitions": partitions}
+
+
 def _commit_request(
-    context: RequestContext, request: Any, offsets: list[OffsetToCommit]
+    context: RequestContext, request: Any, offsets: Iterable[OffsetToCommit]
 ) -> CommitRequest:
     retention_ms = -1
     if context.api_version <= COMMIT_RETENTION_UP_TO:

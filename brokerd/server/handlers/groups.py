@@ -57,7 +57,7 @@ async def find_coordinator(broker: Broker, context: RequestContext, request: Any
             row = {"key": key, **await _find(broker, context, request.key_type, key)}
             rows.append(_item(context, "coordinators", row))
 
-        await in_turns_awaited(dict.fromkeys(request.coordinator_keys), find)
+        await in_turns_awaited(request.coordinator_keys, find)
         return {"coordinators": rows}
     key_type = request.key_type if context.api_version >= 1 else KEY_IS_GROUP
     return await _find(broker, context, key_type, request.key)

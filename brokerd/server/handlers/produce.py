@@ -29,6 +29,7 @@ from brokerd.server.handlers.produce_memo import MEMO_MAX_BYTES, ProduceMemo, Pr
 if TYPE_CHECKING:
     from brokerd.log.append import AppendResult
     from brokerd.protocol.batch_work import Work
+    from brokerd.protocol.framing import RequestHeader
     from brokerd.replication.partition import Partition
     from brokerd.server.append_queues import Outcome
     from brokerd.server.broker import Broker
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ACKS = (-1, 0, 1)
+ADMIN_CLIENT_ID = "__admin_client"
+"""The one client that may write to internal topics, as in Kafka (AdminUtils)."""
 FIRST_USES_MAX = 32
 """Of more partitions at once those whose log is used for the first time are appended to in several
 turns of the loop."""
@@ -152,7 +155,7 @@ class ProduceRound:
         connection.last_header = header
         if len(request.partitions) > 1:
             request = _without_repeats(request)
-        places = [self._place(request, wanted, header.api_version) for wanted in request.partitions]
+        places = [self._place(request, wanted, header) for wanted in request.partitions]
         self.waiting.append((connection, Pending.of(header, request), places))
         if 0 <= request.prefix_end <= MEMO_MAX_BYTES and isinstance(places[0], tuple):
             partition = places[0][0]
@@ -163,15 +166,17 @@ class ProduceRound:
             )  # fmt: skip
             self._memos.add(memo, frame)
 
-    def _place(self, request: ProduceRequest, wanted: PartitionRecords, version: int) -> Place:
+    def _place(
+        self, request: ProduceRequest, wanted: PartitionRecords, header: RequestHeader
+    ) -> Place:
         try:
-            partition = self._admit(request, wanted)
+            partition = self._admit(request, wanted, header)
         except KafkaError as error:
             return error.alone()
         assert wanted.records is not None
         try:
             work = check(
-                wanted.records, version, self._broker.config, partition.log.config,
+                wanted.records, header.api_version, self._broker.config, partition.log.config,
                 f"{wanted.topic}-{wanted.partition}", self._broker.clock.now_ms(),
             )  # fmt: skip
         except KafkaError as error:
@@ -182,12 +187,12 @@ class ProduceRound:
         batches.append(wanted.records)
         return partition, len(batches) - 1
 
-    def _admit(self, request: ProduceRequest, wanted: PartitionRecords) -> Partition:
+    def _admit(
+        self, request: ProduceRequest, wanted: PartitionRecords, header: RequestHeader
+    ) -> Partition:
         """The partition that records of this request are for; KafkaError if it takes none."""
-        if request.acks not in ACKS:
-            raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks={request.acks}")
-        if wanted.topic in INTERNAL_TOPICS:
-            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{wanted.topic} is internal")
+        if request.acks not in ACKS or wanted.topic in INTERNAL_TOPICS:
+            self._check_unusual(request, wanted, header)
         partition = self._broker.leader_of(wanted.topic, wanted.partition)
         if wanted.records is None:
             raise KafkaError(ErrorCode.INVALID_RECORD, "no records were sent")
@@ -198,6 +203,18 @@ class ProduceRound:
                 ErrorCode.NOT_ENOUGH_REPLICAS, f"fewer than {partition.min_isr} are in sync"
             )
         return partition
+
+    def _check_unusual(
+        self, request: ProduceRequest, wanted: PartitionRecords, header: RequestHeader
+    ) -> None:
+        """Of several things that are wrong, that the partition does not exist is said first."""
+        topic, index = wanted.topic, wanted.partition
+        if self._broker.cluster.image.partition(topic, index) is None:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {topic}-{index}")
+        if request.acks not in ACKS:
+            raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks={request.acks}")
+        if header.client_id != ADMIN_CLIENT_ID:
+            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is internal")
 
     def discard(self) -> None:
         """Forgets what was taken in: its buffers are about to be used for something else."""

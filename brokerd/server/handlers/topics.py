@@ -20,47 +20,34 @@ if TYPE_CHECKING:
     from brokerd.server.broker import Broker
 
 NO_ID = UUID(int=0)
+DISABLED_FROM = 3
+"""The version of DeleteTopics from which on clients know TOPIC_DELETION_DISABLED."""
 CONFIGS_FROM = 5
 """The version of CreateTopics from which on a topic's settings are told."""
 
 
 async def create_topics(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """Topics by count or by assignment."""
-    results: dict[str, CreatedTopic | KafkaError] = {}
-    wanted = []
-
-    def take(topic: Any) -> None:
-        try:
-            wanted.append(_new_topic(topic))
-        except KafkaError as error:
-            results[topic.name] = error
-
-    await in_turns(request.topics, take)
-    results |= await broker.cluster.create_topics(
+    """Topics by count or by assignment. A name that is asked for twice is answered twice."""
+    wanted: list[NewTopic] = []
+    await in_turns(request.topics, lambda topic: wanted.append(_new_topic(topic)))
+    results = await broker.cluster.create_topics(
         wanted,
         timeout_ms=_ms(request.timeout),
         validate_only=getattr(request, "validate_only", False),
     )
     answers = _Creations(broker, context.api_version, has_ids=not request.validate_only)
-    names = dict.fromkeys(topic.name for topic in request.topics)
-    await in_turns(names, lambda name: answers.add(name, results[name]))
+    await in_turns(wanted, lambda topic: answers.add(topic.name, results[topic.name]))
     return {"topics": answers.rows}
 
 
 def _new_topic(topic: Any) -> NewTopic:
-    missing = [config.name for config in topic.configs if config.value is None]
-    if missing:
-        message = f"Null value not supported for topic configs: {', '.join(missing)}"
-        raise KafkaError(ErrorCode.INVALID_CONFIG, message)
-    assignment = {each.partition_index: tuple(each.broker_ids) for each in topic.assignments}
-    if len(assignment) != len(topic.assignments):
-        message = "A partition is assigned more than once."
-        raise KafkaError(ErrorCode.INVALID_REPLICATION_ASSIGNMENT, message)
+    """Of a partition that is assigned twice, and of a setting, the last word counts, as in
+    Kafka."""
     return NewTopic(
         name=topic.name,
         partitions=topic.num_partitions,
         replication_factor=topic.replication_factor,
-        assignment=assignment,
+        assignment={each.partition_index: tuple(each.broker_ids) for each in topic.assignments},
         config={config.name: config.value for config in topic.configs},
     )
 
@@ -120,38 +107,55 @@ def _setting(entry: Fields) -> Fields:
 
 
 async def delete_topics(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """Topics by name, or (from version 6 on) by id."""
+    """Topics by name, or (from version 6 on) by id. What is asked for twice is answered twice; one
+    topic with both a name and an id has the whole request refused, as in Kafka."""
+    asked = _asked_to_delete(request)
+    refusal = _deletion_refused(broker, context, asked)
+    topic_ids = broker.cluster.image.topic_ids
+    rows = asked
+    results: dict[str, KafkaError | None] = {}
+    if refusal is None:
+        rows = [(topic_ids.get(by) if by else name, by) for name, by in asked]
+        names = dict.fromkeys(name for name, _ in rows if name is not None)
+        results = await broker.cluster.delete_topics(list(names), timeout_ms=_ms(request.timeout))
     responses: list[bytes] = []
-    ids: dict[str, UUID | None] = {}
-    image = broker.cluster.image
 
-    def add(name: str | None, topic_id: UUID | None, error: KafkaError | None) -> None:
-        row = _deletion(name, topic_id, error)
-        item = encode_item(ApiKey.DELETE_TOPICS, context.api_version, ("responses",), row)
+    def add(row: tuple[str | None, UUID | None]) -> None:
+        name, topic_id = row
+        error = refusal
+        if error is None:
+            error = _nameless(topic_id) if name is None else results[name]
+        fields = _deletion(name, topic_id, error)
+        item = encode_item(ApiKey.DELETE_TOPICS, context.api_version, ("responses",), fields)
         responses.append(item)
 
-    def take(asked: tuple[str | None, UUID | None]) -> None:
-        name, topic_id = asked
-        known = name
-        if name is None and topic_id not in (None, NO_ID):
-            known = image.topic_ids.get(topic_id)
-            if known is None:
-                add(None, topic_id, KafkaError(ErrorCode.UNKNOWN_TOPIC_ID, "No topic has this id."))
-                return
-        if known is None or (name is not None and topic_id not in (None, NO_ID)):
-            message = "Give each topic's name or its id."
-            add(name, topic_id, KafkaError(ErrorCode.INVALID_REQUEST, message))
-            return
-        info = image.topics.get(known)
-        ids[known] = info.topic_id if info else None
-
-    await in_turns(_named(request), take)
-    results = await broker.cluster.delete_topics(list(ids), timeout_ms=_ms(request.timeout))
-    await in_turns(results, lambda name: add(name, ids[name], results[name]))
+    await in_turns(rows, add)
     return {"responses": responses}
 
 
-def _named(request: Any) -> list[tuple[str | None, UUID | None]]:
+def _deletion_refused(
+    broker: Broker, context: RequestContext, asked: list[tuple[str | None, UUID | None]]
+) -> KafkaError | None:
+    """What is told of every topic of the request, where nothing is deleted at all."""
+    try:
+        broker.cluster.check_deletion()
+    except KafkaError as error:
+        is_disabled = error.code is ErrorCode.TOPIC_DELETION_DISABLED
+        if is_disabled and context.api_version < DISABLED_FROM:
+            return KafkaError(ErrorCode.INVALID_REQUEST, error.message)
+        return error.alone()
+    if any(name is not None and topic_id for name, topic_id in asked):
+        return KafkaError(ErrorCode.INVALID_REQUEST, "Give each topic's name or its id, not both.")
+    return None
+
+
+def _nameless(topic_id: UUID | None) -> KafkaError:
+    if topic_id:
+        return KafkaError(ErrorCode.UNKNOWN_TOPIC_ID, "No topic has this id.")
+    return KafkaError(ErrorCode.INVALID_REQUEST, "Give each topic's name or its id.")
+
+
+def _asked_to_delete(request: Any) -> list[tuple[str | None, UUID | None]]:
     if hasattr(request, "topic_names"):
         return [(name, None) for name in request.topic_names]
     return [(topic.name, topic.topic_id) for topic in request.topics]

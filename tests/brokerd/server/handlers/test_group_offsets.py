@@ -39,7 +39,7 @@ async def test_every_version_of_a_question_for_offsets_is_served(
 
 async def test_a_commit_for_an_unknown_partition_is_refused_alone(broker: GroupBroker) -> None:
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    assert await commit(broker, {0: 7, 9: 7}) == [0, unknown]
+    assert await commit(broker, {0: 7, 9: 7}) == [unknown, 0], "what is unknown comes first"
     assert await commit(broker, {0: 7}, topic="nowhere") == [unknown]
 
 

@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 from brokerd.cluster.requests import CreatedTopic
 from brokerd.config import parse
 from brokerd.config_dynamic import BrokerSettings
-from brokerd.errors import ErrorCode
+from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_response
 from brokerd.server.handlers import topics
@@ -62,9 +62,39 @@ def test_beside_the_controller_clients_are_told_to_go_there(admin, ask) -> None:
     name = _name()
     beside = 1 - _controller(admin)
     assert _create(ask, beside, _topic(name))[name].error_code == ErrorCode.NOT_CONTROLLER
-    deletion = {"topics": [{"name": name, "topic_id": None}], "timeout": 1_000}
-    (answer,) = ask(ApiKey.DELETE_TOPICS, 6, deletion, broker=beside).responses
+    twice = _topic(name, configs=[{"name": "retention.ms", "value": None}])
+    assert _create(ask, beside, twice, twice)[name].error_code == ErrorCode.NOT_CONTROLLER
+    ways = ((name, None), (None, uuid.uuid4()), (None, None), (name, uuid.uuid4()))
+    rows = [{"name": each, "topic_id": topic_id} for each, topic_id in ways]
+    deletion = {"topics": rows, "timeout": 1_000}
+    answers = ask(ApiKey.DELETE_TOPICS, 6, deletion, broker=beside).responses
+    assert [(each.name, each.topic_id) for each in answers] == list(ways)
+    assert {each.error_code for each in answers} == {ErrorCode.NOT_CONTROLLER}
+    growth = {"topics": [{"name": name, "count": 2, "assignments": None}] * 2, "timeout": 1_000}
+    (answer,) = ask(ApiKey.CREATE_PARTITIONS, 3, growth, broker=beside).results
     assert answer.error_code == ErrorCode.NOT_CONTROLLER
+
+
+@pytest.mark.parametrize(
+    ("version", "code"),
+    [(2, ErrorCode.INVALID_REQUEST), (3, ErrorCode.TOPIC_DELETION_DISABLED)],
+)
+async def test_that_topics_cannot_be_deleted_is_told_as_the_client_knows_it(
+    version: int, code: ErrorCode
+) -> None:
+    def check_deletion() -> None:
+        raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED)
+
+    cluster = SimpleNamespace(
+        check_deletion=check_deletion, image=SimpleNamespace(topic_ids={}, topics={})
+    )
+    broker: Any = SimpleNamespace(cluster=cluster)
+    context: Any = SimpleNamespace(api_version=version)
+    request = SimpleNamespace(topic_names=["a", "a"], timeout=timedelta(0))
+    fields = await topics.delete_topics(broker, context, request)
+    body = bytes(4) + encode_response(ApiKey.DELETE_TOPICS, version, fields)
+    told = decode_response(ApiKey.DELETE_TOPICS, version, body).responses
+    assert [(each.name, each.error_code) for each in told] == [("a", code)] * 2
 
 
 def test_every_refusal_is_told_for_its_topic_alone(admin, ask) -> None:
@@ -82,7 +112,7 @@ def test_every_refusal_is_told_for_its_topic_alone(admin, ask) -> None:
         _topic("null", configs=[{"name": "retention.ms", "value": None}]),
         _topic("unknown", configs=[{"name": "x", "value": "y"}]),
         _topic("both", num_partitions=1, assignments=one),
-        _topic("same", assignments=one * 2),
+        _topic("same", assignments=[{"partition_index": 0, "broker_ids": [1, 1]}]),
         validate_only=True,
     )
     assert {name: answer.error_code for name, answer in answers.items()} == {
@@ -130,7 +160,7 @@ def test_topics_are_deleted_by_name_and_by_id(admin, ask, brokers: BrokerdCluste
     }
     answers = ask(ApiKey.DELETE_TOPICS, 6, request, broker=controller).responses
     assert {(a.name, a.topic_id, a.error_code) for a in answers} == {
-        (first, created[first].topic_id, 0),
+        (first, None, 0),
         (second, created[second].topic_id, 0),
         (None, unknown, ErrorCode.UNKNOWN_TOPIC_ID),
         ("never-made", None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
