@@ -17,6 +17,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import partial
 from struct import Struct
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -52,6 +53,9 @@ TLS_HELLO = 0x160301
 OTHERS_MAX, OTHERS_MIN = 512, 8
 """So many requests other than Produce are served in a turn of the event loop, shared between the
 connections that have any, each of which has a few served: else they would hold it for seconds."""
+SERVED_S, SERVED_MIN_S = 0.005, 0.0005
+"""And not for longer than this, shared in the same way, but for requests that are small and fast:
+those of many items take milliseconds each, and half of one a Produce whose batch is opened."""
 TOGETHER_BYTES_MAX = 1 << 14
 """Produces of a receive up to this size are appended with those of other clients."""
 TASK_BYTES = 1 << 16
@@ -91,9 +95,9 @@ class Router:
         *,
         may_wait: bool = True,
     ) -> int:
-        """Serves the complete frames in `buffer[start:end]`, fewer where they are many, their
-        replies large, or what was produced is not in the log yet; the position behind the last one
-        that was served.
+        """Serves the complete frames in `buffer[start:end]`, fewer where they are many or slow,
+        their replies large, or what was produced is not in the log yet; the position behind the
+        last one that was served.
 
         Where it `may_wait`, Produces may be left for the end of the turn, with the buffer's bytes.
         """
@@ -122,8 +126,7 @@ class Router:
         unpack = FRAME_HEAD.unpack_from
         produces = self._round
         position = start
-        others_bytes = served = others = 0
-        others_max = max(OTHERS_MAX // self.turn.waiting, OTHERS_MIN)
+        others_bytes = served = others = others_max = 0
         while end - position >= SMALLEST_FRAME_BYTES and not connection.closed:
             size, api_key, version = unpack(buffer, position)
             frame_end = position + 4 + size
@@ -135,12 +138,18 @@ class Router:
             if api_key == 0 and PRODUCE_VERSION_MIN <= version <= PRODUCE_VERSION_MAX:
                 position, count = produces.add_run(connection, buffer, view, position, end)
                 served += count
+                # those of a run were not looked into, unless it is of one
+                if count == 1 and position < end and self._is_over(connection):
+                    self.turn.commit()
+                    break
             else:
                 if produces.waiting:
                     self.turn.commit()
                 if connection.produces_open:
                     connection.hold_until_done()
                     break
+                if not others:
+                    others_max = max(OTHERS_MAX // self.turn.waiting, OTHERS_MIN)
                 others += 1
                 others_bytes += size
                 memo = connection.fetch_memo if api_key == FETCH else None
@@ -148,7 +157,7 @@ class Router:
                     self.times.others.append(FETCH)
                 else:
                     self._serve(connection, view[position + 4 : frame_end])
-                    if connection.output.held_bytes > HELD_BYTES_MAX:
+                    if connection.output.held_bytes > HELD_BYTES_MAX or self._is_over(connection):
                         others_max = 0
                 position = frame_end
                 served += 1
@@ -156,6 +165,11 @@ class Router:
                     break  # the connection keeps what is left for later
         self._count(served - others, position - start - others_bytes, others, others_bytes)
         return position
+
+    def _is_over(self, connection: Connection) -> bool:
+        """Whether it has been served for as long as its share of a turn is."""
+        served_s = monotonic() - connection.active_at
+        return served_s > SERVED_MIN_S and served_s * self.turn.waiting > SERVED_S
 
     def _count(self, produces: int, produces_bytes: int, others: int, others_bytes: int) -> None:
         self.metrics.requests += produces + others
@@ -228,7 +242,7 @@ class Router:
                 connection.output.add_parts([reply_frame(context, answer)])
                 return
         except Exception as error:
-            self._answer_error(connection, context, request, error)
+            connection.output.add_parts([self._error_frame(context, request, error)])
             return
         connection.tasks_open += 1
         slot = connection.output.reserve(TASK_BYTES + len(body))
@@ -328,11 +342,6 @@ class Router:
         connection.tasks_open -= 1
         connection.go_on_if_done()
         self.times.answered(connection, since)
-
-    def _answer_error(
-        self, connection: Connection, context: RequestContext, request: Any, error: Exception
-    ) -> None:
-        connection.output.add_parts([self._error_frame(context, request, error)])
 
     def _error_frame(self, context: RequestContext, request: Any, error: Exception) -> bytes:
         told = as_kafka_error(error, context)

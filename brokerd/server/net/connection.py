@@ -285,12 +285,15 @@ class Connection(Sender):
         position = self._router.frames(self, buffer, buffers.shared_view, start, end)
         frames = self._router.metrics.requests - frames_before
         most = self._router.receive_bytes_max
-        if frames:
-            some = FRAMES_PER_RECEIVE * (position - start) // frames
-            most = min(most, max(SMALL_FRAME_BYTES, some))
-        self._receive_bytes = most
         if position < end and not self.closed:
             self._keep_rest(buffer, position, end)
+        if frames:
+            served_bytes = position - start
+            some = FRAMES_PER_RECEIVE * served_bytes // frames
+            if self._kept:  # in each turn what is left is copied
+                some = min(some, 2 * served_bytes)
+            most = min(most, max(SMALL_FRAME_BYTES, some))
+        self._receive_bytes = most
 
     def _keep_rest(self, buffer: bytearray, position: int, end: int) -> None:
         rest = end - position

@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 import threading
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -81,10 +82,11 @@ class Bench:
             clock=clock, appends=AppendQueues(clock, self.network.buffers, ColdReads()),
             leader_of=self._leads_nothing,
         )  # fmt: skip
+        self.takes_s = 0.0  # what is answered at once
         self.may_join = asyncio.Event()
         self.joined: list[int] = []
         handlers: dict[int, Any] = {
-            ApiKey.JOIN_GROUP: self._join, ApiKey.HEARTBEAT: lambda *_: {"error_code": 0},
+            ApiKey.JOIN_GROUP: self._join, ApiKey.HEARTBEAT: self._heartbeat,
         }  # fmt: skip
         self._config = config
         self.router = Router(broker, handlers)
@@ -95,7 +97,12 @@ class Bench:
         (self._port,) = self.network.listeners.ports.values()
         self.network.accept(self.router)
 
+    def _heartbeat(self, *_: Any) -> Any:
+        time.sleep(self.takes_s)
+        return {"error_code": 0}
+
     def _leads_nothing(self, *_: Any) -> Any:
+        time.sleep(self.takes_s)
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
     async def _join(self, _broker: Any, _context: Any, request: Any) -> Any:
@@ -166,6 +173,21 @@ async def test_the_more_clients_have_sent_the_less_of_each_is_served_in_a_turn(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, kept: int, served: int
 ) -> None:
     count = 600
+    parts = served_together(bench, monkeypatch)
+    monkeypatch.setattr(router_module, "SERVED_S", 3600)
+    monkeypatch.setattr(router_module, "SERVED_MIN_S", 3600)
+    bench.router.turn.kept = kept  # clients that have more than was served in the last turn
+    reader, writer = await bench.connect()
+    writer.write(HEARTBEAT * count)
+    for _ in range(count):
+        assert await answer(reader)
+    assert sum(parts) == count
+    assert max(parts) == served
+    assert bench.router.turn.kept == kept
+
+
+def served_together(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many requests are served each time that a connection has its turn."""
     parts: list[int] = []
     serve = bench.router.frames
 
@@ -176,14 +198,23 @@ async def test_the_more_clients_have_sent_the_less_of_each_is_served_in_a_turn(
         return position
 
     monkeypatch.setattr(bench.router, "frames", frames)
+    return parts
+
+
+@pytest.mark.parametrize(("kept", "served"), [(0, 2), (4, 1)])
+@pytest.mark.parametrize("request_", [HEARTBEAT, produce(acks=1)], ids=["Heartbeat", "Produce"])
+async def test_requests_that_take_long_leave_the_others_their_turn(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, request_: bytes, kept: int, served: int
+) -> None:
+    parts = served_together(bench, monkeypatch)
+    bench.takes_s = 0.003
     bench.router.turn.kept = kept  # clients that have more than was served in the last turn
     reader, writer = await bench.connect()
-    writer.write(HEARTBEAT * count)
-    for _ in range(count):
+    writer.write(request_ * 20)
+    for _ in range(20):
         assert await answer(reader)
-    assert sum(parts) == count
-    assert max(parts) == served
-    assert bench.router.turn.kept == kept
+    assert sum(parts) == 20
+    assert max(parts) <= served
 
 
 async def test_behind_produces_that_are_not_safe_yet_no_other_large_request_is_received(
