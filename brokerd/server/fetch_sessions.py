@@ -128,7 +128,8 @@ class Fetch:
     """One request to be served: what to read, and what becomes of the replies."""
 
     __slots__ = (
-        "_cache", "_epoch", "_made", "_session", "_uses_topic_ids", "_wants_session", "partitions",
+        "_cache", "_epoch", "_look_up", "_made", "_names", "_session", "_uses_topic_ids",
+        "_wants_session", "partitions",
     )  # fmt: skip
 
     def __init__(
@@ -145,13 +146,25 @@ class Fetch:
         self._epoch = session.epoch if session else INITIAL_EPOCH
         self._wants_session = wants_session
         self._made: Session | None = None
+        self._look_up: Callable[[], Names] = dict
+        self._names: Names | None = None
         self._uses_topic_ids = uses_topic_ids
         self.partitions = partitions
 
+    def waits(self, names: Callable[[], Names]) -> None:
+        """It waits; `names` gives those of the topics by id that it found."""
+        self._look_up = names
+        self._names = None
+
     def name_of(self, wanted: FetchPartition) -> str | None:
-        """The name that a topic asked for by id had, where a session knows it."""
+        """The name that a topic asked for by id had when it came, or when its session first knew
+        of it."""
         known = self._session and self._session.partitions.get(wanted.key)
-        return known.name if known else None
+        if known and known.name is not None:
+            return known.name
+        if self._names is None:
+            self._names = self._look_up()
+        return self._names.get(wanted.topic_id)
 
     def finish(self, replies: list[FetchReply], now_ms: int) -> tuple[int, list[FetchReply]]:
         """(session id, replies to send). Raises KafkaError if the session moved on meanwhile."""

@@ -182,17 +182,19 @@ def test_a_session_with_something_unknown_in_it_waits_for_the_others_each_time(
     assert [len(rows) for rows in told_alike(peers, ask)] == [2, 1, 1]
 
 
+@pytest.mark.parametrize("version", [11, 17])
 def test_a_topic_that_is_deleted_during_the_wait_ends_it(
-    peers: list[Peer], new_name: Callable[[str], str]
+    peers: list[Peer], new_name: Callable[[str], str], version: int
 ) -> None:
     name = new_name("gone")
 
     def ask(peer: Peer, wire: Wire) -> Told:
-        peer.create(name)
-        peer.request(wire, 11, ("nowhere", 0), (name, 0), (peer.idle, 0))
+        topic_id = peer.create(name)
+        gone = topic_id if version >= 13 else name
+        peer.request(wire, version, (unknown(version), 0), (gone, 0), (peer.named(version), 0))
         assert wire.hears_nothing(0.2)
         peer.delete(name)
-        return told(peer, wire.answer(ApiKey.FETCH, 11))
+        return told(peer, wire.answer(ApiKey.FETCH, version))
 
     assert [row[0] for row in told_alike(peers, ask)] == ["unknown", "idle", "unknown"]
 

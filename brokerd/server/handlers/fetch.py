@@ -214,6 +214,7 @@ class _LateFetch:
     def park(self, attempt: Attempt, timeout_s: float) -> None:
         """Wait for min_bytes or until the time is up; what is unknown is not looked at again."""
         attempt.release()
+        self._fetch.waits(attempt.names)
         self._unknown = attempt.unknown or []
         if attempt.unknown:
             unknown = set(map(_REPLY_KEY, attempt.unknown))

@@ -135,6 +135,10 @@ class Attempt:
             for partition, reply in zip(self.partitions, self.replies, strict=False)
         )  # behind them are the replies of what is unknown
 
+    def names(self) -> dict[bytes, str]:
+        """The topics that it found, by id."""
+        return {each.log.topic_id.bytes: each.topic for each in self.partitions}
+
     def _files(self) -> int:
         """Of so many partitions a file is open or will be read."""
         return len(self._counts) + len(self.cold) - len(self.unloaded)
@@ -151,8 +155,8 @@ class Attempt:
         self.replies.append(reply)
 
     def _code_of_gone(self, wanted: FetchPartition) -> ErrorCode:
-        """What is told of a topic id that is no more: where a session has known it, Kafka goes by
-        the name, which may be that of another topic by now."""
+        """What is told of a topic id that is no more: where it was known when the request came, or
+        to its session, Kafka goes by the name, which may be that of another topic by now."""
         name = self._fetch.name_of(wanted)
         if name is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
