@@ -3,14 +3,14 @@
 import asyncio
 import gc
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import ParamSpec, TypeVar
 
 TURN_S = 0.002
 AT_ONCE_MAX = 200
-"""Of items that may have to read files each, as the first use of a log does, more than this are not
-done in one turn of the loop."""
+"""Of items that may take long each more than this are not done in one turn of the loop."""
 
 SWITCH_INTERVAL_S = 0.0005
 """How long the event loop may have to wait for a thread that runs Python. With Python's 5 ms one in
@@ -88,19 +88,22 @@ async def in_turns_awaited(
 
 
 def at_once_or_in_turns(
-    items: Sequence[Item], work: Callable[[Item], object], result: Result
+    items: Iterable[Item], work: Callable[[Item], object], result: Result
 ) -> Result | Awaitable[Result]:
-    """Calls `work` with each item in order, which fills `result`: at once, or, of more than
-    AT_ONCE_MAX items, in turns."""
-    if len(items) > AT_ONCE_MAX:
-        return _in_turns(items, work, result)
-    for item in items:
+    """Calls `work` with each item in order, which fills `result`: at once, or, where that takes
+    longer than a turn, the rest in turns."""
+    left = iter(items)
+    ends_s = monotonic() + TURN_S
+    for item in left:
         work(item)
+        if monotonic() > ends_s:
+            return _in_turns(left, work, result)
     return result
 
 
 async def _in_turns(
-    items: Sequence[Item], work: Callable[[Item], object], result: Result
+    items: Iterable[Item], work: Callable[[Item], object], result: Result
 ) -> Result:
+    await asyncio.sleep(0)
     await in_turns(items, work)
     return result

@@ -23,7 +23,7 @@ from brokerd.protocol.kio_schemas import (
     schema_name_map,
 )
 from brokerd.protocol.schema_check import checked_request
-from brokerd.protocol.schema_writer import Writer, entity_writer, shapes, write_uvarint
+from brokerd.protocol.schema_writer import entity_writer, shapes, write_uvarint
 from brokerd.protocol.versions import known_flexible
 
 _REQUEST_HEAD = Struct(">ihhi")
@@ -72,17 +72,25 @@ def encode_item(
 ) -> bytes:
     """One item of the response's array at `path` (its own name behind those of the arrays around
     it), for `encode_response` to take as it is: so a long response is made in several turns."""
-    out = bytearray()
-    _item_writer(api_key, version, path)(out, fields)
-    return bytes(out)
+    return item_encoder(api_key, version, path)(fields)
 
 
 @cache
-def _item_writer(api_key: int, version: int, path: tuple[str, ...]) -> Writer:
+def item_encoder(
+    api_key: int, version: int, path: tuple[str, ...]
+) -> Callable[[Mapping[str, Any]], bytes]:
+    """The same for many items of one array."""
     entity: Any = response_type(api_key, version)
     for name in path:
         entity = next(shape.entity for shape in shapes(entity) if shape.name == name)
-    return entity_writer(entity)
+    write = entity_writer(entity)
+
+    def encode(fields: Mapping[str, Any]) -> bytes:
+        out = bytearray()
+        write(out, fields)
+        return bytes(out)
+
+    return encode
 
 
 @lru_cache(VERSIONS_MAX)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import messages
 from brokerd.protocol.error_responses import error_fields
+from brokerd.turns import in_thread
 
 if TYPE_CHECKING:
     from brokerd.server.context import Reply, RequestContext
@@ -36,3 +38,8 @@ def reply_frame(context: RequestContext, reply: Reply) -> bytes:
 def error_frame(context: RequestContext, request: Any, error: KafkaError) -> bytes:
     """The API's own error as a frame."""
     return reply_frame(context, error_fields(context.api_key, context.api_version, request, error))
+
+
+async def made(is_large: bool, make: Callable[..., bytes], *args: Any) -> bytes:
+    """A frame that one of these makes, by a thread where it may take long."""
+    return await in_thread(make, *args) if is_large else make(*args)

@@ -29,7 +29,7 @@ from brokerd.protocol.framing import SMALLEST_REQUEST_BYTES, RequestHeader, pars
 from brokerd.protocol.list_offsets_v0 import encode_refusal
 from brokerd.protocol.versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.server.context import ColdHandler, RequestContext
-from brokerd.server.dispatch import as_kafka_error, error_frame, reply_frame
+from brokerd.server.dispatch import as_kafka_error, error_frame, made, reply_frame
 from brokerd.server.handlers.fetch import serve_fetch, serve_large_fetch
 from brokerd.server.handlers.metadata import refused_api_versions
 from brokerd.server.handlers.produce import ProduceRound
@@ -242,7 +242,8 @@ class Router:
                 connection.output.add_parts([reply_frame(context, answer)])
                 return
         except Exception as error:
-            connection.output.add_parts([self._error_frame(context, request, error)])
+            told = self._told(error, context)
+            connection.output.add_parts([error_frame(context, request, told)])
             return
         connection.tasks_open += 1
         slot = connection.output.reserve(TASK_BYTES + len(body))
@@ -261,7 +262,7 @@ class Router:
         header: RequestHeader,
         frame: memoryview,
     ) -> None:
-        """A request that may be long to decode: a thread does that."""
+        """A request that may be long to decode, and its answer to encode: threads do that."""
         connection.tasks_open += 1
         slot = connection.output.reserve(TASK_BYTES + len(frame))
         since = self.times.leaves(connection, context.api_key)
@@ -308,7 +309,7 @@ class Router:
             return
         if context.api_key != ApiKey.FETCH:
             answer = self._answer(context, request)
-            await self._finish(connection, slot, context, request, answer, since)
+            await self._finish(connection, slot, context, request, answer, since, True)
             return
         await serve_large_fetch(self._broker, connection, header, request, slot, since)
         connection.tasks_open -= 1
@@ -326,12 +327,14 @@ class Router:
         request: Any,
         answer: Any,
         since: Since,
+        is_large: bool = False,
     ) -> None:
         try:
             try:
-                frame = reply_frame(context, await answer)
+                frame = await made(is_large, reply_frame, context, await answer)
             except Exception as error:
-                frame = self._error_frame(context, request, error)
+                told = self._told(error, context)
+                frame = await made(is_large, error_frame, context, request, told)
         except BaseException as error:  # its reply will never come, nor any behind it
             connection.close("an unexpected error in the broker")
             if not isinstance(error, Exception):
@@ -343,10 +346,10 @@ class Router:
         connection.go_on_if_done()
         self.times.answered(connection, since)
 
-    def _error_frame(self, context: RequestContext, request: Any, error: Exception) -> bytes:
+    def _told(self, error: Exception, context: RequestContext) -> KafkaError:
         told = as_kafka_error(error, context)
         self.metrics.errors[context.api_key, int(told.code)] += 1
-        return error_frame(context, request, told)
+        return told
 
     def _refuse(
         self,

@@ -3,11 +3,12 @@
 import asyncio
 import gc
 import time
+from collections.abc import Awaitable
 
 import pytest
 
 from brokerd import turns
-from brokerd.turns import TURN_S, in_turns, uncollected
+from brokerd.turns import TURN_S, at_once_or_in_turns, in_turns, uncollected
 
 
 async def test_others_have_their_turn_before_long_work_is_done() -> None:
@@ -22,6 +23,20 @@ async def test_others_have_their_turn_before_long_work_is_done() -> None:
     asyncio.get_running_loop().call_soon(order.append, "another")
     await in_turns([1, 2], work)
     assert order == [1, "another", 2]
+
+
+async def test_what_takes_longer_than_a_turn_goes_on_in_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    done: list[int] = []
+    assert at_once_or_in_turns(range(3), done.append, "result") == "result"
+    assert done == [0, 1, 2]
+    monkeypatch.setattr(turns, "TURN_S", 0.0)
+    rest = at_once_or_in_turns(range(3, 6), done.append, "result")
+    assert isinstance(rest, Awaitable)
+    assert done == [0, 1, 2, 3]
+    assert await rest == "result"
+    assert done == [0, 1, 2, 3, 4, 5]
 
 
 async def test_the_collector_rests_while_anybody_makes_many_objects() -> None:

@@ -20,7 +20,7 @@ from brokerd.config_catalog import ConfigType, known_setting
 from brokerd.config_dynamic import DEFAULT_NAME, check_change
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.messages import encode_item
+from brokerd.protocol.messages import item_encoder
 from brokerd.server.context import ColdHandler, Fields, RequestContext
 from brokerd.server.handlers.config_entries import (
     Entry,
@@ -49,7 +49,7 @@ async def describe_configs(broker: Broker, context: RequestContext, request: Any
     """The settings of each resource; synonyms and words only where they are asked for. A resource
     takes half a millisecond, so many are described, and encoded, in turns."""
     results: list[bytes] = []
-    encode = partial(encode_item, context.api_key, context.api_version, ("results",))
+    encode = item_encoder(context.api_key, context.api_version, ("results",))
     await in_turns(
         request.resources,
         lambda resource: results.append(encode(_result(broker, request, resource))),

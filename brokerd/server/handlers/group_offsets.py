@@ -25,42 +25,60 @@ _Place = tuple[list[bytes], int, OffsetValue | None, ErrorCode]
 
 async def offset_commit(broker: Broker, context: RequestContext, request: Any) -> Fields:
     """What does not exist is answered as often as it is named, as in Kafka; of a partition that is
-    named twice the last offset counts, and it is answered once."""
-    known, answers = _split(broker, context, request)
-    if known:
-        errors = await _commit(broker, _commit_request(context, request, known.values()))
-        for (topic, index), error in errors.items():
-            answers.setdefault(topic, []).append((index, error))
-    return {"topics": [_topic_answer(topic, rows) for topic, rows in answers.items()]}
+    named twice the last offset counts, and it is answered once. One write has all offsets; what
+    comes before and after it is done in turns where they are many."""
+    answer = _CommitAnswer(broker, context)
+    await in_turns(_asked(request.topics), answer.note)
+    if answer.known:
+        offsets = answer.known.values()
+        errors = await _commit(broker, _commit_request(context, request, offsets))
+        await in_turns(errors.items(), answer.tell)
+    return {"topics": list(answer.topics.values())}
 
 
-def _split(
-    broker: Broker, context: RequestContext, request: Any
-) -> tuple[dict[TopicPartition, OffsetToCommit], dict[str, list[tuple[int, ErrorCode]]]]:
-    """The offsets of partitions that exist, and by topic the answers of those that do not."""
-    has_epoch = context.api_version >= COMMIT_LEADER_EPOCH_FROM
-    known: dict[TopicPartition, OffsetToCommit] = {}
-    unknown: dict[str, list[tuple[int, ErrorCode]]] = {}
-    for topic in request.topics:
-        if not topic.partitions and topic.name not in broker.cluster.image.topics:
-            unknown.setdefault(topic.name, [])
-        for each in topic.partitions:
-            index = int(each.partition_index)
-            if not broker.groups.knows_partition(topic.name, index):
-                error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                unknown.setdefault(topic.name, []).append((index, error))
-                continue
-            leader_epoch = int(each.committed_leader_epoch) if has_epoch else -1
-            metadata = each.committed_metadata or ""
-            known[topic.name, index] = OffsetToCommit(
-                topic.name, index, int(each.committed_offset), leader_epoch, metadata
-            )
-    return known, unknown
+def _asked(topics: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+    """Each topic with each of its partitions, or with None where it has none."""
+    for topic in topics:
+        for each in topic.partitions or (None,):
+            yield topic.name, each
 
 
-def _topic_answer(topic: str, rows: Iterable[tuple[int, ErrorCode]]) -> Fields:
-    partitions = [{"partition_index": index, "error_code": error} for index, error in rows]
-    return {"name": topic, "partitions": partitions}
+class _CommitAnswer:
+    """An OffsetCommit's answer in the making: the offsets of partitions that exist, and what is
+    told by topic."""
+
+    def __init__(self, broker: Broker, context: RequestContext) -> None:
+        self._broker = broker
+        self._has_epoch = context.api_version >= COMMIT_LEADER_EPOCH_FROM
+        self.known: dict[TopicPartition, OffsetToCommit] = {}
+        self.topics: dict[str, Fields] = {}
+
+    def note(self, asked: tuple[str, Any]) -> None:
+        topic, each = asked
+        if each is None:
+            if topic not in self._broker.cluster.image.topics:
+                self._rows(topic)
+            return
+        index = int(each.partition_index)
+        if not self._broker.groups.knows_partition(topic, index):
+            self.tell(((topic, index), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+            return
+        leader_epoch = int(each.committed_leader_epoch) if self._has_epoch else -1
+        metadata = each.committed_metadata or ""
+        self.known[topic, index] = OffsetToCommit(
+            topic, index, int(each.committed_offset), leader_epoch, metadata
+        )
+
+    def tell(self, outcome: tuple[TopicPartition, ErrorCode]) -> None:
+        (topic, index), error = outcome
+        self._rows(topic).append({"partition_index": index, "error_code": error})
+
+    def _rows(self, topic: str) -> list[Fields]:
+        told = self.topics.get(topic)
+        if told is None:
+            told = self.topics[topic] = {"name": topic, "partitions": []}
+        rows: list[Fields] = told["partitions"]
+        return rows
 
 
 def _commit_request(
@@ -90,21 +108,25 @@ async def _commit(broker: Broker, commit: CommitRequest) -> dict[TopicPartition,
     return reply.errors
 
 
-def _by_topic(topics: Iterable[Any], errors: dict[TopicPartition, ErrorCode]) -> list[Fields]:
+async def _by_topic(
+    topics: Iterable[Any], errors: dict[TopicPartition, ErrorCode]
+) -> list[Fields]:
     """The outcome in the request's own shape."""
-    return [
-        {
-            "name": topic.name,
-            "partitions": [
-                {
-                    "partition_index": each.partition_index,
-                    "error_code": errors[topic.name, int(each.partition_index)],
-                }
-                for each in topic.partitions
-            ],
-        }
-        for topic in topics
-    ]
+    told: list[Fields] = []
+
+    def places() -> Iterator[tuple[list[Fields], str, int]]:
+        for topic in topics:
+            rows: list[Fields] = []
+            told.append({"name": topic.name, "partitions": rows})
+            for each in topic.partitions:
+                yield rows, topic.name, int(each.partition_index)
+
+    def tell(place: tuple[list[Fields], str, int]) -> None:
+        rows, topic, index = place
+        rows.append({"partition_index": index, "error_code": errors[topic, index]})
+
+    await in_turns(places(), tell)
+    return told
 
 
 def offset_fetch(
@@ -220,7 +242,7 @@ async def offset_delete(broker: Broker, _context: RequestContext, request: Any) 
         return {"error_code": error.code, "topics": []}
     if reply.error is not ErrorCode.NONE:
         return {"error_code": reply.error, "topics": []}
-    return {"error_code": ErrorCode.NONE, "topics": _by_topic(request.topics, reply.errors)}
+    return {"error_code": ErrorCode.NONE, "topics": await _by_topic(request.topics, reply.errors)}
 
 
 HANDLERS: dict[ApiKey, ColdHandler] = {

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import READ_COMMITTED
-from brokerd.protocol.messages import encode_item
 from brokerd.server.context import ColdHandler, Fields, RequestContext
 from brokerd.server.handlers.partition_answers import answer_partitions
 from brokerd.turns import at_once_or_in_turns
@@ -32,7 +31,6 @@ EARLIEST_LOCAL = -4
 LATEST_TIERED = -5
 SPECIAL_FROM = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9}
 """The version from which on each stands for what it does."""
-_PARTITIONS = ("topics", "partitions")
 
 
 def list_offsets(
@@ -44,23 +42,20 @@ def list_offsets(
     once: set[tuple[str, int]] = set()
     twice: set[tuple[str, int]] = set()
 
-    def note(topic: Any) -> None:
-        for each in topic.partitions:
-            key = (topic.name, each.partition_index)
-            (twice if key in once else once).add(key)
+    def note(key: tuple[str, int]) -> None:
+        (twice if key in once else once).add(key)
 
-    def answer(topic: str, asked: Any, *, patient: bool) -> bytes:
+    def answer(topic: str, asked: Any, *, patient: bool) -> Fields:
         if (topic, asked.partition_index) in twice:
-            row = _refused(asked, ErrorCode.INVALID_REQUEST)
-        else:
-            row = _listed(broker, topic, asked, version, committed, patient=patient)
-        return encode_item(ApiKey.LIST_OFFSETS, version, _PARTITIONS, row)
+            return _refused(asked, ErrorCode.INVALID_REQUEST)
+        return _listed(broker, topic, asked, version, committed, patient=patient)
 
     def answer_all() -> Fields | Awaitable[Fields]:
         topics = [(each.name, each.partitions) for each in request.topics]
         return answer_partitions(broker.cold_reads, context, topics, answer)
 
-    noted = at_once_or_in_turns(request.topics, note, None)
+    keys = ((t.name, each.partition_index) for t in request.topics for each in t.partitions)
+    noted = at_once_or_in_turns(keys, note, None)
     return answer_all() if noted is None else _behind(noted, answer_all)
 
 

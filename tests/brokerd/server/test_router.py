@@ -318,3 +318,22 @@ async def test_what_is_sent_behind_a_large_request_waits_while_it_is_decoded_and
     may_decode.set()
     assert [int.from_bytes((await answer(reader))[:4], "big") for _ in range(2)] == [1, 3]
     assert bench.joined == [LARGE_BYTES]
+
+
+async def test_the_answer_to_a_large_request_is_encoded_by_a_thread(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[bool] = []
+    encode = router_module.reply_frame
+
+    def noted(context: Any, reply: Any) -> bytes:
+        threads.append(threading.current_thread() is not threading.main_thread())
+        return encode(context, reply)
+
+    monkeypatch.setattr(router_module, "reply_frame", noted)
+    bench.may_join.set()
+    reader, writer = await bench.connect()
+    writer.write(join() + join(LARGE_BYTES) + HEARTBEAT)
+    for _ in range(3):
+        await answer(reader)
+    assert threads == [False, True, False]

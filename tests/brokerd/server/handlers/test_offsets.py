@@ -12,25 +12,30 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_response
 from brokerd.server.handlers.offsets import list_offsets, offset_for_leader_epoch
-from brokerd.turns import AT_ONCE_MAX
 from tests.brokerd.server.group_broker import context
 
 
-async def test_epochs_of_many_partitions_are_looked_up_in_turns_and_told_in_order() -> None:
+async def test_epochs_of_many_partitions_are_looked_up_in_turns_and_told_in_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "TURN_S", 0.0)
+    count = 300
     ends = SimpleNamespace(end_offset_for_epoch=lambda epoch, patient: (epoch, 42))
     broker: Any = SimpleNamespace(
         leader_of=lambda topic, index, epoch: ends, cold_reads=None
     )  # fmt: skip
     many = [
         SimpleNamespace(partition=index, current_leader_epoch=-1, leader_epoch=3)
-        for index in range(AT_ONCE_MAX + 1)
+        for index in range(count)
     ]
     request = SimpleNamespace(topics=[SimpleNamespace(topic="t", partitions=many)])
     answer = offset_for_leader_epoch(broker, context(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4), request)
     assert isinstance(answer, Awaitable)
-    body = encode_response(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4, await answer)
+    fields = await answer
+    assert {type(row) for row in fields["topics"][0]["partitions"]} == {bytes}  # none is left
+    body = encode_response(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4, fields)
     (topic,) = decode_response(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4, bytes(5) + body).topics
-    assert [each.partition for each in topic.partitions] == list(range(AT_ONCE_MAX + 1))
+    assert [each.partition for each in topic.partitions] == list(range(count))
 
 
 @pytest.mark.parametrize("version", [1, 7])
@@ -86,7 +91,8 @@ def test_a_failed_disk_fails_the_epochs_of_its_own_partitions_only() -> None:
     answer: Any = offset_for_leader_epoch(
         broker, context(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4), request
     )
-    (topic,) = answer["topics"]
-    failed, told = topic["partitions"]
-    assert failed["error_code"] == ErrorCode.KAFKA_STORAGE_ERROR
-    assert (told["error_code"], told["leader_epoch"], told["end_offset"]) == (0, 3, 42)
+    body = encode_response(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4, answer)
+    (topic,) = decode_response(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4, bytes(5) + body).topics
+    failed, told = topic.partitions
+    assert failed.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert (told.error_code, told.leader_epoch, told.end_offset) == (0, 3, 42)

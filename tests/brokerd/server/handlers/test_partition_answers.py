@@ -63,14 +63,15 @@ async def test_answers_that_wait_come_in_their_places_with_few_files_open_at_a_t
 async def test_what_cannot_be_read_is_waited_for_after_some_tries() -> None:
     reads, tries = ColdReads(), []
 
-    def answer(topic: str, asked: int, *, patient: bool) -> str:
+    def answer(topic: str, asked: int, *, patient: bool) -> Fields:
         tries.append(patient)
         if not patient:
             raise ColdError(Spot(set(), asked))
-        return "told"
+        return {"offset": 42}
 
     answered = answer_partitions(reads, CONTEXT, [("t", [1])], answer)
     assert isinstance(answered, Awaitable)
-    assert (await answered)["topics"] == [{"name": "t", "partitions": ["told"]}]
+    ((row,),) = (topic.partitions for topic in decoded(await answered))
+    assert row.offset == 42
     assert tries == [False] * (READS_MAX + 1) + [True]
     await reads.stop()
