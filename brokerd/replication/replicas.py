@@ -151,14 +151,8 @@ class ReplicaManager:
         else:
             self.offline.pop(key, None)
 
-    def reconfigure(self, topic: str, config: LogConfig) -> None:
-        """Have the partitions of a topic obey other settings, from their next append on."""
-        for partition in self._partitions.values():
-            if partition.topic == topic:
-                self.reconfigure_partition(partition, config)
-
-    def reconfigure_partition(self, partition: Partition, config: LogConfig) -> None:
-        """The same for one partition."""
+    def reconfigure(self, partition: Partition, config: LogConfig) -> None:
+        """Have a partition obey other settings, from its next append on, if it is still here."""
         if self._partitions.get((partition.topic, partition.index)) is partition:
             self._logs.reconfigure(partition.topic, partition.index, config)
             partition.reconsider()

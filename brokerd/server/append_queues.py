@@ -62,14 +62,10 @@ class Outcome:
         self.told: Callable[[], None] | None = None
 
     def tell(self, result: AppendResult | KafkaError) -> None:
-        """The result is known; what `told` raises is logged."""
+        """The result is known; raises what `told` raises."""
         self.result = result.alone() if isinstance(result, KafkaError) else result
-        if self.told is None:
-            return
-        try:
+        if self.told is not None:
             self.told()
-        except Exception:  # one request's trouble; the others must hear of theirs
-            logger.exception("a queued request could not be answered")
 
 
 class _Entry:
@@ -81,6 +77,15 @@ class _Entry:
         self.size_bytes = len(batch)
         self.work = work
         self.outcome = Outcome()
+
+    def tell(self, result: AppendResult | KafkaError) -> None:
+        """What became of it. Where its request cannot be answered the connection ends: the reply
+        will never come, nor any behind it; the others must hear of theirs."""
+        try:
+            self.outcome.tell(result)
+        except Exception:
+            logger.exception("a queued request could not be answered")
+            self.connection.close("an unexpected error in the broker")
 
 
 class _Queue:
@@ -230,7 +235,7 @@ class AppendQueues:
             if not self.by_partition:
                 self._empty.set()
         for entry, result in zip(entries, results, strict=True):
-            entry.outcome.tell(result)
+            entry.tell(result)
             entry.connection.produces_open -= 1
             entry.connection.go_on_if_done()
         self._memory.repay(size_bytes)

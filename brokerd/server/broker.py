@@ -15,7 +15,7 @@ import gc
 import logging
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from time import monotonic
 
@@ -313,16 +313,29 @@ class Broker:
         await in_turns(delta.partitions, lambda state: self._apply(state, configs))
         if len(delta.partitions) > FROZEN_FROM:
             gc.freeze()  # they stay, too
-        for topic in kept:
-            config = self.settings.topic_config(known[topic])
-            if config is not None:
-                self.replicas.reconfigure(topic, config)
+        await in_turns(self._new_configs(kept), self._reconfigure)
         self.generation += 1
         self.groups.on_delta(delta)
         self.cluster.tell_offline(self.replicas.offline)
 
     def _has_logs(self, topic: TopicInfo) -> bool:
         return any(self.replicas.get(topic.name, index) for index in topic.partitions)
+
+    def _new_configs(self, names: Iterable[str]) -> Iterator[tuple[Partition, LogConfig]]:
+        """The partitions of these topics that are here, with what they are to obey."""
+        for name in names:
+            topic = self.cluster.image.topics.get(name)
+            config = self.settings.topic_config(topic) if topic else None
+            if topic is None or config is None:
+                continue
+            for index in tuple(topic.partitions):
+                partition = self.replicas.get(name, index)
+                if partition is not None:
+                    yield partition, config
+
+    def _reconfigure(self, each: tuple[Partition, LogConfig]) -> None:
+        self.generation += 1
+        self.replicas.reconfigure(*each)
 
     def _delete(self, key: tuple[str, int]) -> None:
         self.generation += 1

@@ -201,7 +201,10 @@ class FetchSessions:
     """All sessions of a broker. `new_id` gives numbers that nobody can guess, from 1 on; `names`
     those of the topics that there are, by id."""
 
-    __slots__ = ("_names", "_new_id", "_partitions", "_sessions", "_slots", "evictions")
+    __slots__ = (
+        "_names", "_new_id", "_none_below", "_none_until_ms", "_partitions", "_sessions", "_slots",
+        "evictions",
+    )  # fmt: skip
 
     def __init__(
         self, slots: int, new_id: Callable[[], int], names: Callable[[], Names] = dict
@@ -211,6 +214,8 @@ class FetchSessions:
         self._names = names
         self._sessions: dict[int, Session] = {}  # the one used longest ago first
         self._partitions = 0
+        # until then no session that is old enough to be replaced has fewer partitions than this
+        self._none_until_ms = self._none_below = 0
         self.evictions = 0
 
     def __len__(self) -> int:
@@ -251,6 +256,8 @@ class FetchSessions:
         before = len(session.partitions)
         session.update(request.partitions, request.forgotten, self._names())
         self._partitions += len(session.partitions) - before
+        if len(session.partitions) < before:
+            self._none_below = min(self._none_below, len(session.partitions))
         session.used_ms = now_ms
         self._sessions[session.id] = self._sessions.pop(session.id)
         if not session.partitions or not self._make_room(0, 0, now_ms):
@@ -299,12 +306,27 @@ class FetchSessions:
         """Evicts one session for one of `size` partitions, if the slots alone are short."""
         if self._partitions + size > PARTITIONS_MAX:
             return False
-        settled = [s for s in self._sessions.values() if now_ms - s.created_ms > STALE_MS]
-        victim = min(settled, key=lambda session: len(session.partitions), default=None)
+        if size <= self._none_below and now_ms <= self._none_until_ms:
+            return False
+        victim = self._smallest_settled(now_ms)
         if victim is None or len(victim.partitions) >= size:
             return False
         self._evict(victim)
         return True
+
+    def _smallest_settled(self, now_ms: int) -> Session | None:
+        """What may be replaced first. It looks at all, so what it finds is remembered: a fetcher
+        that gets no session asks again with each Fetch."""
+        smallest = None
+        next_ms = now_ms  # sessions made from now on will be old enough after those there are
+        for session in self._sessions.values():
+            if now_ms - session.created_ms <= STALE_MS:
+                next_ms = min(next_ms, session.created_ms)
+            elif smallest is None or len(session.partitions) < len(smallest.partitions):
+                smallest = session
+        self._none_until_ms = next_ms + STALE_MS
+        self._none_below = PARTITIONS_MAX if smallest is None else len(smallest.partitions)
+        return smallest
 
     def _evict(self, session: Session) -> None:
         self._remove(session.id)

@@ -141,7 +141,7 @@ class LiveSettings:
                 made[partition.topic] = self.topic_config(info)
             config = made[partition.topic]
             if config is not None:
-                broker.replicas.reconfigure_partition(partition, config)
+                broker.replicas.reconfigure(partition, config)
 
         await in_turns(broker.replicas.all(), reconfigure)
 

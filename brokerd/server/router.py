@@ -78,6 +78,7 @@ class Router:
         self._handlers = handlers
         self._round = ProduceRound(broker)
         self.turn = Turn(broker.metrics.loop, broker.times, self._round)
+        self._round.commit_turn = self.turn.commit
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property

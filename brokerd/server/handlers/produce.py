@@ -27,6 +27,8 @@ from brokerd.server.handlers.produce_checks import check, look_inside, opens_bat
 from brokerd.server.handlers.produce_memo import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from brokerd.log.append import AppendResult
     from brokerd.protocol.batch_work import Work
     from brokerd.protocol.framing import RequestHeader
@@ -60,7 +62,7 @@ class ProduceRound:
     whose bytes stay where they are until then."""
 
     __slots__ = (
-        "_broker", "_dirty", "_memos", "_queues", "_work", "waiting",
+        "_broker", "_dirty", "_memos", "_queues", "_work", "commit_turn", "waiting",
     )  # fmt: skip
 
     def __init__(self, broker: Broker) -> None:
@@ -70,6 +72,8 @@ class ProduceRound:
         self._dirty: Dirty = {}
         self._work: dict[Partition, dict[int, Work]] = {}
         self.waiting: list[Any] = []  # of each: _Run or _One
+        self.commit_turn: Callable[[], None] = self.commit
+        """Commits where others may wait, too; a `net.turn.Turn` notes who is answered."""
 
     def add_run(
         self, connection: Connection, buffer: bytearray, view: memoryview, position: int, end: int
@@ -115,7 +119,7 @@ class ProduceRound:
         """Only requests that were recognised share an append with those of other clients: what goes
         through a queue holds the client that sent it, and no other."""
         if self.waiting and self.waiting[0][0] is not connection:
-            self.commit()
+            self.commit_turn()
 
     def _take_and_open(
         self,
@@ -149,7 +153,7 @@ class ProduceRound:
             header = parse_header(frame)
             request = decode_produce(frame, header.body_position, header.api_version)
         except KafkaError as error:
-            self.commit()
+            self.commit_turn()
             connection.end(str(error))
             return
         connection.last_header = header

@@ -328,9 +328,10 @@ class Network:
 
     def _end_slow_readers(self, moment: float) -> None:
         """Replies and kept requests of all connections take too much memory: those go that have
-        stood still for a while, the largest first, until enough is free."""
+        waited for a while, the largest first, and who reads, if slowly, last, until enough is
+        free."""
         slow = [each for each in self.connections if each.is_blocked_since(moment)]
-        slow.sort(key=lambda each: each.held_bytes, reverse=True)
+        slow.sort(key=lambda each: (each.active_at < moment, each.held_bytes), reverse=True)
         for connection in slow:
             if self._swept_bytes <= REPLIES_BYTES_MAX:
                 return

@@ -66,7 +66,7 @@ class Sender:
         if not self._send():
             self._pause()
             self._writing = True
-            self.blocked_at = monotonic()
+            self.active_at = self.blocked_at = monotonic()  # only now it is the client's turn
             self._loop.add_writer(self._fd, self._on_writable)
 
     def _send(self) -> bool:

@@ -86,7 +86,7 @@ def test_what_the_settings_ask_for_no_more_is_not_waited_for(tmp_path: Path, mes
     (partition,) = replicas.all()
     append_without_files(partition)
     assert partition.high_watermark == 0
-    replicas.reconfigure("t", LogConfig(flush_messages=messages))
+    replicas.reconfigure(partition, LogConfig(flush_messages=messages))
     assert partition.high_watermark == 1
     partition.append([batch()], NOW_MS)
     assert (partition.high_watermark, partition.synced_to > 2) == (2, True)

@@ -39,7 +39,7 @@ def test_states_become_partitions_with_their_settings(tmp_path: Path) -> None:
     assert partition.is_leader
     assert partition.log.config is config
     assert replicas.apply_states([state(1, leader=1, **ALONE)]) == []
-    replicas.reconfigure("t", LogConfig(retention_ms=8))
+    replicas.reconfigure(partition, LogConfig(retention_ms=8))
     assert partition.log.config.retention_ms == 8
     logs.shutdown()
 

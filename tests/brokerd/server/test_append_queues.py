@@ -38,6 +38,7 @@ class Client:
     def __init__(self) -> None:
         self.holds = self.produces_open = 0
         self.was_held = False
+        self.closed: list[str] = []
 
     def hold(self) -> None:
         self.holds += 1
@@ -48,6 +49,9 @@ class Client:
 
     def go_on_if_done(self) -> None:
         pass
+
+    def close(self, reason: str) -> None:
+        self.closed.append(reason)
 
 
 class Bench:
@@ -188,10 +192,14 @@ async def test_whoever_fills_a_queue_is_held_until_half_of_it_is_done(
     assert held_at == [1, 0]
 
 
-async def test_one_outcome_that_cannot_be_told_does_not_silence_the_others(bench: Bench) -> None:
+async def test_one_outcome_that_cannot_be_told_ends_its_connection_and_silences_no_other(
+    bench: Bench,
+) -> None:
     outcomes = bench.add(GZIP, batch(), batch())
     outcomes[0].told = lambda: 1 // 0
     assert await bench.results(outcomes) == [(0, None), (1, None)]
+    assert bench.client.closed == ["an unexpected error in the broker"]
+    assert bench.client.produces_open == 0
 
 
 async def test_nothing_is_appended_after_the_end(bench: Bench) -> None:

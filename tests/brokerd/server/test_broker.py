@@ -1,5 +1,6 @@
 """How a broker takes up what the cluster tells."""
 
+import asyncio
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -7,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from brokerd import turns
 from brokerd.cluster.image import ImageDelta, TopicInfo
 from brokerd.config import parse
 from brokerd.log.log_config import LogConfig
@@ -19,14 +21,16 @@ ID = UUID(int=7)
 
 
 class Replicas:
-    """Keeps what it is told instead of making logs."""
+    """Keeps what it is told instead of making logs. A topic's name stands for its partition."""
 
     def __init__(self) -> None:
         self.settings: dict[str, LogConfig] = {}
         self.offline: dict[tuple[str, int], str] = {}
+        self.asked: list[str] = []
 
-    def get(self, topic: str, _: int) -> LogConfig | None:
-        return self.settings.get(topic)
+    def get(self, topic: str, _: int) -> str | None:
+        self.asked.append(topic)
+        return topic if topic in self.settings else None
 
     def apply_states(
         self, states: list[PartitionState], _: object, configs: dict[str, LogConfig]
@@ -104,6 +108,32 @@ async def test_a_config_that_changed_together_with_a_state_holds(broker: Any) ->
         topics["t"] = _topic("t", {"retention.ms": text})
         await broker._on_change(ImageDelta(partitions=[_state("t")], topics_configs={"t"}))
     assert broker.replicas.settings["t"].retention_ms == 6
+
+
+async def test_partitions_that_take_up_another_config_leave_others_their_turn(
+    broker: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topics = broker.cluster.image.topics
+    names = {f"t{number}" for number in range(5)}
+    for name in names | {"other"}:
+        topics[name] = _topic(name, {"retention.ms": "5"})
+    states = [_state(name) for name in topics]
+    await broker._on_change(ImageDelta(partitions=states))
+    monkeypatch.setattr(turns, "TURN_S", 0)
+    for name in names:
+        topics[name] = _topic(name, {"retention.ms": "6"})
+    broker.replicas.asked.clear()
+    changing = asyncio.ensure_future(broker._on_change(ImageDelta(topics_configs=names)))
+    seen = set()
+    generations = set()
+    while not changing.done():
+        await asyncio.sleep(0)
+        settings = broker.replicas.settings
+        seen.add(sum(settings[name].retention_ms == 6 for name in names))
+        generations.add(broker.generation)
+    assert seen >= {1, 2, 3, 4, 5}
+    assert len(generations) >= 5, "what is remembered of a partition is looked up again"
+    assert "other" not in broker.replicas.asked
 
 
 async def test_what_is_done_by_the_clock_follows_intervals_that_are_shorter_than_a_second(

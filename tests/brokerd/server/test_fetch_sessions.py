@@ -212,6 +212,35 @@ def test_a_larger_session_takes_the_place_of_an_old_smaller_one_that_is_in_use()
     assert code_of(cache, request(small, 2)) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 
+class Counting(dict[Any, Any]):
+    """Counts what is looked at by going through it."""
+
+    looked_at = 0
+
+    def values(self) -> Any:
+        for value in super().values():
+            self.looked_at += 1
+            yield value
+
+
+def test_fetchers_that_get_no_session_do_not_have_all_looked_at_each_time() -> None:
+    cache = sessions(slots=100)
+    ids = [opened(cache, "a", "b", now_ms=NOW_MS + number) for number in range(100)]
+    known = cache._sessions = Counting(cache._sessions)
+    settled_ms = NOW_MS + STALE_MS + 200
+    for epoch, now_ms in ((1, NOW_MS + 500), (2, settled_ms)):
+        for session_id in ids:
+            cache.begin(request(session_id, epoch), False, now_ms)
+        known.looked_at = 0
+        for _ in range(100):
+            assert opened(cache, "c", "d", now_ms=now_ms) == 0
+        assert known.looked_at <= 3 * 100
+    cache.begin(request(ids[50], 3, forgotten=("b",)), False, settled_ms)
+    assert opened(cache, "c", "d", now_ms=settled_ms) != 0, "there is a smaller one now"
+    assert code_of(cache, request(ids[50], 4)) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert opened(cache, "c", "d", now_ms=settled_ms) == 0
+
+
 def test_no_slots_means_no_sessions() -> None:
     assert opened(sessions(slots=0), "a") == 0
 

@@ -26,6 +26,7 @@ from brokerd.server.net import network as network_module
 from brokerd.server.net.network import Network
 from brokerd.server.request_times import RequestTimes
 from brokerd.server.router import Router
+from tests.brokerd.replication.support import replica, state
 from tests.support.pki import Authority
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nqueued.max.request.bytes=4000000\n"
@@ -45,12 +46,11 @@ def join(metadata_bytes: int = 0) -> bytes:
 HEARTBEAT = encode_request(
     ApiKey.HEARTBEAT, 0, {"group_id": "g", "generation_id": 1, "member_id": "m"}, 3, "c"
 )
-def produce(acks: int) -> bytes:
-    """To a topic that there is not."""
+def produce(acks: int, topic: str = "t") -> bytes:
     records = bytes(encode_batch([Record(0, 1_700_000_000_000, b"k", b"v")]))
     fields = {
         "transactional_id": None, "acks": acks, "timeout": 5000,
-        "topic_data": [{"name": "t", "partition_data": [{"index": 0, "records": records}]}],
+        "topic_data": [{"name": topic, "partition_data": [{"index": 0, "records": records}]}],
     }  # fmt: skip
     return encode_request(ApiKey.PRODUCE, 8, fields, 2, "c")
 
@@ -77,7 +77,7 @@ class Bench:
             self._tls.verify_mode = ssl.CERT_NONE
         config, metrics, clock = parse(text), BrokerMetrics(), SystemClock()
         self.network = Network(config)
-        broker: Any = SimpleNamespace(
+        self.broker: Any = SimpleNamespace(
             metrics=metrics, times=RequestTimes(metrics, 1.0), config=config, generation=0,
             clock=clock, appends=AppendQueues(clock, self.network.buffers, ColdReads()),
             leader_of=self._leads_nothing,
@@ -89,7 +89,7 @@ class Bench:
             ApiKey.JOIN_GROUP: self._join, ApiKey.HEARTBEAT: self._heartbeat,
         }  # fmt: skip
         self._config = config
-        self.router = Router(broker, handlers)
+        self.router = Router(self.broker, handlers)
         self._writers: list[asyncio.StreamWriter] = []
 
     async def open(self) -> None:
@@ -264,6 +264,30 @@ async def test_what_ends_or_closes_at_the_turns_end_takes_no_memory_for_what_was
     await until(lambda: connection.closed or connection.tasks_open)
     assert connection.closed is cannot_be_told
     assert bench.network.buffers.loaned_bytes == 0
+
+
+async def test_who_was_appended_for_before_another_failed_is_answered(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    partition = replica(tmp_path, 1)
+    partition.apply(state(1, 1, replicas=(1,), isr=(1,)), 0)
+
+    def leads(topic: str, *_: Any) -> Any:
+        if topic == "t":
+            return partition
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(bench.broker, "leader_of", leads)
+    (reader, writer), (other, to_other) = [await bench.connect() for _ in range(2)]
+    writer.write(produce(acks=1))
+    assert await answer(reader)
+    bench.router.metrics.loop.waking = 10  # others are served in this turn, too
+    writer.write(produce(acks=1))  # recognised: it waits for the end of the turn
+    to_other.write(produce(acks=1, topic="u"))
+    async with asyncio.timeout(10):
+        assert await other.read(1) == b""
+    assert await answer(reader)
+    assert partition.log_end_offset == 2
 
 
 @pytest.mark.parametrize("failure", [RuntimeError("no such field"), asyncio.CancelledError()])

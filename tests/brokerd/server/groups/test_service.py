@@ -187,7 +187,7 @@ async def test_with_too_few_replicas_nothing_is_written(broker: GroupBroker) -> 
     partition = broker.replicas.get(OFFSETS_TOPIC, partition_for(GROUP, 3))
     assert partition is not None
     config = LogConfig.from_properties({}, {"min.insync.replicas": "2"})
-    broker.replicas.reconfigure(OFFSETS_TOPIC, config)
+    broker.replicas.reconfigure(partition, config)
     broker.lead(OFFSETS_TOPIC, epoch=1, replicas=(1, 2), isr=(1,))
     await broker.ready()
     assert await commit(broker, {0: 7}) == [ErrorCode.COORDINATOR_NOT_AVAILABLE]

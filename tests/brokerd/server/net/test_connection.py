@@ -7,6 +7,7 @@ import math
 import os
 import socket
 from collections.abc import AsyncIterator, Callable
+from time import monotonic
 from types import SimpleNamespace
 from typing import Any
 
@@ -98,6 +99,15 @@ async def test_a_connection_is_idle_only_while_its_client_could_go_on(bench: Ben
     connection.let_go()
     connection._pause()  # as while memory to receive into is short
     assert not connection.is_idle_since(later)
+
+
+async def test_a_client_that_waited_for_long_has_its_time_to_take_the_reply(bench: Bench) -> None:
+    connection = bench.connection
+    connection.active_at -= 1000
+    slot = connection.output.reserve()
+    connection.deliver(slot, [bytes(10_000_000)])
+    assert connection.awaits_client
+    assert not connection.is_idle_since(monotonic() - 10)
 
 
 async def test_what_was_kept_is_served_once_a_turn_however_many_replies_were_sent(

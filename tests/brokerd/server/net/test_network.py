@@ -157,6 +157,31 @@ async def test_much_that_stands_behind_a_request_that_waits_ends_when_memory_is_
         assert [each.closed for each in connections] == [False, True, False]
 
 
+async def test_where_memory_is_short_who_reads_steadily_goes_last(
+    network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network_module, "REPLIES_BYTES_MAX", 25_000_000)
+    with ExitStack() as stack:
+        still, reading = (
+            stack.enter_context(connected_while_memory_is_short(network)) for _ in range(2)
+        )
+        for (connection, _), size_bytes in zip(
+            (still, reading), (10_000_000, 20_000_000), strict=True
+        ):
+            connection.output.add_parts([bytes(size_bytes)])
+            connection.flush()
+            connection.blocked_at -= 2 * STALLED_S
+            connection.active_at -= 2 * STALLED_S
+        theirs = reading[1]
+        theirs.recv(1 << 20)
+        reading[0]._on_writable()
+        network._sweep()
+        assert (still[0].closed, reading[0].closed) == (True, False)
+        monkeypatch.setattr(network_module, "REPLIES_BYTES_MAX", 0)
+        network._sweep()
+        assert reading[0].closed, "or it could hold memory for as long as it likes"
+
+
 async def test_names_among_the_overrides_are_looked_up_without_holding_up_the_loop(
     network: Network, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
