@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from brokerd.server.router import Router
 
 HANDSHAKE_TIMEOUT_S = 10.0
-PIECE_BYTES = 1 << 18
+PIECE_BYTES = 1 << 17
 """So much is encrypted at once; it is also what a reader that does not read holds of ciphertext."""
 
 
@@ -99,7 +99,7 @@ class TlsOutputQueue(OutputQueue):
         finally:
             self.sent_bytes += tls.sent_bytes - sent_before
 
-    def _piece(self) -> bytes:
+    def _piece(self) -> bytes | memoryview:
         """Up to PIECE_BYTES of plaintext off the queue."""
         ready = self._ready
         chunks: list[memoryview] = []
@@ -127,4 +127,4 @@ class TlsOutputQueue(OutputQueue):
             ready.popleft()
             if is_file(part):
                 part.release()
-        return b"".join(chunks)
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)

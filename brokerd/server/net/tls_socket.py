@@ -1,8 +1,12 @@
 """TLS on a non-blocking socket of ours, with the methods of a socket that a connection uses.
 
-OpenSSL works in memory here: one receive from the socket feeds as many records as came, and what is
-to be sent is encrypted in large pieces and leaves in few sends. What the socket did not take waits
-as ciphertext, which a retried write of OpenSSL's own could not do without the same bytes again.
+OpenSSL works in memory here: one receive from the socket brings as many records as came, and what
+is to be sent leaves in few sends. What the socket did not take waits as ciphertext, which a retried
+write of OpenSSL's own could not do without the same bytes again.
+
+The memory that OpenSSL reads from and writes to never gets smaller again: it is given what came,
+and asked for what it made, a few records at a time, so that a connection does not keep the size of
+its largest burst.
 """
 
 import socket
@@ -10,6 +14,10 @@ import ssl
 from contextlib import suppress
 from typing import Any
 
+RECORD_BYTES_MAX = 5 + (1 << 14) + 2048
+"""A record of TLS with its header (RFC 5246; those of TLS 1.3 are smaller)."""
+STEP_BYTES = 1 << 15
+"""So much is given to OpenSSL, or encrypted by it, at once."""
 _HANDSHAKE = 22
 """The content type that a TLS client begins with; a frame of Kafka's begins with its size."""
 
@@ -22,8 +30,8 @@ class TlsSocket:
     """One connection's TLS. `ciphertext` is a buffer that all of the loop's connections share."""
 
     __slots__ = (
-        "_begun", "_ciphertext", "_ended", "_incoming", "_outgoing", "_tls", "_unsent",
-        "has_more", "is_open", "sent_bytes", "socket",
+        "_begun", "_ciphertext", "_ended", "_incoming", "_outgoing", "_tls", "_unsent", "has_more",
+        "is_open", "sent_bytes", "socket",
     )  # fmt: skip
 
     def __init__(
@@ -33,7 +41,7 @@ class TlsSocket:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         self._ciphertext = ciphertext
-        self._unsent = memoryview(b"")
+        self._unsent: list[bytes | memoryview] = []
         self._begun = self._ended = False
         self.has_more = False
         self.is_open = False
@@ -46,23 +54,24 @@ class TlsSocket:
     @property
     def has_unsent(self) -> bool:
         """Whether ciphertext waits until the socket is writable."""
-        return bool(self._unsent) or bool(self._outgoing.pending)
+        return bool(self._unsent or self._outgoing.pending)
 
     # ---- receiving
 
     def recv_into(self, view: memoryview) -> int:
         """As a socket's; BlockingIOError also while the handshake is under way. `has_more` says
         that something is left for which the socket will not become readable."""
-        if not self.has_more:
-            self._receive()
+        received = b"" if self.has_more else self._receive(len(view) if self.is_open else 0)
         self.has_more = False
         try:
             if not self.is_open:
                 if self._ended:
                     return 0
+                self._incoming.write(received)
+                received = b""
                 self._tls.do_handshake()
                 self.is_open = True
-            count = self._decrypt(view)
+            count = self._decrypt(received, view)
         except ssl.SSLWantReadError:
             count = 0
         except ssl.SSLError as error:
@@ -90,56 +99,71 @@ class TlsSocket:
                 break
         return (filled,)
 
-    def _receive(self) -> None:
-        count = self.socket.recv_into(self._ciphertext)
+    def _receive(self, room: int) -> memoryview | bytes:
+        """What came: no more than has room when it is decrypted, or a few records."""
+        count = self.socket.recv_into(self._ciphertext[: max(room, STEP_BYTES)])
         if count == 0:
             self._ended = True  # OpenSSL is not told: it would send nothing more
-            return
+            return b""
         if not self._begun and self._ciphertext[0] != _HANDSHAKE:
             raise TlsFailure("it does not speak TLS, which this listener needs")
         self._begun = True
-        self._incoming.write(self._ciphertext[:count])
+        return self._ciphertext[:count]
 
-    def _decrypt(self, view: memoryview) -> int:
-        """Fills the view as far as there is plaintext."""
+    def _decrypt(self, received: memoryview | bytes, view: memoryview) -> int:
+        """Fills the view as far as there is plaintext; of what was received nothing is left."""
         filled, room = 0, len(view)
+        given, incoming = 0, self._incoming
         read: Any = self._tls.read  # into a buffer it returns a number
-        try:
-            while filled < room:
+        while filled < room:
+            if given < len(received) and incoming.pending < RECORD_BYTES_MAX:
+                given += incoming.write(received[given : given + STEP_BYTES])
+            try:
                 count = read(room - filled, view[filled:])
-                if count == 0:
-                    self._ended = True
+            except ssl.SSLWantReadError:
+                if given == len(received):
                     break
-                filled += count
-            else:
-                self.has_more = True
-        except ssl.SSLWantReadError:
-            pass
-        except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
-            self._ended = True
+                given += incoming.write(received[given : given + STEP_BYTES])
+                continue
+            except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
+                count = 0
+            if count == 0:
+                self._ended = True
+                break
+            filled += count
+        else:
+            self.has_more = True
+            incoming.write(received[given:])
         if self._ended and filled:
             self.has_more = True  # the end is told by a receive of its own
         return filled
 
     # ---- sending
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | memoryview) -> None:
         """Encrypts; `flush` sends. To be called only while nothing is unsent."""
-        self._tls.write(data)
+        view = memoryview(data)
+        for start in range(0, len(view), STEP_BYTES):
+            self._tls.write(view[start : start + STEP_BYTES])
+            self._unsent.append(self._outgoing.read())
 
     def flush(self) -> bool:
         """Sends ciphertext; False while some is left. OSError when the peer is gone."""
+        unsent = self._unsent
         while True:
-            if not self._unsent:
-                if not self._outgoing.pending:
-                    return True
-                self._unsent = memoryview(self._outgoing.read())
+            if self._outgoing.pending:
+                unsent.append(self._outgoing.read())
+            if not unsent:
+                return True
             try:
-                sent = self.socket.send(self._unsent)
+                sent = self.socket.sendmsg(unsent)
             except BlockingIOError:
                 return False
             self.sent_bytes += sent
-            self._unsent = self._unsent[sent:]
+            while unsent and sent >= len(unsent[0]):
+                sent -= len(unsent.pop(0))
+            if sent:
+                unsent[0] = memoryview(unsent[0])[sent:]
 
     def _send_quietly(self) -> None:
         with suppress(OSError):

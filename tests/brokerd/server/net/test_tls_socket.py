@@ -7,11 +7,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from brokerd.config_tls import Store, TlsSettings
 from brokerd.security.tls import server_context
+from brokerd.server.net import tls_socket
 from brokerd.server.net.output import UnreadableError
 from brokerd.server.net.tls_connection import PIECE_BYTES, TlsOutputQueue
 from brokerd.server.net.tls_socket import TlsFailure, TlsSocket
@@ -85,14 +87,60 @@ def test_what_openssl_holds_is_told_when_the_receive_was_too_small(pair: Pair) -
     assert set(seen) == {1000}
 
 
+@pytest.mark.parametrize("step", [1000, tls_socket.STEP_BYTES])
 @pytest.mark.parametrize("room", [100, 16_384, 1 << 20])
-def test_bytes_arrive_whole_whatever_the_room(pair: Pair, room: int) -> None:
+def test_bytes_arrive_whole_whatever_the_room(
+    pair: Pair, room: int, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tls_socket, "STEP_BYTES", step)  # less than a record, too
     client = pair.shake_hands()
     data = os.urandom(100_000)
     sender = threading.Thread(target=client.sendall, args=(data,))
     sender.start()
     assert pair.received(len(data), room) == data
     sender.join(TIMEOUT_S)
+
+
+class Watched:
+    """OpenSSL's memory on one side, which keeps the size of the most that was ever in it."""
+
+    def __init__(self, memory: ssl.MemoryBIO) -> None:
+        self._memory, self.most_bytes = memory, 0
+
+    @property
+    def pending(self) -> int:
+        self.most_bytes = max(self.most_bytes, self._memory.pending)
+        return self._memory.pending
+
+    def write(self, data: memoryview) -> int:
+        count = self._memory.write(data)
+        assert self.pending >= count
+        return count
+
+    def read(self) -> bytes:
+        assert self.pending
+        return self._memory.read()
+
+
+@pytest.mark.parametrize("room", [4096, 1 << 14, 1 << 16, 1 << 20])
+def test_a_burst_leaves_no_more_memory_behind_than_a_few_records(pair: Pair, room: int) -> None:
+    client = pair.shake_hands()
+    ours: Any = pair.ours
+    ours._ciphertext = memoryview(bytearray(1 << 18))
+    ours._incoming, ours._outgoing = Watched(ours._incoming), Watched(ours._outgoing)
+    client.setblocking(False)
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+    data, sent = os.urandom(1 << 20), 0
+    with suppress(ssl.SSLWantWriteError):
+        while sent < len(data):
+            sent += client.send(data[sent : sent + (1 << 14)])
+    assert sent > 1 << 17
+    assert pair.received(sent, room)[:sent] == data[:sent]
+    queue = TlsOutputQueue(pair.ours)
+    queue.add_parts([data])
+    queue.flush()
+    for memory in (ours._incoming, ours._outgoing):
+        assert 1 << 14 < memory.most_bytes <= 1 << 16
 
 
 def test_a_frame_and_what_follows_land_in_two_views(pair: Pair) -> None:
