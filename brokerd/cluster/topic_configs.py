@@ -23,13 +23,15 @@ class Kept(NamedTuple):
 
 
 _REPLICAS = r"\*|(\d+:\d+(,\d+:\d+)*)?"
+_OLD_VERSIONS = r"0\.8\.[0-2]|0\.9\.0|0\.10\.[0-2]|0\.11\.0"
+_VERSIONS = r"1\.[01]|2\.[0-8]|3\.\d|4\.0"
 WITHOUT_EFFECT: Mapping[str, Kept] = {
     "follower.replication.throttled.replicas": Kept("list", _REPLICAS),
     "leader.replication.throttled.replicas": Kept("list", _REPLICAS),
     "local.retention.bytes": Kept("int", r"-[12]|\d{1,18}"),
     "local.retention.ms": Kept("int", r"-[12]|\d{1,18}"),
     "message.downconversion.enable": Kept("bool", "true|false"),
-    "message.format.version": Kept("string", r"\d+\.\d+(\.\d+)?(-IV\d+)?"),
+    "message.format.version": Kept("string", rf"({_OLD_VERSIONS}|{_VERSIONS})(\.\d+|-IV\d+)?"),
     "remote.log.copy.disable": Kept("bool", "false"),
     "remote.log.delete.on.disable": Kept("bool", "false"),
     "remote.storage.enable": Kept("bool", "false"),

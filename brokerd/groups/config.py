@@ -12,12 +12,12 @@ client that gave up and retried would otherwise stay in the group for ever (Kafk
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupConfig:
-    """Defaults are Kafka's."""
+    """Defaults are Kafka's. `offset_metadata_length_max` counts units of UTF-16, as Java does."""
 
     initial_rebalance_delay_ms: int = 3_000
     session_timeout_ms_min: int = 6_000
     session_timeout_ms_max: int = 1_800_000
     size_max: int = (1 << 31) - 1
-    offset_metadata_bytes_max: int = 4_096
+    offset_metadata_length_max: int = 4_096
     offsets_retention_ms: int = 7 * 24 * 3600 * 1000
     offsets_retention_check_ms: int = 600_000

@@ -27,6 +27,7 @@ from brokerd.groups.messages import (
 from brokerd.groups.records import GroupRecord, GroupsRecord, OffsetRecord, OffsetValue
 from brokerd.groups.transitions import ANSWERS, Action, Answer, Event, GroupState, Request
 from brokerd.groups.turn import Groups, Turn, ignore_outcome
+from brokerd.limits import INT16_MAX
 
 SWEEP_OFFSETS_MAX = 2_000
 """With so many offsets looked at a turn of the sweep ends, so that none takes long; a group counts
@@ -45,11 +46,11 @@ def commit(turn: Turn, ticket: Ticket, request: CommitRequest) -> None:
         return
     if group is None:
         turn.shard.groups[request.group_id] = Group(request.group_id)
-    bytes_max = turn.config.offset_metadata_bytes_max
+    length_max = turn.config.offset_metadata_length_max
     outcome: dict[TopicPartition, ErrorCode] = {}
     records: list[GroupsRecord] = []
     for offset in request.offsets:
-        fits = len(offset.metadata.encode()) <= bytes_max
+        fits = _fits(offset.metadata, length_max)
         refused = ErrorCode.OFFSET_METADATA_TOO_LARGE
         outcome[offset.topic, offset.partition] = ErrorCode.NONE if fits else refused
         if fits:
@@ -58,6 +59,14 @@ def commit(turn: Turn, ticket: Ticket, request: CommitRequest) -> None:
         turn.reply(ticket, OffsetsReply(outcome))
         return
     turn.write(records, partial(_answer_offsets, ticket, outcome))
+
+
+def _fits(metadata: str, length_max: int) -> bool:
+    """Kafka counts as Java does, in units of UTF-16; a record holds so many bytes of UTF-8."""
+    if metadata.isascii():
+        return len(metadata) <= length_max
+    units = len(metadata.encode("utf-16-le")) // 2
+    return units <= length_max and len(metadata.encode()) <= INT16_MAX
 
 
 def _check_commit(turn: Turn, group: Group | None, request: CommitRequest) -> ErrorCode:

@@ -249,7 +249,10 @@ def effective_values(broker: Mapping[str, str], topic: Mapping[str, str]) -> dic
     """The text that holds for every topic setting: the topic's, else the broker's, else Kafka's."""
     values = {}
     for key in TOPIC_KEYS.values():
-        values[key.name] = topic.get(key.name) or _broker_value(key, broker) or key.default
+        text = topic.get(key.name)
+        if text is None:  # an empty one is a list without words: neither delete nor compact
+            text = _broker_value(key, broker)
+        values[key.name] = key.default if text is None else text
     return values
 
 

@@ -65,10 +65,12 @@ def produce(topic: str, index: int = 0, acks: int = -1, records: bytes | None = 
             "topic_data": [{"name": topic, "partition_data": rows}]}  # fmt: skip
 
 
-def commit(*topics: tuple[str, list[tuple[int, int]]], **member: Any) -> Fields:
+def commit(
+    *topics: tuple[str, list[tuple[int, int]]], metadata: str | None = "", **member: Any
+) -> Fields:
     rows = [
         {"name": name, "partitions": [
-            {"partition_index": index, "committed_offset": offset, "committed_metadata": ""}
+            {"partition_index": index, "committed_offset": offset, "committed_metadata": metadata}
             for index, offset in partitions]}
         for name, partitions in topics
     ]  # fmt: skip
@@ -76,9 +78,18 @@ def commit(*topics: tuple[str, list[tuple[int, int]]], **member: Any) -> Fields:
     return alone | {"topics": rows} | member
 
 
-def altered(*settings: tuple[str, str | None], topic: str = "edge") -> Fields:
-    rows = [{"name": name, "value": value} for name, value in settings]
-    resource = {"resource_type": 2, "resource_name": topic, "configs": rows}
+def removal(*topics: tuple[str, list[int]], group: str = "edge") -> Fields:
+    rows = [
+        {"name": name, "partitions": [{"partition_index": index} for index in partitions]}
+        for name, partitions in topics
+    ]
+    return {"group_id": group, "topics": rows}
+
+
+def altered(*settings: tuple[str, str | None], kind: int = 2, name: str = "edge") -> Fields:
+    """Sets each; fit for AlterConfigs and for IncrementalAlterConfigs."""
+    rows = [{"name": key, "value": value, "config_operation": 0} for key, value in settings]
+    resource = {"resource_type": kind, "resource_name": name, "configs": rows}
     return {"resources": [resource], "validate_only": True}
 
 
@@ -171,8 +182,32 @@ CASES: dict[str, Case] = {
     "committed twice by a stranger": (ApiKey.OFFSET_COMMIT, 8, commit(
         ("edge", [(0, 5), (0, 6), (1, 1)]), ("nowhere", [(0, 1)]),
         generation_id_or_member_epoch=4, member_id="who")),
-    "a key twice": (ApiKey.ALTER_CONFIGS, 2, altered(
-        ("retention.ms", "5"), ("retention.ms", "6"))),
+    **{f"{len(text.encode())} bytes of metadata": (ApiKey.OFFSET_COMMIT, 8, commit(
+        ("edge", [(0, 1)]), metadata=text)) for text in (
+            "x" * 4096, "x" * 4097, "ü" * 4096, "ü" * 4097, "😀" * 2048, "😀" * 2048 + "x")},
+    "offsets removed twice": (ApiKey.OFFSET_DELETE, 0, removal(
+        ("edge", [1, 1, 9, -1]), ("nowhere", [0, 0]), ("edge", [1]), ("bad/name", [0]))),
+    "offsets of no partitions removed": (ApiKey.OFFSET_DELETE, 0, removal(
+        ("edge", []), ("nowhere", []))),
+    "offsets of unknown partitions removed": (ApiKey.OFFSET_DELETE, 0, removal(("nowhere", [0]))),
+    "offsets of an unknown group removed": (ApiKey.OFFSET_DELETE, 0, removal(
+        ("nowhere", [0]), group="who")),
+    **{f"{what} of {kind} {name} by {key.name}": (key, 1, altered(*settings, kind=kind, name=name))
+       for key in (ApiKey.ALTER_CONFIGS, ApiKey.INCREMENTAL_ALTER_CONFIGS)
+       for kind, name in ((2, "edge"), (2, "nowhere"), (2, "bad/name"), (2, ""), (4, "01"),
+                          (4, "9"), (8, "1"), (99, "x"))
+       for what, settings in (
+           ("nothing", []), ("a setting", [("retention.ms", "5")]),
+           ("a key twice", [("retention.ms", "5"), ("retention.ms", "6")]),
+           ("a null", [("retention.ms", None)]),
+           ("a key twice and null", [("retention.ms", None), ("retention.ms", None)]))},
+    **{f"{name} is {value}": (ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, altered((name, value)))
+       for name, value in (
+           ("cleanup.policy", ""), ("cleanup.policy", "compact,compact"), ("retention.ms", ""),
+           ("retention.ms", " +5 "), ("retention.ms", "1_0"), ("compression.type", "ZSTD"),
+           ("preallocate", "TRUE"), ("message.format.version", "0.10"),
+           ("message.format.version", "0.10.0"), ("message.format.version", "3.9-IV0"),
+           ("message.format.version", "3.9.1"), ("message.format.version", "7.0"))},
 }  # fmt: skip
 
 
@@ -201,6 +236,15 @@ def test_ids_are_told_of_topics_that_are_deleted_by_id_alone(
             ("gone-d", None, ErrorCode.NONE),
             ("gone-e", ids["gone-e"], ErrorCode.NONE),
         }
+
+
+def test_a_policy_without_words_is_told_as_it_is(both: list[tuple[int, Ids]]) -> None:
+    for port, _ in both:
+        with Wire(port) as wire:
+            asked = creation(new("kept", **config(("cleanup.policy", ""))))
+            (told,) = wire.ask(ApiKey.CREATE_TOPICS, 7, asked).topics
+        values = {each.name: each.value for each in told.configs}
+        assert values["cleanup.policy"] == ""
 
 
 def test_without_keys_all_settings_are_told(both: list[tuple[int, Ids]]) -> None:

@@ -40,7 +40,7 @@ def group_config(config: BrokerConfig) -> GroupConfig:
         session_timeout_ms_min=config.group_min_session_timeout_ms,
         session_timeout_ms_max=config.group_max_session_timeout_ms,
         size_max=config.group_max_size,
-        offset_metadata_bytes_max=min(config.offset_metadata_max_bytes, NAME_BYTES_MAX),
+        offset_metadata_length_max=min(config.offset_metadata_max_bytes, NAME_BYTES_MAX),
         offsets_retention_ms=config.offsets_retention_minutes * MS_PER_MINUTE,
         offsets_retention_check_ms=config.offsets_retention_check_interval_ms,
     )

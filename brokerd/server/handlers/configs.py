@@ -7,8 +7,9 @@ alone. Dynamic settings are kept in ZooKeeper as Kafka keeps them and hold at on
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +123,7 @@ async def incremental_alter_configs(
             await _write(broker, request, f"topics/{name}", wanted)
         elif resource.resource_type == BROKER:
             wanted = partial(apply_operations, changes=changes, list_default=_list_default)
-            await _write_broker(broker, request, name, wanted)
+            await _write_broker(broker, request, bool(name), wanted)
         else:
             change_levels(changes, validate_only=request.validate_only)
 
@@ -136,25 +137,22 @@ async def alter_configs(broker: Broker, context: RequestContext, request: Any) -
         name = resource.resource_name
         if resource.resource_type == BROKER_LOGGER:
             raise _unsupported(BROKER_LOGGER)
-        missing = [config.name for config in resource.configs if config.value is None]
-        if missing:
-            message = f"Null value not supported for : {', '.join(missing)}"
-            raise KafkaError(ErrorCode.INVALID_REQUEST, message)
         config = {config.name: config.value for config in resource.configs}
-        if len(config) != len(resource.configs):
-            raise KafkaError(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
         if resource.resource_type == TOPIC:
             check_topic_config(config, broker.config.raw)
             await _write(broker, request, f"topics/{name}", lambda _: config)
         else:
-            await _write_broker(broker, request, name, lambda _: config)
+            await _write_broker(broker, request, bool(name), lambda _: config)
 
     return await _alter_each(broker, request, alter)
 
 
 async def _write_broker(
-    broker: Broker, request: Any, name: str, wanted_of: Callable[[Held], dict[str, str]]
+    broker: Broker, request: Any, is_own: bool, wanted_of: Callable[[Held], dict[str, str]]
 ) -> None:
+    """Of this broker, or of all."""
+    name = str(broker.config.broker_id) if is_own else ""
+
     async def wanted(held: Held) -> dict[str, str]:
         config = wanted_of(held)
         await check_listeners(check_change(broker.settings.now, name, held, config), broker)
@@ -185,6 +183,7 @@ async def _alter_each(
             if counts[resource.resource_type, resource.resource_name] > 1:
                 message = "Each resource must appear at most once in a request."
                 raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+            _check_settings(resource.configs)
             _check_alterable(broker, resource)
             await alter(resource)
         except KafkaError as refused:
@@ -200,13 +199,27 @@ async def _alter_each(
     return {"responses": responses}
 
 
+def _check_settings(configs: Sequence[Any]) -> None:
+    """Raises INVALID_REQUEST for a name that stands there twice and a value that is missing."""
+    if len({config.name for config in configs}) != len(configs):
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
+    missing = [
+        config.name
+        for config in configs
+        if config.value is None
+        and getattr(config, "config_operation", None) != ConfigOperation.DELETE
+    ]
+    if missing:
+        message = f"Null value not supported for : {', '.join(missing)}"
+        raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+
+
 def _check_alterable(broker: Broker, resource: Any) -> None:
     kind, name = resource.resource_type, resource.resource_name
     if kind == TOPIC:
         if not name:
             message = "Default topic resources are not allowed."
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-        check_topic_name(name)
         _topic(broker, name)
     elif kind == BROKER:
         if name != "":
@@ -227,16 +240,22 @@ def _change(config: Any) -> ConfigChange:
 
 def _check_broker(broker: Broker, name: str) -> None:
     own = broker.config.broker_id
-    if name != str(own):
+    if not _is_number(name, own):
         message = f"Unexpected broker id, expected {own} or empty string, but received {name}"
         raise KafkaError(ErrorCode.INVALID_REQUEST, message)
 
 
 def _check_logger(broker: Broker, name: str) -> None:
     own = broker.config.broker_id
-    if name != str(own):
+    if not _is_number(name, own):
         message = f"Unexpected broker id, expected {own}, but received {name}"
         raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+
+
+def _is_number(name: str, number: int) -> bool:
+    """Whether `name` is this number as Java reads one: with a sign, or zeros before it."""
+    found = re.fullmatch(r"\+?0*(\d{1,10})", name, re.ASCII)
+    return found is not None and int(found[1]) == number
 
 
 def _unsupported(resource_type: int) -> KafkaError:

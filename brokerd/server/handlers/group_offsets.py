@@ -24,13 +24,16 @@ _Place = tuple[list[bytes], int, OffsetValue | None, ErrorCode]
 
 
 async def offset_commit(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """What does not exist is answered as often as it is named, as in Kafka; of a partition that is
-    named twice the last offset counts, and it is answered once. One write has all offsets; what
-    comes before and after it is done in turns where they are many."""
-    answer = _CommitAnswer(broker, context)
+    """One write has all offsets; what comes before and after it is done in turns where they are
+    many."""
+    answer = _ByPartition(broker)
     await in_turns(_asked(request.topics), answer.note)
     if answer.known:
-        offsets = answer.known.values()
+        has_epoch = context.api_version >= COMMIT_LEADER_EPOCH_FROM
+        offsets: list[OffsetToCommit] = []
+        await in_turns(
+            answer.known.items(), lambda each: offsets.append(_to_commit(*each, has_epoch))
+        )
         errors = await _commit(broker, _commit_request(context, request, offsets))
         await in_turns(errors.items(), answer.tell)
     return {"topics": list(answer.topics.values())}
@@ -43,14 +46,20 @@ def _asked(topics: Iterable[Any]) -> Iterator[tuple[str, Any]]:
             yield topic.name, each
 
 
-class _CommitAnswer:
-    """An OffsetCommit's answer in the making: the offsets of partitions that exist, and what is
-    told by topic."""
+def _to_commit(partition: TopicPartition, row: Any, has_epoch: bool) -> OffsetToCommit:
+    leader_epoch = int(row.committed_leader_epoch) if has_epoch else -1
+    metadata = row.committed_metadata or ""
+    return OffsetToCommit(*partition, int(row.committed_offset), leader_epoch, metadata)
 
-    def __init__(self, broker: Broker, context: RequestContext) -> None:
+
+class _ByPartition:
+    """An answer in the making: the partitions that exist, each once with the last that is said of
+    it, and what is told by topic. What does not exist is told as often as it is named, as in
+    Kafka."""
+
+    def __init__(self, broker: Broker) -> None:
         self._broker = broker
-        self._has_epoch = context.api_version >= COMMIT_LEADER_EPOCH_FROM
-        self.known: dict[TopicPartition, OffsetToCommit] = {}
+        self.known: dict[TopicPartition, Any] = {}
         self.topics: dict[str, Fields] = {}
 
     def note(self, asked: tuple[str, Any]) -> None:
@@ -63,11 +72,7 @@ class _CommitAnswer:
         if not self._broker.groups.knows_partition(topic, index):
             self.tell(((topic, index), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
             return
-        leader_epoch = int(each.committed_leader_epoch) if self._has_epoch else -1
-        metadata = each.committed_metadata or ""
-        self.known[topic, index] = OffsetToCommit(
-            topic, index, int(each.committed_offset), leader_epoch, metadata
-        )
+        self.known[topic, index] = each
 
     def tell(self, outcome: tuple[TopicPartition, ErrorCode]) -> None:
         (topic, index), error = outcome
@@ -106,27 +111,6 @@ async def _commit(broker: Broker, commit: CommitRequest) -> dict[TopicPartition,
     except KafkaError as error:
         return {(each.topic, each.partition): error.code for each in commit.offsets}
     return reply.errors
-
-
-async def _by_topic(
-    topics: Iterable[Any], errors: dict[TopicPartition, ErrorCode]
-) -> list[Fields]:
-    """The outcome in the request's own shape."""
-    told: list[Fields] = []
-
-    def places() -> Iterator[tuple[list[Fields], str, int]]:
-        for topic in topics:
-            rows: list[Fields] = []
-            told.append({"name": topic.name, "partitions": rows})
-            for each in topic.partitions:
-                yield rows, topic.name, int(each.partition_index)
-
-    def tell(place: tuple[list[Fields], str, int]) -> None:
-        rows, topic, index = place
-        rows.append({"partition_index": index, "error_code": errors[topic, index]})
-
-    await in_turns(places(), tell)
-    return told
 
 
 def offset_fetch(
@@ -227,11 +211,9 @@ def _fetched(index: int, value: OffsetValue | None, error: ErrorCode) -> Fields:
 
 async def offset_delete(broker: Broker, _context: RequestContext, request: Any) -> Fields:
     group_id = request.group_id
-    partitions = tuple(
-        (str(topic.name), int(each.partition_index))
-        for topic in request.topics
-        for each in topic.partitions
-    )
+    answer = _ByPartition(broker)
+    await in_turns(_asked(request.topics), answer.note)
+    partitions = tuple(answer.known)
     try:
         shard = broker.groups.shard(group_id)
         reply = await shard.ask(
@@ -242,7 +224,8 @@ async def offset_delete(broker: Broker, _context: RequestContext, request: Any) 
         return {"error_code": error.code, "topics": []}
     if reply.error is not ErrorCode.NONE:
         return {"error_code": reply.error, "topics": []}
-    return {"error_code": ErrorCode.NONE, "topics": await _by_topic(request.topics, reply.errors)}
+    await in_turns(reply.errors.items(), answer.tell)
+    return {"error_code": ErrorCode.NONE, "topics": list(answer.topics.values())}
 
 
 HANDLERS: dict[ApiKey, ColdHandler] = {

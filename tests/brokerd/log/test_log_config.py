@@ -64,6 +64,8 @@ def test_a_bad_value_is_refused_by_name(name: str, text: str) -> None:
 
 
 def test_every_default_is_valid_and_every_key_has_a_value() -> None:
+    empty = effective_values({"log.cleanup.policy": "compact"}, {"cleanup.policy": ""})
+    assert empty["cleanup.policy"] == "", "neither deleted nor compacted, as in Kafka"
     assert effective_values({}, {}) == {key.name: key.default for key in TOPIC_KEYS.values()}
     for key in TOPIC_KEYS.values():
         key.parse(key.default)
