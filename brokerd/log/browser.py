@@ -163,10 +163,15 @@ def batches(data: FileRange, limit: int) -> list[BatchInfo]:
         for position, header in islice(walk_headers(fd, start, start + data.size_bytes), limit)
     ]
     if not found and limit > 0:
-        raise KafkaError(
-            ErrorCode.INVALID_REQUEST, f"no batch starts at byte {start} of the segment"
-        )
+        raise no_batch_at(start)
     return found
+
+
+def no_batch_at(position: int) -> KafkaError:
+    """What to raise."""
+    return KafkaError(
+        ErrorCode.INVALID_REQUEST, f"no batch starts at byte {position} of the segment"
+    )
 
 
 def _crc_ok(fd: int, position: int, header: BatchHeader) -> bool:

@@ -287,9 +287,12 @@ class PartitionLog(CleanableLog):
 
     @tells_of_errors
     def data_from(self, base_offset: int, position: int) -> FileRange:
-        """The rest of one segment's data, for `browser.batches`. It is pinned: release it."""
+        """The rest of one segment's data, for `browser.batches`. It is pinned: release it. Raises
+        KafkaError(INVALID_REQUEST) where it ends before."""
         segment = self._segment(base_offset)
-        return segment.file.pin(position, max(segment.size_bytes - position, 0))
+        if position > segment.size_bytes:
+            raise browser.no_batch_at(position)
+        return segment.file.pin(position, segment.size_bytes - position)
 
     def unreadable(self, error: OSError) -> KafkaError:
         """What to raise where another thread could not read a file of the log."""

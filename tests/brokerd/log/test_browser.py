@@ -102,5 +102,7 @@ def test_a_damaged_batch_is_shown_as_such(log: PartitionLog, tmp_path: Path) -> 
 def test_what_is_not_there_is_a_clear_error(log: PartitionLog) -> None:
     with pytest.raises(KafkaError, match="no segment begins at offset 1"):
         listed(log, 1, 0, 10)
+    with pytest.raises(KafkaError, match="no batch starts at byte 9999999"):
+        listed(log, 0, 9_999_999, 5)
     with pytest.raises(KafkaError, match="no batch starts at byte 7"):
         listed(log, 0, 7, 10)
