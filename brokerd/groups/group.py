@@ -220,8 +220,10 @@ class Group:
         if self.protocol_type != "consumer" or self.protocol is None:
             return None
         topics: set[str] = set()
-        for member in self.members.values():
-            names = _topics_of(member.subscription(self.protocol))
+        protocol = self.protocol
+        # Members mostly subscribe to the same.
+        for subscription in {each.subscription(protocol) for each in self.members.values()}:
+            names = _topics_of(subscription)
             if names is None:
                 return None
             topics |= names

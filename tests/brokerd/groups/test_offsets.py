@@ -3,6 +3,7 @@
 import pytest
 
 from brokerd.errors import ErrorCode
+from brokerd.groups import group as groups_group
 from brokerd.groups.config import GroupConfig
 from brokerd.groups.group import Group
 from brokerd.groups.messages import LeavingMember, OffsetToCommit
@@ -371,6 +372,24 @@ def test_what_a_stable_group_reads_is_found_once_for_all_its_offsets(
     bench.clock.advance(CHECK_MS)
     bench.take(bench.core.tick(bench.clock.now_ms()))
     assert len(found) == 1
+
+
+def test_what_many_members_subscribe_to_alike_is_read_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[bytes] = []
+    real = groups_group._topics_of
+
+    def read_of(subscription: bytes) -> set[str] | None:
+        read.append(subscription)
+        return real(subscription)
+
+    monkeypatch.setattr(groups_group, "_topics_of", read_of)
+    bench = Bench()
+    bench.stable_group(3, session_timeout_ms=1_800_000)
+    bench.clock.advance(CHECK_MS)
+    bench.take(bench.core.tick(bench.clock.now_ms()))
+    assert len(read) == 1
 
 
 def test_a_group_nobody_joined_in_the_end_is_forgotten() -> None:
