@@ -220,13 +220,28 @@ class Controller:
         return [
             name
             for name, deletion in self.deletions.items()
-            if deletion.announced != NOT_ANNOUNCED
-            and name not in waiting
-            and all(
-                broker in self.brokers and applied.get(broker, -1) >= deletion.announced
-                for broker in deletion.brokers
-            )
+            if name not in waiting
+            and deletion.brokers <= self.brokers.keys()
+            and self._is_applied(deletion, applied)
         ]
+
+    def is_gone(self, name: str, applied: Mapping[int, int]) -> bool:
+        """Whether the topic is deleted as far as can be: what is left waits for what is offline."""
+        deletion = self.deletions.get(name)
+        if deletion is None:
+            return name not in self.topics
+        is_held_up = not deletion.brokers <= self.brokers.keys() or any(
+            name == each for replicas in self.offline.values() for each, _ in replicas
+        )
+        return is_held_up and self._is_applied(deletion, applied)
+
+    def _is_applied(self, deletion: Deletion, applied: Mapping[int, int]) -> bool:
+        """By those of its brokers that are there."""
+        return deletion.announced != NOT_ANNOUNCED and all(
+            applied.get(broker, -1) >= deletion.announced
+            for broker in deletion.brokers
+            if broker in self.brokers
+        )
 
     def removed(self, name: str) -> None:
         """The topic's nodes are gone."""

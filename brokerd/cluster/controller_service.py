@@ -111,8 +111,8 @@ class ControllerService:
         self._flag("reload")
 
     def is_deleted(self, name: str) -> bool:
-        """Whether the topic's nodes are gone (or were never seen)."""
-        return name not in self._core.topics
+        """Whether it is gone, or nobody has it but who is away (or it was never seen)."""
+        return self._core.is_gone(name, self._applied)
 
     def is_applied_everywhere(self) -> bool:
         """Whether every live broker has applied all that was announced."""

@@ -107,6 +107,7 @@ def test_a_deletion_waits_for_a_replica_that_cannot_be_served() -> None:
     core.deletions_asked(["t"])
     core.deletions_announced([("t", ID)], 5)
     assert core.deletions_due({1: 5, 2: 5}) == []
+    assert core.is_gone("t", {1: 5, 2: 5})
     _wanted(core.offline_changed({}))
     assert core.deletions_due({1: 5, 2: 5}) == ["t"]
 
@@ -187,7 +188,9 @@ def test_a_deletion_goes_on_when_every_replica_has_stopped() -> None:
 def test_a_deletion_waits_for_a_broker_that_is_away() -> None:
     core = _running(1, 2)
     core.deletions_announced(core.deletions_asked(["t"]), 5)
+    assert not core.is_gone("t", {1: 5, 2: 5})
     _wanted(core.brokers_changed({1: 10}))
+    assert [core.is_gone("t", {1: applied}) for applied in (4, 5)] == [False, True]
     assert core.deletions_due({1: 5, 2: 5}) == []
     _wanted(core.brokers_changed({1: 10, 2: 30}))
     assert core.deletions_due({1: 5, 2: 5}) == ["t"]
