@@ -144,6 +144,7 @@ def test_what_is_open_yet_is_waited_for_where_committed_records_are_read(bench: 
     assert bench.attempt(min_bytes=one + 1).is_enough
     assert not bench.attempt(min_bytes=one + 1, isolation=READ_COMMITTED).is_enough
     assert bench.attempt(min_bytes=one, isolation=READ_COMMITTED).is_enough
+    assert not bench.attempt(offset=2, isolation=READ_COMMITTED).is_enough
     for log in bench.logs:
         log.roll(NOW_MS)
     for partition in bench.partitions:
