@@ -4,7 +4,7 @@ One MetadataImage lives as long as its ClusterClient and is changed in place, on
 only, by the client alone; everyone else reads. What changed is told as an ImageDelta.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -90,6 +90,12 @@ class MetadataImage:
         self.controller_epoch = 0
         self.cluster_id = ""
         self.offline: Mapping[int, frozenset[tuple[str, int]]] = {}
+
+    def all_partitions(self) -> Iterator[tuple[str, int]]:
+        """The name and index of every partition; the image may change meanwhile."""
+        for info in tuple(self.topics.values()):
+            for index in tuple(info.partitions):
+                yield info.name, index
 
     def partition(self, topic: str, index: int) -> PartitionState | None:
         """The state of one partition, or None where topic or partition is unknown."""

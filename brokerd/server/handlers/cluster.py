@@ -11,9 +11,11 @@ from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.context import ColdHandler, Fields, RequestContext
-from brokerd.turns import in_turns
+from brokerd.turns import at_once_or_in_turns, in_turns
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from brokerd.log.partition_log import PartitionLog
     from brokerd.server.broker import Broker
 
@@ -102,19 +104,29 @@ def _directory(path: str, topics: dict[str, list[bytes]], *, is_offline: bool) -
     return result
 
 
-def alter_replica_log_dirs(broker: Broker, context: RequestContext, request: Any) -> Fields:
+def alter_replica_log_dirs(
+    broker: Broker, context: RequestContext, request: Any
+) -> Fields | Awaitable[Fields]:
     """A replica is where it is asked to be, or an error: none is moved between disks yet."""
-    by_topic: dict[str, list[Fields]] = {}
-    for directory in request.dirs:
-        for topic in directory.topics:
-            for index in topic.partitions:
-                error = _move(broker, topic.name, int(index), directory.path)
-                by_topic.setdefault(topic.name, []).append(
-                    {"partition_index": index, "error_code": int(error)}
-                )
-    return {
-        "results": [{"topic_name": name, "partitions": rows} for name, rows in by_topic.items()]
-    }
+    told: list[Fields] = []
+    rows_of: dict[str, list[Fields]] = {}
+
+    def answer(asked: tuple[str, str, int]) -> None:
+        path, topic, index = asked
+        rows = rows_of.get(topic)
+        if rows is None:
+            rows = rows_of[topic] = []
+            told.append({"topic_name": topic, "partitions": rows})
+        error = _move(broker, topic, index, path)
+        rows.append({"partition_index": index, "error_code": int(error)})
+
+    asked = (
+        (directory.path, topic.name, int(index))
+        for directory in request.dirs
+        for topic in directory.topics
+        for index in topic.partitions
+    )
+    return at_once_or_in_turns(asked, answer, {"results": told})
 
 
 def _move(broker: Broker, topic: str, index: int, path: str) -> ErrorCode:

@@ -32,7 +32,7 @@ from brokerd.server.handlers.config_entries import (
 )
 from brokerd.server.handlers.loggers import change_levels, logger_entries
 from brokerd.server.live_settings import check_listeners
-from brokerd.turns import in_turns
+from brokerd.turns import in_turns, in_turns_awaited
 
 if TYPE_CHECKING:
     from brokerd.cluster.config_admin import Wanted
@@ -176,8 +176,9 @@ async def _alter_each(
     broker: Broker, request: Any, alter: Callable[[Any], Awaitable[None]]
 ) -> Fields:
     counts = Counter((each.resource_type, each.resource_name) for each in request.resources)
-    responses = []
-    for resource in request.resources:
+    responses: list[Fields] = []
+
+    async def answer(resource: Any) -> None:
         error = None
         try:
             if counts[resource.resource_type, resource.resource_name] > 1:
@@ -196,6 +197,8 @@ async def _alter_each(
                 "error_message": error.message if error else None,
             }
         )
+
+    await in_turns_awaited(request.resources, answer)
     return {"responses": responses}
 
 

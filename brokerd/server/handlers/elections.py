@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.turns import at_once_or_in_turns
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from brokerd.cluster.image import MetadataImage
     from brokerd.server.broker import Broker
 
@@ -21,7 +24,9 @@ PREFERRED = 0
 UNCLEAN = 1
 
 
-def elect_leaders(broker: Broker, context: RequestContext, request: Any) -> Fields:
+def elect_leaders(
+    broker: Broker, context: RequestContext, request: Any
+) -> Fields | Awaitable[Fields]:
     """One answer per partition asked for; of all of them, only those that needed an election."""
     if not broker.cluster.is_controller:
         raise KafkaError(ErrorCode.NOT_CONTROLLER, "This is not the controller of the cluster.")
@@ -31,26 +36,29 @@ def elect_leaders(broker: Broker, context: RequestContext, request: Any) -> Fiel
     image = broker.cluster.image
     is_for_all = request.topic_partitions is None
     if is_for_all:
-        asked = [(info.name, index) for info in image.topics.values() for index in info.partitions]
+        asked = image.all_partitions()
     else:
-        asked = [(t.topic, int(index)) for t in request.topic_partitions for index in t.partitions]
-    results: dict[str, list[Fields]] = {}
-    for topic, index in dict.fromkeys(asked):
+        asked = ((t.topic, int(index)) for t in request.topic_partitions for index in t.partitions)
+    told: list[Fields] = []
+    rows_of: dict[str, list[Fields]] = {}
+    seen: set[tuple[str, int]] = set()
+
+    def tell(key: tuple[str, int]) -> None:
+        if key in seen:
+            return
+        seen.add(key)
+        topic, index = key
         error = _outcome(image, topic, index, election)
-        if not is_for_all or error.code is not ErrorCode.ELECTION_NOT_NEEDED:
-            results.setdefault(topic, []).append(
-                {
-                    "partition_id": index,
-                    "error_code": int(error.code),
-                    "error_message": error.message,
-                }
-            )
-    return {
-        "error_code": 0,
-        "replica_election_results": [
-            {"topic": topic, "partition_result": rows} for topic, rows in results.items()
-        ],
-    }
+        if is_for_all and error.code is ErrorCode.ELECTION_NOT_NEEDED:
+            return
+        rows = rows_of.get(topic)
+        if rows is None:
+            rows = rows_of[topic] = []
+            told.append({"topic": topic, "partition_result": rows})
+        code, message = int(error.code), error.message
+        rows.append({"partition_id": index, "error_code": code, "error_message": message})
+
+    return at_once_or_in_turns(asked, tell, {"error_code": 0, "replica_election_results": told})
 
 
 def _outcome(image: MetadataImage, topic: str, index: int, election: int) -> KafkaError:

@@ -20,6 +20,7 @@ from brokerd.cluster.quotas import (
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.turns import in_turns, in_turns_awaited
 
 if TYPE_CHECKING:
     from brokerd.server.broker import Broker
@@ -57,12 +58,16 @@ async def describe_client_quotas(broker: Broker, context: RequestContext, reques
 
 async def alter_client_quotas(broker: Broker, context: RequestContext, request: Any) -> Fields:
     """Each entity's changes, all of them or none; of two for one entity the last counts."""
-    by_entity = {
-        tuple({part.entity_type: part.entity_name for part in entry.entity}.items()): entry.ops
-        for entry in request.entries
-    }
-    entries = []
-    for parts, ops in by_entity.items():
+    by_entity: dict[tuple[tuple[str, str | None], ...], Any] = {}
+
+    def note(entry: Any) -> None:
+        parts = {part.entity_type: part.entity_name for part in entry.entity}
+        by_entity[tuple(parts.items())] = entry.ops
+
+    entries: list[Fields] = []
+
+    async def answer(changes: tuple[tuple[tuple[str, str | None], ...], Any]) -> None:
+        parts, ops = changes
         error = None
         try:
             await _alter(broker, dict(parts), ops, validate_only=request.validate_only)
@@ -75,6 +80,9 @@ async def alter_client_quotas(broker: Broker, context: RequestContext, request: 
                 "entity": [{"entity_type": kind, "entity_name": name} for kind, name in parts],
             }
         )
+
+    await in_turns(request.entries, note)
+    await in_turns_awaited(by_entity.items(), answer)
     return {"entries": entries}
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext, milliseconds
+from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
     from brokerd.cluster.image import MetadataImage
@@ -91,27 +92,34 @@ def _check(
         raise _invalid("Replicas cannot be moved to other brokers on this broker yet.")
 
 
-def list_partition_reassignments(broker: Broker, context: RequestContext, request: Any) -> Fields:
+async def list_partition_reassignments(
+    broker: Broker, context: RequestContext, request: Any
+) -> Fields:
     """The partitions with replicas that are added or removed; all, or those asked for."""
     _require_controller(broker)
     image = broker.cluster.image
     if request.topics is None:
-        states = [state for info in image.topics.values() for state in info.partitions.values()]
+        asked = image.all_partitions()
     else:
-        wanted = {(t.name, int(i)) for t in request.topics for i in t.partition_indexes}
-        found = (image.partition(*key) for key in sorted(wanted))
-        states = [state for state in found if state is not None]
+        asked = ((t.name, int(index)) for t in request.topics for index in t.partition_indexes)
+    moving: dict[tuple[str, int], PartitionState] = {}
+
+    def look(key: tuple[str, int]) -> None:
+        state = image.partition(*key)
+        if state is not None and (state.adding or state.removing):
+            moving[key] = state
+
+    await in_turns(asked, look)
     topics: dict[str, list[Fields]] = {}
-    for state in states:
-        if state.adding or state.removing:
-            topics.setdefault(state.topic, []).append(
-                {
-                    "partition_index": state.partition,
-                    "replicas": state.replicas,
-                    "adding_replicas": state.adding,
-                    "removing_replicas": state.removing,
-                }
-            )
+    for (topic, index), state in sorted(moving.items()):
+        topics.setdefault(topic, []).append(
+            {
+                "partition_index": index,
+                "replicas": state.replicas,
+                "adding_replicas": state.adding,
+                "removing_replicas": state.removing,
+            }
+        )
     return {
         "error_code": 0,
         "error_message": None,

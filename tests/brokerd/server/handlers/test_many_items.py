@@ -1,0 +1,115 @@
+"""Requests of very many items: others have their turn while they are answered."""
+
+import asyncio
+from inspect import isawaitable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from brokerd import turns
+from brokerd.cluster.image import MetadataImage
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import (
+    decode_request,
+    decode_response,
+    encode_request,
+    encode_response,
+    request_type,
+    response_is_flexible,
+)
+from brokerd.server.table import HANDLERS
+from tests.brokerd.server.group_broker import context
+
+COUNT = 300
+NAMES = [f"t-{number}" for number in range(COUNT)]
+
+
+def in_groups() -> Any:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise KafkaError(ErrorCode.NOT_COORDINATOR)
+
+    return SimpleNamespace(knows_partition=lambda *_: False, shard=refuse)
+
+
+BROKER: Any = SimpleNamespace(
+    cluster=SimpleNamespace(is_controller=True, image=MetadataImage()),
+    groups=in_groups(),
+    logs=SimpleNamespace(dirs=SimpleNamespace(paths=[])),
+)
+REQUESTS: list[tuple[ApiKey, int, dict[str, Any], str]] = [
+    (ApiKey.ELECT_LEADERS, 2,
+     {"topic_partitions": [{"topic": name, "partitions": [0]} for name in NAMES]},
+     "replica_election_results"),
+    (ApiKey.ALTER_REPLICA_LOG_DIRS, 2,
+     {"dirs": [{"path": "/no", "topics": [{"name": n, "partitions": [0]} for n in NAMES]}]},
+     "results"),
+    (ApiKey.INCREMENTAL_ALTER_CONFIGS, 1,
+     {"resources": [{"resource_type": 2, "resource_name": n, "configs": []} for n in NAMES]},
+     "responses"),
+    (ApiKey.ALTER_CONFIGS, 2,
+     {"resources": [{"resource_type": 2, "resource_name": n, "configs": []} for n in NAMES]},
+     "responses"),
+    (ApiKey.ALTER_CLIENT_QUOTAS, 1,
+     {"entries": [{"entity": [{"entity_type": "planet", "entity_name": n}]} for n in NAMES]},
+     "entries"),
+    (ApiKey.OFFSET_COMMIT, 8,
+     {"group_id": "g", "generation_id_or_member_epoch": -1, "member_id": "",
+      "topics": [{"name": name, "partitions": [
+          {"partition_index": 0, "committed_offset": 1, "committed_metadata": ""}]}
+          for name in NAMES]},
+     "topics"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("api_key", "version", "fields", "told"), REQUESTS)
+async def test_many_items_are_answered_in_order_while_others_are_served(
+    api_key: ApiKey, version: int, fields: dict[str, Any], told: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(turns, "TURN_S", 0.0)
+    frame = encode_request(api_key, version, fields, 1, "")
+    head = 14 + request_type(api_key, version).__flexible__  # type: ignore[union-attr]
+    request = decode_request(api_key, version, memoryview(frame)[head:])
+    served = HANDLERS[api_key](BROKER, context(api_key, version), request)
+    assert isawaitable(served)
+    answering = asyncio.ensure_future(served)
+    others = 0
+    while not answering.done():
+        others += 1
+        await asyncio.sleep(0)
+    assert others >= COUNT
+    body = encode_response(api_key, version, await answering)
+    header = bytes(4 + response_is_flexible(api_key, version))
+    rows = getattr(decode_response(api_key, version, header + body), told)
+    assert [name_of(row) for row in rows] == NAMES
+
+
+def name_of(row: Any) -> str:
+    for field in ("topic", "topic_name", "resource_name", "name"):
+        if hasattr(row, field):
+            return str(getattr(row, field))
+    return str(row.entity[0].entity_name)
+
+
+async def test_partitions_that_are_moved_are_told_in_order_of_all_that_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "TURN_S", 0.0)
+    asked = [{"name": name, "partition_indexes": [0]} for name in NAMES]
+    frame = encode_request(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, {"topics": asked}, 1, "")
+    request = decode_request(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, memoryview(frame)[15:])
+    moving = SimpleNamespace(replicas=[1, 2], adding=[2], removing=[])
+    states = {("t-7", 0): moving, ("t-10", 0): moving}
+    image = SimpleNamespace(partition=lambda *key: states.get(key))
+    broker: Any = SimpleNamespace(cluster=SimpleNamespace(is_controller=True, image=image))
+    where = context(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0)
+    served: Any = HANDLERS[ApiKey.LIST_PARTITION_REASSIGNMENTS](broker, where, request)
+    answering = asyncio.ensure_future(served)
+    others = 0
+    while not answering.done():
+        others += 1
+        await asyncio.sleep(0)
+    assert others >= COUNT
+    assert [topic["name"] for topic in (await answering)["topics"]] == ["t-10", "t-7"]
