@@ -172,6 +172,27 @@ CASES: dict[str, Case] = {
         ApiKey.PRODUCE, 8, produce("__transaction_state")),
     "a coordinator twice": (ApiKey.FIND_COORDINATOR, 4, {
         "key_type": 0, "coordinator_keys": ["edge", "a", "edge"]}),
+    **{f"offsets by time {time} in version {version} of what is not": (
+        ApiKey.LIST_OFFSETS, version, {"replica_id": -1, "isolation_level": 0, "topics": [
+            {"name": "nowhere", "partitions": [
+                {"partition_index": 0, "current_leader_epoch": -1, "timestamp": time}]}]})
+       for time, version in ((-3, 6), (-3, 7), (-6, 9), (-100, 1), (0, 9))},
+    **{f"brokers of an endpoint of type {kind}": (ApiKey.DESCRIBE_CLUSTER, 1, {
+        "endpoint_type": kind, "include_cluster_authorized_operations": False})
+       for kind in (0, 2, 3)},
+    "reassigned twice": (ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, {"timeout": 20_000, "topics": [
+        {"name": name, "partitions": [
+            {"partition_index": index, "replicas": replicas} for index, replicas in partitions]}
+        for name, partitions in (
+            ("edge", [(0, [1]), (0, [9]), (9, [1]), (-1, None)]), ("nowhere", [(0, None)]),
+            ("edge", [(1, None)]), ("x.y", []))]}),
+    "moved to other disks twice": (ApiKey.ALTER_REPLICA_LOG_DIRS, 2, {"dirs": [
+        {"path": path, "topics": [
+            {"name": "edge", "partitions": [0, 0, 9]}, {"name": "nowhere", "partitions": [0]},
+            {"name": "x.y", "partitions": []}]} for path in ("/nope", "/nor-this")]}),
+    **{f"an empty transactional id in version {version}": (ApiKey.INIT_PRODUCER_ID, version, {
+        "transactional_id": "", "transaction_timeout": 1000, "producer_id": -1,
+        "producer_epoch": -1}) for version in (0, 2, 4)},
     "committed twice": (ApiKey.OFFSET_COMMIT, 8, commit(
         ("edge", [(0, 5), (0, 6), (9, 1), (9, 1)]), ("nowhere", [(0, 1), (0, 1)]),
         ("edge", [(1, 7), (9, 1)]))),

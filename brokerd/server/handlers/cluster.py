@@ -11,25 +11,24 @@ from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.context import ColdHandler, Fields, RequestContext
-from brokerd.turns import at_once_or_in_turns, in_turns
+from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
     from brokerd.log.partition_log import PartitionLog
     from brokerd.server.broker import Broker
 
-BROKERS = 1
+BROKERS, CONTROLLERS = 1, 2
 _PARTITIONS = ("results", "topics", "partitions")
 
 
 def describe_cluster(broker: Broker, context: RequestContext, request: Any) -> Fields:
     """The live brokers by their endpoints on the listener that the request came in on."""
-    if getattr(request, "endpoint_type", BROKERS) != BROKERS:
-        return {
-            "error_code": int(ErrorCode.MISMATCHED_ENDPOINT_TYPE),
-            "error_message": "This endpoint tells of brokers only.",
-        }
+    endpoint_type = getattr(request, "endpoint_type", BROKERS)
+    if endpoint_type != BROKERS:
+        code = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
+        if endpoint_type == CONTROLLERS:
+            code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
+        return {"error_code": int(code), "error_message": "This endpoint tells of brokers only."}
     image = broker.cluster.image
     brokers = []
     for broker_id, info in sorted(image.brokers.items()):
@@ -104,29 +103,30 @@ def _directory(path: str, topics: dict[str, list[bytes]], *, is_offline: bool) -
     return result
 
 
-def alter_replica_log_dirs(
-    broker: Broker, context: RequestContext, request: Any
-) -> Fields | Awaitable[Fields]:
-    """A replica is where it is asked to be, or an error: none is moved between disks yet."""
-    told: list[Fields] = []
-    rows_of: dict[str, list[Fields]] = {}
+async def alter_replica_log_dirs(broker: Broker, context: RequestContext, request: Any) -> Fields:
+    """A replica is where it is asked to be, or an error: none is moved between disks yet. Of one
+    that is named twice the last path counts."""
+    paths: dict[tuple[str, int], str] = {}
+    told: dict[str, list[Fields]] = {}
 
-    def answer(asked: tuple[str, str, int]) -> None:
-        path, topic, index = asked
-        rows = rows_of.get(topic)
-        if rows is None:
-            rows = rows_of[topic] = []
-            told.append({"topic_name": topic, "partitions": rows})
+    def note(asked: tuple[str, int, str]) -> None:
+        topic, index, path = asked
+        paths[topic, index] = path
+
+    def answer(asked: tuple[tuple[str, int], str]) -> None:
+        (topic, index), path = asked
         error = _move(broker, topic, index, path)
-        rows.append({"partition_index": index, "error_code": int(error)})
+        told.setdefault(topic, []).append({"partition_index": index, "error_code": int(error)})
 
-    asked = (
-        (directory.path, topic.name, int(index))
+    rows = (
+        (topic.name, int(index), directory.path)
         for directory in request.dirs
         for topic in directory.topics
         for index in topic.partitions
     )
-    return at_once_or_in_turns(asked, answer, {"results": told})
+    await in_turns(rows, note)
+    await in_turns(paths.items(), answer)
+    return {"results": [{"topic_name": topic, "partitions": each} for topic, each in told.items()]}
 
 
 def _move(broker: Broker, topic: str, index: int, path: str) -> ErrorCode:

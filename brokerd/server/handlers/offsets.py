@@ -72,10 +72,10 @@ def _listed(
 ) -> Fields:
     epoch = getattr(asked, "current_leader_epoch", -1)
     try:
-        partition = broker.leader_of(topic, asked.partition_index, epoch)
         if asked.timestamp < 0 and version < SPECIAL_FROM.get(asked.timestamp, version + 1):
             message = f"version {version} has no special timestamp {asked.timestamp}"
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, message)
+        partition = broker.leader_of(topic, asked.partition_index, epoch)
         offset, timestamp_ms, leader_epoch = _offset_at(
             partition, asked.timestamp, committed, patient=patient
         )

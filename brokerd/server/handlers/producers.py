@@ -29,14 +29,15 @@ NO_TRANSACTIONS = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 async def init_producer_id(broker: Broker, context: RequestContext, request: Any) -> Fields:
     """A fresh id with epoch 0; a transactional id is refused until transactions are served."""
-    if request.transactional_id == "":
-        raise KafkaError(ErrorCode.INVALID_REQUEST, "the transactional id is empty")
-    if request.transactional_id is not None:
-        raise KafkaError(NO_TRANSACTIONS, "transactions are not served yet")
     given = getattr(request, "producer_id", -1), getattr(request, "producer_epoch", -1)
-    if (given[0] == -1) != (given[1] == -1):  # they go together
-        code = int(ErrorCode.INVALID_REQUEST)
-        return {"error_code": code, "producer_id": -1, "producer_epoch": -1}
+    are_apart = (given[0] == -1) != (given[1] == -1)  # they go together
+    code = None
+    if request.transactional_id == "" or (request.transactional_id is None and are_apart):
+        code = ErrorCode.INVALID_REQUEST
+    elif request.transactional_id is not None:
+        code = NO_TRANSACTIONS
+    if code is not None:
+        return {"error_code": int(code), "producer_id": -1, "producer_epoch": -1}
     return {
         "error_code": 0,
         "producer_id": await broker.producer_ids.next_id(),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 async def alter_partition_reassignments(
     broker: Broker, context: RequestContext, request: Any
 ) -> Fields:
-    """One answer per partition."""
+    """One answer per partition; of one that is named twice the last replicas count."""
     _require_controller(broker)
     image = broker.cluster.image
     outcomes: dict[tuple[str, int], KafkaError | None] = {}
@@ -35,19 +35,13 @@ async def alter_partition_reassignments(
     accepted = [key for key, error in outcomes.items() if error is None]
     timeout_ms = milliseconds(request.timeout)
     outcomes |= await broker.cluster.renew_epochs(accepted, timeout_ms)
+    topics: dict[str, list[Fields]] = {}
+    for (name, index), error in outcomes.items():
+        topics.setdefault(name, []).append(_row(index, error))
     return {
         "error_code": 0,
         "error_message": None,
-        "responses": [
-            {
-                "name": topic.name,
-                "partitions": [
-                    _row(int(each.partition_index), outcomes[topic.name, int(each.partition_index)])
-                    for each in topic.partitions
-                ],
-            }
-            for topic in request.topics
-        ],
+        "responses": [{"name": name, "partitions": rows} for name, rows in topics.items()],
     }
 
 
@@ -70,10 +64,10 @@ def _check(
     image: MetadataImage, state: PartitionState | None, replicas: tuple[int, ...] | None
 ) -> None:
     """Raises KafkaError unless the partition has just these replicas already."""
-    if state is None:
+    if state is None and replicas is not None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "The partition does not exist.")
-    if replicas is None:
-        if state.adding or state.removing:
+    if state is None or replicas is None:
+        if state and (state.adding or state.removing):
             raise _invalid("Reassignments cannot be cancelled on this broker yet.")
         raise KafkaError(
             ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "No partition reassignment is in progress."
