@@ -126,9 +126,13 @@ class SegmentList:
             return segment.file.pin(position, end - position)
         return _pin_cached(segment, position, end, min_one_batch)
 
-    def bytes_below(self, offset: int, up_to: int, log_end_offset: int) -> int | None:
+    def bytes_below(
+        self, offset: int, up_to: int, log_end_offset: int, found: FileRange | None
+    ) -> int | None:
         """How many bytes lie from the batch that holds `offset` up to a later offset; None where
-        that is in a later segment. Raises OSError."""
+        that is in a later segment. `found` is what was read from there. Raises OSError."""
+        if found is not None and up_to >= log_end_offset and found.is_of(self.active.file):
+            return self.active.size_bytes - found.position_bytes
         number = self._number_of(offset)
         position = self._segments[number].locate(offset)
         while position >= self._segments[number].size_bytes:

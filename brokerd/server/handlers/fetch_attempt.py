@@ -267,7 +267,7 @@ def _bytes_there(
     if is_full:
         return ENOUGH
     try:
-        found = partition.log.bytes_below(wanted.offset, up_to)
+        found = partition.log.bytes_below(wanted.offset, up_to, reply.records)
     except KafkaError:  # said by the next Fetch
         return ENOUGH
     return ENOUGH if found is None else min(found, wanted.max_bytes)

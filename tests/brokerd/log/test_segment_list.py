@@ -79,10 +79,16 @@ def test_how_much_there_is_to_read_is_told_of_the_newest_segment_only(tmp_path: 
         if log.log_end_offset == 3:
             log.roll(NOW_MS)
     size = log.size_bytes // 6
-    told = [log.bytes_below(offset, up_to) for offset, up_to in [(0, 2), (1, 2), (0, 3), (2, 6)]]
-    assert told == [size * 2, size, None, None]
-    assert [log.bytes_below(offset, 6) for offset in (3, 4, 5)] == [size * 3, size * 2, size]
-    assert log.bytes_below(4, 5) == size
+
+    def told(offset: int, up_to: int) -> int | None:
+        without = log.bytes_below(offset, up_to, None)
+        found = log.read(offset, 1, up_to=up_to, min_one_batch=True)
+        assert log.bytes_below(offset, up_to, found) == without
+        return without
+
+    assert [told(0, 2), told(1, 2), told(0, 3), told(2, 6)] == [size * 2, size, None, None]
+    assert [told(offset, 6) for offset in (3, 4, 5)] == [size * 3, size * 2, size]
+    assert told(4, 5) == size
 
 
 ACTIONS = st.lists(
