@@ -179,22 +179,22 @@ async def _alter_each(
     responses: list[Fields] = []
 
     async def answer(resource: Any) -> None:
-        error = None
+        code, message = ErrorCode.NONE, None
         try:
             if counts[resource.resource_type, resource.resource_name] > 1:
-                message = "Each resource must appear at most once in a request."
-                raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+                twice = "Each resource must appear at most once in a request."
+                raise KafkaError(ErrorCode.INVALID_REQUEST, twice)
             _check_settings(resource.configs)
             _check_alterable(broker, resource)
             await alter(resource)
-        except KafkaError as refused:
-            error = refused
+        except KafkaError as error:
+            code, message = error.code, error.message
         responses.append(
             {
                 "resource_type": resource.resource_type,
                 "resource_name": resource.resource_name,
-                "error_code": int(error.code) if error else 0,
-                "error_message": error.message if error else None,
+                "error_code": int(code),
+                "error_message": message,
             }
         )
 

@@ -68,15 +68,15 @@ async def alter_client_quotas(broker: Broker, context: RequestContext, request: 
 
     async def answer(changes: tuple[tuple[tuple[str, str | None], ...], Any]) -> None:
         parts, ops = changes
-        error = None
+        code, message = ErrorCode.NONE, None
         try:
             await _alter(broker, dict(parts), ops, validate_only=request.validate_only)
-        except KafkaError as refused:
-            error = refused
+        except KafkaError as error:
+            code, message = error.code, error.message
         entries.append(
             {
-                "error_code": int(error.code) if error else 0,
-                "error_message": error.message if error else None,
+                "error_code": int(code),
+                "error_message": message,
                 "entity": [{"entity_type": kind, "entity_name": name} for kind, name in parts],
             }
         )
