@@ -93,6 +93,16 @@ def altered(*settings: tuple[str, str | None], kind: int = 2, name: str = "edge"
     return {"resources": [resource], "validate_only": True}
 
 
+def quotas(*entries: tuple[list[str], str, float | None]) -> Fields:
+    """Of each entity (its kinds) a quota to set, or to remove where it is None."""
+    rows = [
+        {"entity": [{"entity_type": kind, "entity_name": "edge"} for kind in kinds],
+         "ops": [{"key": key, "value": value or 0.0, "remove": value is None}]}
+        for kinds, key, value in entries
+    ]  # fmt: skip
+    return {"entries": rows, "validate_only": False}
+
+
 def prepare(port: int) -> Ids:
     """Topics `edge` of two partitions, `x.y` and those that are to be deleted; a coordinator."""
     names = ("edge", "x.y", *GONE)
@@ -180,6 +190,18 @@ CASES: dict[str, Case] = {
     **{f"brokers of an endpoint of type {kind}": (ApiKey.DESCRIBE_CLUSTER, 1, {
         "endpoint_type": kind, "include_cluster_authorized_operations": False})
        for kind in (0, 2, 3)},
+    "quotas of one entity twice": (ApiKey.ALTER_CLIENT_QUOTAS, 1, quotas(
+        (["user", "client-id"], "producer_byte_rate", 1.0),
+        (["client-id", "user"], "consumer_byte_rate", 2.0),
+        (["user"], "producer_byte_rate", 3.0), (["user"], "nope", 4.0))),
+    "and all but the wrong one are set": (ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, {"components": [
+        {"entity_type": "user", "match_type": 0, "match": "edge"}], "strict": False}),
+    "quotas removed": (ApiKey.ALTER_CLIENT_QUOTAS, 1, quotas(
+        (["user", "client-id"], "producer_byte_rate", None), (["user"], "nope", 4.0),
+        (["user", "client-id"], "consumer_byte_rate", None),
+        (["user"], "producer_byte_rate", None))),
+    "and none are left": (ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, {"components": [
+        {"entity_type": "user", "match_type": 0, "match": "edge"}], "strict": False}),
     "reassigned twice": (ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, {"timeout": 20_000, "topics": [
         {"name": name, "partitions": [
             {"partition_index": index, "replicas": replicas} for index, replicas in partitions]}

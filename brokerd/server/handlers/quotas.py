@@ -20,7 +20,7 @@ from brokerd.cluster.quotas import (
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
-from brokerd.turns import in_turns, in_turns_awaited
+from brokerd.turns import in_turns_awaited
 
 if TYPE_CHECKING:
     from brokerd.server.broker import Broker
@@ -57,33 +57,25 @@ async def describe_client_quotas(broker: Broker, context: RequestContext, reques
 
 
 async def alter_client_quotas(broker: Broker, context: RequestContext, request: Any) -> Fields:
-    """Each entity's changes, all of them or none; of two for one entity the last counts."""
-    by_entity: dict[tuple[tuple[str, str | None], ...], Any] = {}
+    """Each entry's changes, all of them or none. An entity that stands there more than once is
+    changed by each of its entries and answered once, with what came of the last, as in Kafka."""
+    outcomes: dict[frozenset[tuple[str, str | None]], Fields] = {}
 
-    def note(entry: Any) -> None:
-        parts = {part.entity_type: part.entity_name for part in entry.entity}
-        by_entity[tuple(parts.items())] = entry.ops
-
-    entries: list[Fields] = []
-
-    async def answer(changes: tuple[tuple[tuple[str, str | None], ...], Any]) -> None:
-        parts, ops = changes
+    async def alter(entry: Any) -> None:
+        entity = {part.entity_type: part.entity_name for part in entry.entity}
         code, message = ErrorCode.NONE, None
         try:
-            await _alter(broker, dict(parts), ops, validate_only=request.validate_only)
+            await _alter(broker, entity, entry.ops, validate_only=request.validate_only)
         except KafkaError as error:
             code, message = error.code, error.message
-        entries.append(
-            {
-                "error_code": int(code),
-                "error_message": message,
-                "entity": [{"entity_type": kind, "entity_name": name} for kind, name in parts],
-            }
-        )
+        outcomes[frozenset(entity.items())] = {
+            "error_code": int(code),
+            "error_message": message,
+            "entity": [{"entity_type": kind, "entity_name": name} for kind, name in entity.items()],
+        }
 
-    await in_turns(request.entries, note)
-    await in_turns_awaited(by_entity.items(), answer)
-    return {"entries": entries}
+    await in_turns_awaited(request.entries, alter)
+    return {"entries": list(outcomes.values())}
 
 
 async def _alter(
