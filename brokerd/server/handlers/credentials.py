@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.context import ColdHandler, Fields, RequestContext
+from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from brokerd.server.broker import Broker
 
 _MECHANISMS = (1, 2)
@@ -26,13 +29,14 @@ _NOT_YET = (
 )
 
 
-def describe_user_scram_credentials(
+async def describe_user_scram_credentials(
     broker: Broker, context: RequestContext, request: Any
 ) -> Fields:
     """Of all users: none. Of those asked for: that they have none."""
-    counts = Counter(user.name for user in request.users or ())
-    results = []
-    for name, number in counts.items():
+    results: list[Fields] = []
+
+    def tell(counted: tuple[str, int]) -> None:
+        name, number = counted
         code, message = ErrorCode.RESOURCE_NOT_FOUND, _NO_NAME
         if name and number > 1:
             code = ErrorCode.DUPLICATE_RESOURCE
@@ -43,29 +47,50 @@ def describe_user_scram_credentials(
         elif name:
             message = f"Attempt to describe a user credential that does not exist: {name}"
         results.append(_result(name, KafkaError(code, message)))
+
+    counts = Counter(user.name for user in request.users or ())
+    await in_turns(counts.items(), tell)
     return {"error_code": 0, "error_message": None, "results": results}
 
 
-def alter_user_scram_credentials(broker: Broker, context: RequestContext, request: Any) -> Fields:
+async def alter_user_scram_credentials(
+    broker: Broker, context: RequestContext, request: Any
+) -> Fields:
     """There is nothing to delete, and nothing can be set: a user's first error is told."""
     changes = (*request.deletions, *request.upsertions)
-    if not broker.cluster.is_controller:
-        error = KafkaError(ErrorCode.NOT_CONTROLLER, "This is not the controller of the cluster.")
-        users = dict.fromkeys(each.name for each in changes)
-        return {"results": [_result(name, error) for name in users]}
     errors: dict[str, KafkaError] = {}
-    for each in changes:
-        malformed = _malformed(each)
+    if broker.cluster.is_controller:
+        await _find_errors(errors, changes, request.deletions)
+    else:
+        error = KafkaError(ErrorCode.NOT_CONTROLLER, "This is not the controller of the cluster.")
+        errors = dict.fromkeys((each.name for each in changes), error)
+    results: list[Fields] = []
+    await in_turns(errors.items(), lambda told: results.append(_result(*told)))
+    return {"results": results}
+
+
+async def _find_errors(
+    errors: dict[str, KafkaError], changes: Sequence[Any], deletions: Sequence[Any]
+) -> None:
+    """By user; what comes first counts."""
+
+    def note_malformed(change: Any) -> None:
+        malformed = _malformed(change)
         if malformed is not None:
-            errors.setdefault(each.name, malformed)
-    for (name, _), number in Counter((each.name, each.mechanism) for each in changes).items():
+            errors.setdefault(change.name, malformed)
+
+    def note_twice(counted: tuple[tuple[str, int], int]) -> None:
+        (name, _), number = counted
         if number > 1:
             errors.setdefault(name, KafkaError(ErrorCode.DUPLICATE_RESOURCE, _TWICE))
-    for each in request.deletions:
-        errors.setdefault(each.name, KafkaError(ErrorCode.RESOURCE_NOT_FOUND, _NOT_THERE))
-    for each in request.upsertions:
-        errors.setdefault(each.name, KafkaError(ErrorCode.UNSUPPORTED_SASL_MECHANISM, _NOT_YET))
-    return {"results": [_result(name, error) for name, error in errors.items()]}
+
+    await in_turns(changes, note_malformed)
+    counts = Counter((each.name, each.mechanism) for each in changes)
+    await in_turns(counts.items(), note_twice)
+    not_there = KafkaError(ErrorCode.RESOURCE_NOT_FOUND, _NOT_THERE)
+    await in_turns(deletions, lambda each: errors.setdefault(each.name, not_there))
+    not_yet = KafkaError(ErrorCode.UNSUPPORTED_SASL_MECHANISM, _NOT_YET)
+    await in_turns(changes[len(deletions) :], lambda each: errors.setdefault(each.name, not_yet))
 
 
 def _malformed(change: Any) -> KafkaError | None:

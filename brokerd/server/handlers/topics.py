@@ -172,27 +172,26 @@ def _deletion(name: str | None, topic_id: UUID | None, error: KafkaError | None)
 
 async def create_partitions(broker: Broker, context: RequestContext, request: Any) -> Fields:
     """Growth to a total count, with the added partitions' replicas or without."""
-    growths = [
-        NewPartitions(
-            topic=topic.name,
-            total=topic.count,
-            assignment=_assignment(topic.assignments),
+    growths: list[NewPartitions] = []
+    rows: list[Fields] = []
+
+    def note(topic: Any) -> None:
+        assignment = _assignment(topic.assignments)
+        growths.append(
+            NewPartitions(topic=topic.name, total=topic.count, assignment=assignment)
         )
-        for topic in request.topics
-    ]
+
+    def tell(result: tuple[str, KafkaError | None]) -> None:
+        name, error = result
+        code, message = (int(error.code), error.message) if error else (0, None)
+        rows.append({"name": name, "error_code": code, "error_message": message})
+
+    await in_turns(request.topics, note)
     results = await broker.cluster.create_partitions(
         growths, timeout_ms=_ms(request.timeout), validate_only=request.validate_only
     )
-    return {
-        "results": [
-            {
-                "name": name,
-                "error_code": int(error.code) if error else 0,
-                "error_message": error.message if error else None,
-            }
-            for name, error in results.items()
-        ]
-    }
+    await in_turns(results.items(), tell)
+    return {"results": rows}
 
 
 def _assignment(told: Sequence[Any] | None) -> tuple[tuple[int, ...], ...] | None:

@@ -34,8 +34,12 @@ def in_groups() -> Any:
     return SimpleNamespace(knows_partition=lambda *_: False, shard=refuse)
 
 
+async def grown(growths: Any, **_: Any) -> dict[str, KafkaError | None]:
+    return {each.topic: None for each in growths}
+
+
 BROKER: Any = SimpleNamespace(
-    cluster=SimpleNamespace(is_controller=True, image=MetadataImage()),
+    cluster=SimpleNamespace(is_controller=True, image=MetadataImage(), create_partitions=grown),
     groups=in_groups(),
     logs=SimpleNamespace(dirs=SimpleNamespace(paths=[])),
 )
@@ -55,6 +59,11 @@ REQUESTS: list[tuple[ApiKey, int, dict[str, Any], str]] = [
     (ApiKey.ALTER_CLIENT_QUOTAS, 1,
      {"entries": [{"entity": [{"entity_type": "planet", "entity_name": n}]} for n in NAMES]},
      "entries"),
+    (ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, {"users": [{"name": n} for n in NAMES]}, "results"),
+    (ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0,
+     {"deletions": [{"name": n, "mechanism": 1} for n in NAMES], "upsertions": []}, "results"),
+    (ApiKey.CREATE_PARTITIONS, 3,
+     {"topics": [{"name": n, "count": 2} for n in NAMES], "validate_only": True}, "results"),
     (ApiKey.OFFSET_COMMIT, 8,
      {"group_id": "g", "generation_id_or_member_epoch": -1, "member_id": "",
       "topics": [{"name": name, "partitions": [
@@ -108,7 +117,7 @@ async def test_many_items_leave_nothing_for_the_collector_of_cycles_which_would_
 
 
 def name_of(row: Any) -> str:
-    for field in ("topic", "topic_name", "resource_name", "name"):
+    for field in ("topic", "topic_name", "resource_name", "name", "user"):
         if hasattr(row, field):
             return str(getattr(row, field))
     return str(row.entity[0].entity_name)
