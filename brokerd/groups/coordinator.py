@@ -5,7 +5,7 @@ An adapter feeds it events, each with the time, and carries out the `Effects` th
     requests   join sync heartbeat leave commit delete_group delete_offsets forget_topics
     time       tick, due at `next_deadline_ms`
     log        write_done / write_failed / write_late, for each `Write` asked for, in their order
-    loading    replay for every record of the partition, then loaded
+    loading    `store` takes over every record of the partition, then loaded
     the end    resign: whoever waits is told to look for the coordinator elsewhere
 
 Joins, heartbeats and timers change memory only. A record is written by a leader's sync, the
@@ -14,7 +14,7 @@ replayed, and so becomes visible, when `write_done` says that the high watermark
 """
 
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 
 from brokerd.errors import ErrorCode
 from brokerd.groups import assigning, joining, offsets, rebalance
@@ -37,6 +37,7 @@ from brokerd.groups.messages import (
     TopicPartition,
 )
 from brokerd.groups.records import GroupsRecord, OffsetRecord, OffsetValue
+from brokerd.groups.store import GroupStore
 from brokerd.groups.transitions import Event, GroupState
 from brokerd.groups.turn import Groups, Turn, ignore_outcome
 
@@ -54,9 +55,10 @@ class GroupCoordinator:
 
     # Loading
 
-    def replay(self, record: GroupsRecord) -> None:
-        """Take over a record of the log, in the log's order."""
-        self._shard.store.replay(record)
+    @property
+    def store(self) -> GroupStore:
+        """What takes over the log's records, in their order, before `loaded`."""
+        return self._shard.store
 
     def loaded(self, now_ms: int) -> Effects:
         """All records are in: the groups come to life, every member's session starts anew."""
@@ -228,6 +230,10 @@ class GroupCoordinator:
         if wanted is None:
             return dict(known)
         return {key: known.get(key) for key in wanted}
+
+    def unstable(self, group_id: str, of: Iterable[TopicPartition]) -> Set[TopicPartition]:
+        """Those whose offset a transaction that has not ended may change."""
+        return self._shard.store.unstable(group_id, of)
 
     def listings(self) -> Iterator[GroupListing]:
         for group in self._shard.groups.values():

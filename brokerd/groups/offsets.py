@@ -194,7 +194,7 @@ def _remove(turn: Turn, group: Group, offsets: Collection[TopicPartition]) -> li
     keeps = len(shard.store.offsets.get(group_id, ())) > len(offsets)
     if keeps or group.state is not GroupState.EMPTY or shard.pending_offsets.get(group_id):
         return _tombstones(group_id, offsets)
-    if group.pending:  # someone is just about to join
+    if group.pending or shard.store.awaits(group_id):  # someone is just about to join, or to commit
         return _tombstones(group_id, offsets)
     return _drop_group(turn, group, offsets)
 
@@ -255,8 +255,8 @@ def _expire(turn: Turn, group: Group) -> None:
         if key not in pending and key[0] not in read_now and _is_expired(turn, group, value)
     ]
     if group.state is GroupState.EMPTY and not pending and len(expired) == len(offsets):
-        if group.pending:
-            return  # someone is just about to join
+        if group.pending or shard.store.awaits(group_id):
+            return  # someone is just about to join, or to commit
         records = _drop_group(turn, group, expired)
         if records:
             turn.write(records, partial(_group_dropped, group_id, None))

@@ -119,6 +119,18 @@ def committed(bootstrap: str) -> dict[str, list[tuple[str, int, int, str | None]
     return found
 
 
+def unstable(bootstrap: str, group: str, place: Place) -> list[tuple[int, int]]:
+    """Offset and error of who wants what no transaction can change any more, and of others."""
+    found = []
+    with Wire(int(bootstrap.split(":")[1])) as wire:
+        for is_wanted in (True, False):
+            topics = [{"name": place[0], "partition_indexes": [place[1]]}]
+            fields = {"group_id": group, "topics": topics, "require_stable": is_wanted}
+            (row,) = wire.ask(ApiKey.OFFSET_FETCH, 7, fields).topics[0].partitions
+            found.append((row.committed_offset, row.error_code))
+    return found
+
+
 def producers(bootstrap: str, places: Iterable[Place]) -> dict[Place, list[tuple[int, ...]]]:
     """Producer id, epoch, sequence, time, coordinator epoch, start of its transaction."""
     found = {}

@@ -181,9 +181,11 @@ def _taken(error: KafkaError | None, _: object) -> None:
     assert error is None, error
 
 
-def transaction(bootstrap: str, name: str, values: list[str], end: str, keys: int) -> None:
+def transaction(
+    bootstrap: str, name: str, values: list[str], end: str, keys: int, read_to: tuple[str, int]
+) -> None:
     """One transaction in both ledgers that is committed, aborted or left open; with so many keys
-    in turn."""
+    in turn, and the offset to which a group has read."""
     producer = Producer({
         "bootstrap.servers": bootstrap, "transactional.id": name, "log_level": 0,
         "transaction.timeout.ms": 600_000,  # so that one left open stays open
@@ -194,6 +196,12 @@ def transaction(bootstrap: str, name: str, values: list[str], end: str, keys: in
         for ledger in (LEDGER, COMPACTED_LEDGER):
             producer.produce(ledger, value, f"key-{number % keys}", partition=0)
     producer.flush(TIMEOUT_S)
+    group, offset = read_to
+    reader = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
+    producer.send_offsets_to_transaction(
+        [TopicPartition(LEDGER, 0, offset)], reader.consumer_group_metadata(), TIMEOUT_S
+    )
+    reader.close()
     if end == "commit":
         producer.commit_transaction(TIMEOUT_S)
     elif end == "abort":

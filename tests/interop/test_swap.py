@@ -12,6 +12,7 @@ import pytest
 from confluent_kafka import IsolationLevel
 from confluent_kafka.admin import OffsetSpec
 
+from brokerd.errors import ErrorCode
 from tests.interop import seen
 from tests.interop.swap import (
     COMPACTED,
@@ -33,8 +34,8 @@ pytestmark = pytest.mark.kafka
 
 PARTS = (
     "topics", "records", "committed records", "last values", "starts", "ends", "stable ends",
-    "offsets of the latest record", "offsets by time", "groups", "producers", "first epochs",
-    "aborted", "transaction indexes",
+    "offsets of the latest record", "offsets by time", "groups", "unstable", "producers",
+    "first epochs", "aborted", "transaction indexes",
 )  # fmt: skip
 Look = dict[str, Any]
 
@@ -65,6 +66,7 @@ def look(swap: Swap) -> Look:
             OffsetSpec.for_timestamp(FIRST_MS + 42),
         ),
         "groups": seen.committed(address),
+        "unstable": seen.unstable(address, "waiting", (LEDGER, 0)),
         "producers": seen.producers(address, places),
         "first epochs": seen.epoch_ends(address, kept),
         "aborted": seen.aborted(address, (LEDGER, 0)),
@@ -118,10 +120,13 @@ class Story:
             end = "abort" if number % 2 else "commit"
             self.text = [f"{end}-{number}-{i}" * 9 for i in range(6)]
             keys = 4 if number % 4 == 2 else 6
-            transaction(swap.address, f"writer-{number % 3}", self.text, end, keys)
+            transaction(swap.address, f"writer-{number % 3}", self.text, end, keys,
+                        ("processor", number))  # fmt: skip
         self.stable = seen.ends(swap.address, [(COMPACTED_LEDGER, 0)], OffsetSpec.latest())
-        transaction(swap.address, "hanging", ["open"], "none", keys=1)
-        transaction(swap.address, "later", ["commit-later" * 9] * 5, "commit", keys=1)
+        transaction(swap.address, "hanging", ["open"], "none", 1, ("waiting", 50))
+        transaction(
+            swap.address, "later", ["commit-later" * 9] * 5, "commit", 1, ("processor", 60)
+        )
         last = look(swap)
         swap.wait_until_saved("deleted-from", last["starts"]["deleted-from", 0])
         swap.kafka.kill()
@@ -154,7 +159,8 @@ class Story:
         swap = self.swap
         swap.start_kafka()
         first = look(swap)
-        transaction(swap.address, "hanging", ["end"], "commit", keys=1)  # aborts what it had begun
+        # It aborts what it had begun.
+        transaction(swap.address, "hanging", ["end"], "commit", 1, ("waiting", 51))
         swap.write(3)
         last = look(swap)
         swap.kafka.stop()
@@ -203,6 +209,8 @@ def test_there_was_something_to_tell(story: Story) -> None:
     assert told["groups"]["readers"] == [
         ("codec-zstd", 0, 5, ""), ("rolled", 0, 21, "where I was"),
     ]  # fmt: skip
+    assert told["groups"]["processor"] == [(LEDGER, 0, 60, None)]
+    assert told["unstable"] == [(-1, ErrorCode.UNSTABLE_OFFSET_COMMIT), (-1, ErrorCode.NONE)]
     assert len(list((story.swap.logs / "rolled-0").glob("*.log"))) > 3
 
 
@@ -249,6 +257,7 @@ def test_kafka_aborts_the_open_transaction_and_serves_on(story: Story) -> None:
     end = {**before["last values"][COMPACTED_LEDGER, 0], b"key-0": b"end"}
     assert after["last values"][COMPACTED_LEDGER, 0] == end
     assert after["committed records"][LEDGER, 0][-1][3] == b"end"
+    assert after["groups"]["waiting"] == [(LEDGER, 0, 51, None)]
     assert b"open" not in [row[3] for row in after["committed records"][LEDGER, 0]]
 
 

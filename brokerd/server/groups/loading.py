@@ -8,13 +8,13 @@ would not mend it, and the other groups of the partition must not stand still fo
 import asyncio
 import logging
 import time
-from collections.abc import Callable
 from typing import Protocol
 
 from brokerd.errors import KafkaError
-from brokerd.groups.records import GroupsRecord, decode
+from brokerd.groups.records import GroupsRecord, OffsetRecord, decode
+from brokerd.log.markers import read_marker
 from brokerd.log.open_files import FileRange
-from brokerd.protocol.records import BatchHeader, iter_batches, iter_records
+from brokerd.protocol.records import BatchHeader, Record, iter_batches, iter_records
 
 SLICE_BYTES = 1024 * 1024
 TURN_S = 0.002
@@ -32,9 +32,17 @@ class ReadableLog(Protocol):
     ) -> FileRange | None: ...
 
 
-async def load(
-    log: ReadableLog, start_offset: int, end_offset: int, replay: Callable[[GroupsRecord], None]
-) -> None:
+class Store(Protocol):
+    """What takes the records over, in their order (`GroupStore`)."""
+
+    def replay(self, record: GroupsRecord) -> None: ...
+
+    def replay_sent(self, producer_id: int, record: OffsetRecord) -> None: ...
+
+    def end_transaction(self, producer_id: int, *, commits: bool) -> None: ...
+
+
+async def load(log: ReadableLog, start_offset: int, end_offset: int, store: Store) -> None:
     """Replay every record of `log` from `start_offset` to below `end_offset`.
 
     Raises KafkaError as `log.read` does, and OSError, which names the file that cannot be read.
@@ -50,21 +58,22 @@ async def load(
             raise OSError(error.errno, error.strerror, found.path) from error
         finally:
             found.release()
-        next_offset = await _replay_slice(memoryview(data), offset, replay)
+        next_offset = await _replay_slice(memoryview(data), offset, store)
         if next_offset <= offset:
             logger.error("group offsets are unreadable from offset %d on", offset)
             return
         offset = next_offset
 
 
-async def _replay_slice(
-    view: memoryview, offset: int, replay: Callable[[GroupsRecord], None]
-) -> int:
+async def _replay_slice(view: memoryview, offset: int, store: Store) -> int:
     """Replay the whole batches in `view`; returns the offset after the last."""
     try:
         for header, batch in iter_batches(view):
-            if not header.is_control:
-                await _replay_batch(header, batch, offset, replay)
+            marker = read_marker(header, batch)
+            if marker is not None:
+                store.end_transaction(header.producer_id, commits=not marker.is_abort)
+            elif not header.is_control:
+                await _replay_batch(header, batch, offset, store)
             offset = header.last_offset + 1
     except KafkaError as error:
         logger.error("group offsets at offset %d are unreadable: %s", offset, error)
@@ -72,13 +81,14 @@ async def _replay_slice(
 
 
 async def _replay_batch(
-    header: BatchHeader, batch: memoryview, offset: int, replay: Callable[[GroupsRecord], None]
+    header: BatchHeader, batch: memoryview, offset: int, store: Store
 ) -> None:
+    producer_id = header.producer_id if header.is_transactional else None
     turn_ends_s = time.monotonic() + TURN_S
     try:
         for number, record in enumerate(iter_records(header, batch)):
             if record.offset >= offset:
-                _replay_one(record.offset, record.key, record.value, replay)
+                _replay_one(record, producer_id, store)
             if number % _RECORDS_BETWEEN_LOOKS == 0 and time.monotonic() > turn_ends_s:
                 await asyncio.sleep(0)
                 turn_ends_s = time.monotonic() + TURN_S
@@ -86,13 +96,13 @@ async def _replay_batch(
         logger.error("group offsets at offset %d are unreadable: %s", header.base_offset, error)
 
 
-def _replay_one(
-    offset: int, key: bytes | None, value: bytes | None, replay: Callable[[GroupsRecord], None]
-) -> None:
+def _replay_one(found: Record, producer_id: int | None, store: Store) -> None:
     try:
-        record = decode(key, value)
+        record = decode(found.key, found.value)
     except ValueError as error:
-        logger.error("the group record at offset %d is passed over: %s", offset, error)
+        logger.error("the group record at offset %d is passed over: %s", found.offset, error)
         return
-    if record is not None:
-        replay(record)
+    if producer_id is not None and isinstance(record, OffsetRecord):
+        store.replay_sent(producer_id, record)
+    elif record is not None:
+        store.replay(record)

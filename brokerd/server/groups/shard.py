@@ -55,7 +55,7 @@ class GroupShard:
         log = self._partition.log
         log.check_end()
         self._loaded_offset = log.log_end_offset
-        await load(log, log.log_start_offset, self._loaded_offset, self._core.replay)
+        await load(log, log.log_start_offset, self._loaded_offset, self._core.store)
 
     async def begin(self) -> None:
         """Wait until all that was read is safe, then serve."""

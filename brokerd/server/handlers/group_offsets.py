@@ -1,6 +1,6 @@
 """Committed offsets: OffsetCommit, OffsetFetch, OffsetDelete."""
 
-from collections.abc import Awaitable, Iterable, Iterator
+from collections.abc import Awaitable, Iterable, Iterator, Set
 from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -18,8 +18,12 @@ COMMIT_RETENTION_UP_TO = 4
 FETCH_TOP_ERROR_FROM = 2
 FETCH_MANY_FROM = 8
 
-_Found = tuple[list[bytes], dict[TopicPartition, OffsetValue | None], ErrorCode]
-"""Where a group's topics go, its offsets, and what is told of each."""
+FETCH_STABLE_FROM = 7
+
+_Found = tuple[
+    list[bytes], dict[TopicPartition, OffsetValue | None], ErrorCode, Set[TopicPartition]
+]
+"""Where a group's topics go, its offsets, what is told of each, and which may change yet."""
 _Place = tuple[list[bytes], int, OffsetValue | None, ErrorCode]
 
 
@@ -116,9 +120,11 @@ async def _commit(broker: Broker, commit: CommitRequest) -> dict[TopicPartition,
 def offset_fetch(
     broker: Broker, context: RequestContext, request: Any
 ) -> Fields | Awaitable[Fields]:
-    """Offsets that no transaction can still change, so `require_stable` always holds."""
+    """Offsets as they are committed; where only stable ones are wanted, those that a transaction
+    may change yet are refused."""
     is_batched = context.api_version >= FETCH_MANY_FROM
-    answer = _OffsetsAnswer(broker, context.api_version)
+    wants_stable = context.api_version >= FETCH_STABLE_FROM and bool(request.require_stable)
+    answer = _OffsetsAnswer(broker, context.api_version, wants_stable)
     found = at_once_or_in_turns(request.groups if is_batched else [request], answer.find, None)
     if found is not None or answer.size > AT_ONCE_MAX:
         return answer.made_in_turns(found)
@@ -132,9 +138,10 @@ def offset_fetch(
 class _OffsetsAnswer:
     """An OffsetFetch's answer in the making: what is found, then partitions, then topics."""
 
-    def __init__(self, broker: Broker, version: int) -> None:
+    def __init__(self, broker: Broker, version: int, wants_stable: bool) -> None:
         self._broker = broker
         self._version = version
+        self._wants_stable = wants_stable
         self._is_batched = version >= FETCH_MANY_FROM
         self._path = ("groups", "topics") if self._is_batched else ("topics",)
         self._groups: list[Fields] = []
@@ -152,9 +159,12 @@ class _OffsetsAnswer:
             wanted = [(t.name, int(index)) for t in asked.topics for index in t.partition_indexes]
         error = ErrorCode.NONE
         offsets: dict[TopicPartition, OffsetValue | None] = {}
+        unstable: Set[TopicPartition] = frozenset()
         try:
             shard = self._broker.groups.shard(group_id, may_be_empty=True)
             offsets = shard.core.offsets(group_id, wanted)
+            if self._wants_stable:
+                unstable = shard.core.unstable(group_id, offsets)
         except KafkaError as refusal:
             error = refusal.code
             if errors_inside:
@@ -162,7 +172,7 @@ class _OffsetsAnswer:
         inside = error if errors_inside else ErrorCode.NONE
         told: list[bytes] = []
         self.size += len(offsets)
-        self._found.append((told, offsets, inside))
+        self._found.append((told, offsets, inside, unstable))
         group: Fields = {"group_id": group_id} if self._is_batched else {}
         self._groups.append({**group, "error_code": error, "topics": told})
 
@@ -175,14 +185,17 @@ class _OffsetsAnswer:
 
     def places(self) -> Iterator[_Place]:
         """Where each partition's row goes, and what is told; fills `topics` meanwhile."""
-        for told, offsets, error in self._found:
+        for told, offsets, error, unstable in self._found:
             topics: dict[str, list[bytes]] = {}
             for (topic, index), value in offsets.items():
                 rows = topics.get(topic)
                 if rows is None:
                     rows = topics[topic] = []
                     self.topics.append((told, topic, rows))
-                yield rows, index, value, error
+                if (topic, index) in unstable:
+                    yield rows, index, None, ErrorCode.UNSTABLE_OFFSET_COMMIT
+                else:
+                    yield rows, index, value, error
 
     def tell_partition(self, place: tuple[list[bytes], int, OffsetValue | None, ErrorCode]) -> None:
         rows, index, value, error = place

@@ -84,7 +84,7 @@ class Bench:
         """Another broker takes over: everything in memory is gone, the log is replayed."""
         self.core = GroupCoordinator(self.config)
         for record in self.records():
-            self.core.replay(record)
+            self.core.store.replay(record)
         self.take(self.core.loaded(self.clock.now_ms()))
 
     def records(self) -> list[GroupsRecord]:

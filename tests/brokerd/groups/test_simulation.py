@@ -172,6 +172,6 @@ def test_a_group_holds_together_whatever_happens(seed: int) -> None:
     assert all(not group.members for group in shard.groups.values())
     replayed = GroupCoordinator(life.bench.config)
     for record in life.bench.records():
-        replayed.replay(record)
+        replayed.store.replay(record)
     assert replayed._shard.store.offsets == shard.store.offsets
     assert replayed._shard.store.groups == shard.store.groups

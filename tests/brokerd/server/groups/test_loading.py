@@ -16,14 +16,17 @@ from brokerd.groups.records import (
     encode_key,
     encode_value,
 )
+from brokerd.groups.store import GroupStore
 from brokerd.log.log_config import LogConfig
 from brokerd.log.manager import LogManager
+from brokerd.log.markers import ABORT, COMMIT
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.compression import Codec
-from brokerd.protocol.records import Record, encode_batch
+from brokerd.protocol.records import TRANSACTIONAL, Record, encode_batch
 from brokerd.server.groups import loading
 from brokerd.server.groups.loading import load
 from tests.brokerd.log.support import segments_of
+from tests.brokerd.log.test_transactions import end, put
 
 NOW_MS = 1_700_000_000_000
 
@@ -45,10 +48,22 @@ def append(log: PartitionLog, *records: GroupsRecord, codec: int = Codec.NONE) -
     log.append([encode_batch(encoded, codec=codec)], 0, NOW_MS)
 
 
+class Store(GroupStore):
+    """Notes what it is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[GroupsRecord] = []
+
+    def replay(self, record: GroupsRecord) -> None:
+        self.records.append(record)
+        super().replay(record)
+
+
 async def loaded(log: PartitionLog, start_offset: int = 0) -> list[GroupsRecord]:
-    records: list[GroupsRecord] = []
-    await load(log, start_offset, log.log_end_offset, records.append)
-    return records
+    store = Store()
+    await load(log, start_offset, log.log_end_offset, store)
+    return store.records
 
 
 async def test_every_record_is_replayed_in_order(log: PartitionLog) -> None:
@@ -66,6 +81,37 @@ async def test_batches_compressed_by_another_broker_are_read(log: PartitionLog) 
 async def test_loading_begins_in_the_middle_of_a_batch(log: PartitionLog) -> None:
     append(log, *(commit(n) for n in range(10)))
     assert await loaded(log, start_offset=7) == [commit(n) for n in range(7, 10)]
+
+
+def send(log: PartitionLog, producer_id: int, record: OffsetRecord) -> None:
+    """As a producer of Kafka's does within a transaction."""
+    put(log, encode_batch(
+        [Record(0, NOW_MS, encode_key(record), encode_value(record))],
+        base_offset=log.log_end_offset, leader_epoch=0, producer_id=producer_id, producer_epoch=0,
+        base_sequence=-1, attributes=TRANSACTIONAL,
+    ))  # fmt: skip
+
+
+async def test_offsets_that_were_sent_in_a_transaction_count_when_it_is_committed(
+    log: PartitionLog,
+) -> None:
+    def offset(group: int, value: int) -> OffsetRecord:
+        return OffsetRecord(f"g{group}", "t", 0, OffsetValue(value, -1, "", NOW_MS))
+
+    append(log, offset(1, 10), offset(2, 10), offset(3, 10), offset(4, 10))
+    for producer_id, group, value in [(1, 1, 11), (2, 2, 12), (3, 3, 13), (4, 4, 14), (5, 4, 15)]:
+        send(log, producer_id, offset(group, value))
+    append(log, offset(3, 99))  # later than what is committed behind it
+    for producer_id, kind in [(1, COMMIT), (2, ABORT), (3, COMMIT), (5, COMMIT), (4, COMMIT)]:
+        end(log, producer_id, kind)
+    send(log, 6, offset(2, 16))
+    store = Store()
+    await load(log, 0, log.log_end_offset, store)
+    known = [store.offsets[f"g{group}"]["t", 0].offset for group in (1, 2, 3, 4)]
+    assert known == [11, 10, 99, 15]
+    assert [bool(store.unstable(f"g{group}", [("t", 0)])) for group in (1, 2, 3, 4)] == [
+        False, True, False, False,
+    ]  # fmt: skip
 
 
 async def test_an_empty_partition_is_loaded_at_once(log: PartitionLog) -> None:
