@@ -141,9 +141,8 @@ def words_of(*choices: str) -> Parser:
     """A comma-separated list of these words, at least one."""
 
     def parse(text: str) -> tuple[str, ...]:
-        found = words(text)
-        wrong = [word for word in found if word not in choices]
-        if wrong or not found:
+        found = tuple(word.strip() for word in text.split(","))
+        if not set(found) <= set(choices):
             raise ValueError(f"{text!r} is not a list of {', '.join(choices)}")
         return found
 

@@ -46,8 +46,8 @@ class TopicKey(NamedTuple):
         if self.kind == "string":
             return self._parse_choice(text, self.choices)
         if self.kind == "list":
-            items = tuple(item.strip() for item in text.split(",") if item.strip())
-            return tuple(self._parse_choice(item, self.choices) for item in items)
+            items = text.split(",") if text.strip() else ()
+            return tuple(self._parse_choice(item.strip(), self.choices) for item in items)
         return self._parse_number(text)
 
     def _parse_choice(self, text: str, choices: tuple[str, ...]) -> str:

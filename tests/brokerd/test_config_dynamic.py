@@ -99,6 +99,7 @@ def test_what_kafka_lets_be_changed_is_taken(where: str, change: tuple[str, str]
         ("log.retention.ms", "0", "at least 1"), ("log.roll.ms", "0", "at least 1"),
         ("max.connections.per.ip", "0", "at least 1"), ("max.connections", "-1", "at least 0"),
         ("log.cleanup.policy", "keep", "delete, compact"),
+        ("log.cleanup.policy", "delete,", "delete, compact"),
         ("log.cleaner.dedupe.buffer.size", "1048576", "1 MiB"),
         ("num.replica.fetchers", "one", "not a whole number"),
         ("log.message.downconversion.enable", "maybe", "neither true nor false"),

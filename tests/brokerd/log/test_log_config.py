@@ -53,6 +53,8 @@ def test_a_list_is_split() -> None:
     ("name", "text"),
     [
         ("segment.bytes", "ten"), ("segment.bytes", "13"), ("cleanup.policy", "shrink"),
+        ("cleanup.policy", "delete,"), ("cleanup.policy", ","),
+        ("cleanup.policy", "delete,,compact"),
         ("retention.ms", "-2"), ("preallocate", "maybe"), ("min.cleanable.dirty.ratio", "1.5"),
         ("message.timestamp.type", "Never"), ("compression.type", "zip"),
         ("retention.ms", "１２"), ("retention.ms", "1_000"), ("min.cleanable.dirty.ratio", "NaN"),
