@@ -221,8 +221,8 @@ class PartitionLog(CleanableLog):
     def bytes_below(self, offset: int, up_to: int, found: FileRange | None) -> int | None:
         """How many bytes there are from the batch that holds `offset` up to the offset `up_to`,
         which is behind it; None where that is in a later segment than the batch, which no read
-        reaches. `found` is what `read` gave for them just now, so it does not wait for the disk.
-        Raises KafkaError(KAFKA_STORAGE_ERROR)."""
+        reaches. `found` is what `read` gave for them just now: with it this does not wait for the
+        disk. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
         return self._segments.bytes_below(offset, up_to, self.log_end_offset, found)
 
     @tells_of_errors

@@ -1,20 +1,22 @@
 """Requests that wait for a partition to move: long polls, and acks=all below the high watermark.
 
 A parked request hangs on the listeners of its partitions. When one of them moves, the request is
-looked at once at the end of the current turn of the loop, however many appends came before. It ends
-by its check succeeding, by its time running out, or with its connection; then nothing of it is
-left.
+looked at once at the end of the current turn of the loop, however many appends came before; where
+many wait for the same, they are looked at in several turns. It ends by its check succeeding, by its
+time running out, or with its connection; then nothing of it is left.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from brokerd.metrics import FETCH
+from brokerd.turns import TURN_S
 
 if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
@@ -27,9 +29,9 @@ PARTITIONS_MAX = 1_000_000
 """All parked requests together wait on so many partitions at most (some 250 MB); where one more
 comes, the long poll that has waited longest is answered early."""
 
-
 LATER: Final = "later"
 """See `ParkingLot.park`."""
+Check = Callable[[Collection["Partition"]], object]
 
 
 class Parked:
@@ -44,7 +46,7 @@ class Parked:
         lot: ParkingLot,
         connection: Connection,
         partitions: Collection[Partition],
-        check: Callable[[], object],
+        check: Check,
         expire: Callable[[], object],
         since: Since,
     ) -> None:
@@ -62,8 +64,8 @@ class Parked:
         """Its API."""
         return self._since.key
 
-    def __call__(self, _partition: Partition) -> None:
-        self._lot.touch(self)
+    def __call__(self, partition: Partition) -> None:
+        self._lot.touch(self, partition)
 
     def start(self, timeout_s: float) -> None:
         """Begins to listen to its partitions; after the timeout it is ended."""
@@ -71,12 +73,12 @@ class Parked:
             partition.listeners[self] = None
         self._timer = asyncio.get_running_loop().call_later(timeout_s, self._time_out)
 
-    def look(self) -> None:
+    def look(self, moved: Collection[Partition]) -> None:
         """Asks whether the wait is over; the check answers the client itself."""
         if self.done:
             return
         try:
-            outcome = self._check()
+            outcome = self._check(moved)
         except Exception:
             self._fail()
             return
@@ -128,7 +130,8 @@ class ParkingLot:
         self.times = times
         self.counts: Counter[int] = Counter()
         self.expired: Counter[int] = Counter()
-        self._touched: dict[Parked, None] = {}
+        self._touched: OrderedDict[Parked, set[Partition]] = OrderedDict()
+        self._looks = False
         self._polls: dict[Parked, None] = {}
         self._partitions = 0
 
@@ -142,20 +145,20 @@ class ParkingLot:
         connection: Any,
         partitions: Iterable[Partition],
         timeout_s: float,
-        check: Callable[[], object],
+        check: Check,
         expire: Callable[[], object],
         key: int,
         since: Since | None = None,
     ) -> None:
-        """Waits until `check()` is true (it has answered) or, after the timeout, calls `expire`.
+        """Waits until `check` is true (it has answered) or, after the timeout, calls `expire`.
 
-        Either may give LATER: the request goes on without its place here, and says itself when it
-        is answered.
+        `check` is told which partitions have moved since it was called last. Either may give LATER:
+        the request goes on without its place here, and says itself when it is answered.
 
         `key` is the API of the request, which is the one being served unless `since` is given.
         """
         since = since or self.times.leaves(connection, key)
-        waits_on = dict.fromkeys(partitions)
+        waits_on = partitions if isinstance(partitions, dict) else dict.fromkeys(partitions)
         parked = Parked(self, connection, waits_on, check, expire, since)
         connection.parked.add(parked)
         self.counts[key] += 1
@@ -172,13 +175,23 @@ class ParkingLot:
         self._partitions -= partitions
         self._polls.pop(parked, None)
 
-    def touch(self, parked: Parked) -> None:
+    def touch(self, parked: Parked, partition: Partition) -> None:
         """One of its partitions moved."""
-        if not self._touched:
+        if not self._looks:
+            self._looks = True
             asyncio.get_running_loop().call_soon(self._look)
-        self._touched[parked] = None
+        self._touched.setdefault(parked, set()).add(partition)
 
     def _look(self) -> None:
-        touched, self._touched = self._touched, {}
-        for parked in touched:
-            parked.look()
+        touched = self._touched
+        ends_s = monotonic() + TURN_S
+        try:
+            while touched:
+                parked, moved = touched.popitem(last=False)
+                parked.look(moved)
+                if touched and monotonic() > ends_s:
+                    break
+        finally:
+            self._looks = bool(touched)
+            if touched:
+                asyncio.get_running_loop().call_soon(self._look)

@@ -33,13 +33,15 @@ from brokerd.server.fetch_sessions import partition_key
 from brokerd.server.handlers.fetch_attempt import Attempt
 from brokerd.server.handlers.fetch_leaders import endpoints_of, with_leader
 from brokerd.server.handlers.fetch_memo import memo_of
+from brokerd.server.handlers.fetch_wait import WaitedFor
 from brokerd.server.parked import LATER
 from brokerd.turns import in_thread, in_turns, uncollected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from typing import Any
 
+    from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
     from brokerd.server.fetch_sessions import Fetch
     from brokerd.server.net.connection import Connection
@@ -143,7 +145,7 @@ class _LateFetch:
 
     __slots__ = (
         "_broker", "_connection", "_ends_s", "_fetch", "_header", "_request", "_since", "_slot",
-        "_unknown", "_wanted",
+        "_unknown", "_waited_for", "_wanted",
     )  # fmt: skip
 
     def __init__(
@@ -164,6 +166,7 @@ class _LateFetch:
         self._fetch = fetch
         self._wanted = fetch.partitions
         self._unknown: list[FetchReply] | None = None
+        self._waited_for: WaitedFor | None = None
         self._ends_s = asyncio.get_running_loop().time() + request.max_wait_ms / 1000
         self._since = since or broker.times.leaves(connection, ApiKey.FETCH)
         self._slot = slot or connection.output.reserve()
@@ -219,17 +222,26 @@ class _LateFetch:
         if attempt.unknown:
             unknown = set(map(_REPLY_KEY, attempt.unknown))
             self._wanted = [each for each in self._wanted if partition_key(each) not in unknown]
+        partitions: Iterable[Partition] = attempt.partitions
+        if attempt.min_bytes > 1:
+            self._waited_for = WaitedFor(self._broker, self._request, self._wanted, attempt)
+            partitions = self._waited_for.partitions
         self._broker.parked.park(
-            self._connection, attempt.partitions, timeout_s, self._check, self._expire,
+            self._connection, partitions, timeout_s, self._check, self._expire,
             ApiKey.FETCH, self._since,
         )  # fmt: skip
 
-    def _check(self) -> object:
+    def _check(self, moved: Collection[Partition]) -> object:
+        waited_for = self._waited_for
+        if waited_for is not None and not waited_for.may_be_there(moved):
+            return False
         if self._is_long:
             return self._go_on()
         attempt = self._attempt()
         if not attempt.is_enough:
             attempt.release()
+            if waited_for is not None:
+                waited_for.saw(attempt)
             return False
         self._send(attempt)
         return True

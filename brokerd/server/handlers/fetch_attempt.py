@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from brokerd.log.cold import Spot
+    from brokerd.log.open_files import FileRange
     from brokerd.log.partition_log import PartitionLog
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
@@ -45,8 +46,8 @@ class Attempt:
     """
 
     __slots__ = (
-        "_broker", "_counts", "_fetch", "_is_first", "_min_bytes", "_patient", "_request", "_room",
-        "_there", "_total", "cold", "failed", "is_enough", "partitions", "replies", "unknown",
+        "_broker", "_counts", "_fetch", "_is_first", "_patient", "_request", "_room", "_total",
+        "cold", "failed", "is_enough", "min_bytes", "partitions", "replies", "there", "unknown",
         "unloaded",
     )  # fmt: skip
 
@@ -65,8 +66,9 @@ class Attempt:
         self._patient = patient
         self._is_first = unknown is None
         self._room = room = min(request.max_bytes, broker.config.fetch_max_bytes)
-        self._min_bytes = request.min_bytes if request.min_bytes < room else room
-        self._total = self._there = 0
+        self.min_bytes = request.min_bytes if request.min_bytes < room else room
+        self._total = 0
+        self.there: dict[Partition, int] = {}  # see _bytes_there; those that have any
         self._counts: list[tuple[Partition, int]] = []
         self.cold: list[Spot] = []
         self.unloaded: list[PartitionLog] = []
@@ -86,7 +88,7 @@ class Attempt:
     def _read(self, wanted_partitions: Sequence[FetchPartition]) -> None:
         broker, patient, room, total = self._broker, self._patient, self._room, self._total
         committed = self._request.isolation_level == READ_COMMITTED
-        min_bytes = self._min_bytes
+        min_bytes = self.min_bytes
         may_be_full = len(self.partitions) + len(wanted_partitions) > FILES_MAX
         for wanted in wanted_partitions:
             try:
@@ -115,15 +117,20 @@ class Attempt:
                 self.failed = True
             self.replies.append(reply)
             if total < min_bytes > 1:
-                self._there += _bytes_there(partition, wanted, reply, committed, is_full)
+                up_to = reply.last_stable_offset if committed else reply.high_watermark
+                there = _bytes_there(
+                    partition, wanted, up_to, reply.records, is_full=is_full
+                )
+                if there:
+                    self.there[partition] = there
         self._room, self._total = room, total
 
     def end(self) -> None:
         """All partitions were tried."""
         if self.unknown:
             self.replies += self.unknown
-        least = self._min_bytes
-        self.is_enough = self.failed or self._total >= least or self._there >= least
+        least = self.min_bytes
+        self.is_enough = self.failed or self._total >= least or sum(self.there.values()) >= least
 
     @property
     def has_moved(self) -> bool:
@@ -255,19 +262,42 @@ def _read(
     )  # fmt: skip
 
 
+def bytes_now(
+    broker: Broker, partition: Partition, wanted: FetchPartition, *, committed: bool
+) -> int:
+    """What a partition that moved during the wait has by now of the bytes that are waited for:
+    ENOUGH also where something else is to be told of it."""
+    log = partition.log
+    try:
+        if (
+            led_partition(broker, wanted) is not partition
+            or not log.log_start_offset <= wanted.offset <= log.log_end_offset
+            or (wanted.last_fetched_epoch >= 0 and _diverging(partition, wanted) is not None)
+        ):
+            return ENOUGH
+    except KafkaError:
+        return ENOUGH
+    up_to = partition.last_stable_offset if committed else partition.high_watermark
+    return _bytes_there(partition, wanted, up_to)
+
+
 def _bytes_there(
-    partition: Partition, wanted: FetchPartition, reply: FetchReply, committed: bool, is_full: bool
+    partition: Partition,
+    wanted: FetchPartition,
+    up_to: int,
+    records: FileRange | None = None,
+    *,
+    is_full: bool = False,
 ) -> int:
     """What a partition has of the bytes that are waited for, as DelayedFetch.tryComplete has it:
     what is there of its newest segment and may be told together, also where less was read of it, or
     no batch fits. An older segment is never waited at: nothing more comes to it."""
-    up_to = reply.last_stable_offset if committed else reply.high_watermark
     if wanted.offset >= up_to or wanted.max_bytes <= 0:
         return 0
     if is_full:
         return ENOUGH
     try:
-        found = partition.log.bytes_below(wanted.offset, up_to, reply.records)
+        found = partition.log.bytes_below(wanted.offset, up_to, records)
     except KafkaError:  # said by the next Fetch
         return ENOUGH
     return ENOUGH if found is None else min(found, wanted.max_bytes)

@@ -22,7 +22,7 @@ from brokerd.server.append_queues import Outcome
 from brokerd.server.refusals import count_refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from brokerd.log.append import AppendResult
     from brokerd.replication.partition import Partition
@@ -249,7 +249,7 @@ class AwaitDurable:
             since,
         )
 
-    def _check(self) -> bool:
+    def _check(self, _moved: Collection[Partition]) -> bool:
         for place, (partition, last_offset) in list(self._behind.items()):
             if not partition.is_leader:
                 self._fail(place, self._why_not_led(partition))

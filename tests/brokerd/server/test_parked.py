@@ -48,7 +48,7 @@ def park(lot: ParkingLot, client: Client, partition: Listened, timeout_s: float)
     """Parks a request whose check succeeds the second time; what happens to it is listed."""
     seen: list[str] = []
 
-    def check() -> bool:
+    def check(_moved: Any) -> bool:
         seen.append("looked")
         return len(seen) >= 2
 
@@ -71,6 +71,41 @@ async def test_many_moves_in_one_turn_are_one_look_and_success_ends_it() -> None
     await asyncio.sleep(0)
     assert seen == ["looked", "looked"]
     assert (partition.listeners, client.parked, lot.count) == ({}, set(), 0)
+
+
+async def test_it_is_told_which_of_its_partitions_have_moved() -> None:
+    lot, client, partitions = parking_lot(), Client(), [Listened() for _ in range(3)]
+    told: list[Any] = []
+
+    def check(moved: Any) -> bool:
+        told.append(moved)
+        return False
+
+    named = cast(list[Partition], partitions)
+    lot.park(client, named, 60, check, lambda: None, PRODUCE)
+    for moving in ([0, 2, 0], [1]):
+        for number in moving:
+            partitions[number].move()
+        await asyncio.sleep(0)
+    assert told == [{partitions[0], partitions[2]}, {partitions[1]}]
+    client.close("gone")
+
+
+async def test_many_that_one_move_wakes_are_looked_at_in_turns_in_their_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parked_module, "TURN_S", -1)
+    lot, client, partition = parking_lot(), Client(), Listened()
+    seen = [park(lot, client, partition, 60) for _ in range(3)]
+    partition.move()
+    for turn in range(1, 4):
+        await asyncio.sleep(0)
+        assert seen == [["looked"]] * turn + [[]] * (3 - turn)
+        partition.move()
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert seen == [["looked"] * 2] * 3
+    assert (partition.listeners, lot.count) == ({}, 0)
 
 
 async def test_time_ends_it() -> None:
@@ -97,7 +132,7 @@ async def test_a_closed_connection_ends_it_without_an_answer() -> None:
 async def test_one_that_fails_ends_its_connection_and_no_other_request() -> None:
     lot, client, other, partition = parking_lot(), Client(), Client(), Listened()
 
-    def fail() -> bool:
+    def fail(_moved: Any) -> bool:
         raise ZeroDivisionError
 
     lot.park(client, cast(list[Partition], [partition]), 60, fail, lambda: None, PRODUCE)
@@ -118,7 +153,7 @@ async def test_where_too_much_waits_the_oldest_long_poll_is_answered_early(
     def poll(name: str, key: int) -> None:
         waits_on = cast(list[Partition], [partition])
         lot.times.others.append(key)
-        lot.park(client, waits_on, 60, lambda: False, lambda: ended.append(name), key)
+        lot.park(client, waits_on, 60, lambda _: False, lambda: ended.append(name), key)
 
     poll("acks=all", PRODUCE)
     poll("first", FETCH)
@@ -132,7 +167,7 @@ async def test_where_too_much_waits_the_oldest_long_poll_is_answered_early(
 async def test_a_partition_named_many_times_is_listened_to_once() -> None:
     lot, client, partition = parking_lot(), Client(), Listened()
     named = cast(list[Partition], [partition] * 3)
-    lot.park(client, named, 60, lambda: False, lambda: None, PRODUCE)
+    lot.park(client, named, 60, lambda _: False, lambda: None, PRODUCE)
     assert len(partition.listeners) == 1
     client.close("gone")
     assert (partition.listeners, lot.count) == ({}, 0)
