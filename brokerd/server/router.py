@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FRAME_HEAD = Struct(">ihh")
+_unpack_head = Struct(">ihh").unpack_from
 TLS_HELLO = 0x160301
 """How the first record of a TLS client begins, taken for a frame's size."""
 OTHERS_MAX, OTHERS_MIN = 512, 8
@@ -124,12 +124,10 @@ class Router:
     def _frames(
         self, connection: Connection, buffer: bytearray, view: memoryview, start: int, end: int
     ) -> int:
-        unpack = FRAME_HEAD.unpack_from
-        produces = self._round
-        position = start
-        others_bytes = served = others = others_max = 0
+        position, produces = start, self._round
+        others_bytes = produced = others = others_max = 0
         while end - position >= SMALLEST_FRAME_BYTES and not connection.closed:
-            size, api_key, version = unpack(buffer, position)
+            size, api_key, version = _unpack_head(buffer, position)
             frame_end = position + 4 + size
             if frame_end > end or size < SMALLEST_REQUEST_BYTES:
                 break  # a bad size is seen by the connection, which has to keep the rest
@@ -138,8 +136,7 @@ class Router:
                 break
             if api_key == 0 and PRODUCE_VERSION_MIN <= version <= PRODUCE_VERSION_MAX:
                 position, count = produces.add_run(connection, buffer, view, position, end)
-                served += count
-                # those of a run were not looked into, unless it is of one
+                produced += count
                 if count == 1 and position < end and self._is_over(connection):
                     self.turn.commit()
                     break
@@ -149,8 +146,7 @@ class Router:
                 if connection.produces_open:
                     connection.hold_until_done()
                     break
-                if not others:
-                    others_max = max(OTHERS_MAX // self.turn.waiting, OTHERS_MIN)
+                others_max = others_max or max(OTHERS_MAX // self.turn.waiting, OTHERS_MIN)
                 others += 1
                 others_bytes += size
                 memo = connection.fetch_memo if api_key == FETCH else None
@@ -161,14 +157,14 @@ class Router:
                     if connection.output.held_bytes > HELD_BYTES_MAX or self._is_over(connection):
                         others_max = 0
                 position = frame_end
-                served += 1
                 if others >= others_max:
                     break  # the connection keeps what is left for later
-        self._count(served - others, position - start - others_bytes, others, others_bytes)
+        self._count(produced, position - start - others_bytes, others, others_bytes)
         return position
 
     def _is_over(self, connection: Connection) -> bool:
-        """Whether it has been served for as long as its share of a turn is."""
+        """Whether it has been served for as long as its share of a turn is; not asked within a run
+        of Produces, which were not opened."""
         served_s = monotonic() - connection.active_at
         return served_s > SERVED_MIN_S and served_s * self.turn.waiting > SERVED_S
 
@@ -184,7 +180,7 @@ class Router:
         """Whether the frame that begins at `position` would have to wait, were it whole, or will
         never be served: for what is open, which holds the connection now, or until replies have
         been sent."""
-        _, api_key, version = FRAME_HEAD.unpack_from(buffer, position)
+        _, api_key, version = _unpack_head(buffer, position)
         waits_for_produces = not (
             api_key == 0 and PRODUCE_VERSION_MIN <= version <= PRODUCE_VERSION_MAX
         )
