@@ -251,8 +251,8 @@ def effective_values(broker: Mapping[str, str], topic: Mapping[str, str]) -> dic
     for key in TOPIC_KEYS.values():
         text = topic.get(key.name)
         if text is None:  # an empty one is a list without words: neither delete nor compact
-            text = _broker_value(key, broker)
-        values[key.name] = key.default if text is None else text
+            text = _broker_value(key, broker) or key.default
+        values[key.name] = text
     return values
 
 
