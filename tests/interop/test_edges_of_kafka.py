@@ -246,8 +246,8 @@ CASES: dict[str, Case] = {
            ("a key twice and null", [("retention.ms", None), ("retention.ms", None)]))},
     **{f"{name} is {value}": (ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, altered((name, value)))
        for name, value in (
-           ("cleanup.policy", ""), ("cleanup.policy", "compact,compact"), ("cleanup.policy", "compact,"),
-           ("cleanup.policy", ","), ("retention.ms", ""),
+           ("cleanup.policy", ""), ("cleanup.policy", "compact,compact"),
+           ("cleanup.policy", "compact,"), ("cleanup.policy", ","), ("retention.ms", ""),
            ("retention.ms", " +5 "), ("retention.ms", "1_0"), ("compression.type", "ZSTD"),
            ("preallocate", "TRUE"), ("message.format.version", "0.10"),
            ("message.format.version", "0.10.0"), ("message.format.version", "3.9-IV0"),
