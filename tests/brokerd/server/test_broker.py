@@ -119,7 +119,7 @@ async def test_partitions_that_take_up_another_config_leave_others_their_turn(
         topics[name] = _topic(name, {"retention.ms": "5"})
     states = [_state(name) for name in topics]
     await broker._on_change(ImageDelta(partitions=states))
-    monkeypatch.setattr(turns, "TURN_S", 0)
+    monkeypatch.setattr(turns, "TURN_S", -1)
     for name in names:
         topics[name] = _topic(name, {"retention.ms": "6"})
     broker.replicas.asked.clear()
