@@ -28,6 +28,7 @@ RETRY_PAUSE_S = 0.1
 RESPONSE_BYTES_MAX = 100 << 20
 
 VERSIONS = {
+    ApiKey.FETCH: (4, 4),
     ApiKey.LIST_OFFSETS: (1, 9),
     ApiKey.METADATA: (5, 12),
     ApiKey.OFFSET_COMMIT: (2, 8),

@@ -14,7 +14,9 @@ from functools import partial
 from typing import Any
 
 from brokerd.cli import java_settings, librdkafka, signals
+from brokerd.cli.addresses import parse_addresses
 from brokerd.cli.client_tls import for_librdkafka
+from brokerd.cli.crc_check import CrcCheck, crc_check
 from brokerd.cli.group_formatters import (
     GroupLinesFormatter,
     GroupsFormatter,
@@ -52,7 +54,7 @@ _MERGED = (
 """As ConsoleConsumerOptions of 3.9 merges them."""
 _OURS = {
     "metadata.max.age.ms": _METADATA_MAX_AGE_MS,
-    "check.crcs": True,
+    "check.crcs": False,
     "enable.partition.eof": False,
 }
 _ERRORS = "org.apache.kafka.common.errors."
@@ -114,9 +116,11 @@ def _run(options: Options) -> int:
         raise CliError("Topic collection to subscribe to cannot contain null or empty topic")
     from confluent_kafka import Consumer
 
-    translated = java_settings.consumer(for_librdkafka(settings))
+    asked = {key: value for key, value in settings.items() if key != "check.crcs"}
+    translated = java_settings.consumer(for_librdkafka(asked))
     ended = _Ended()
     consumer: Any = None
+    crcs = crc_check(parse_addresses(librdkafka.bootstrap(options)), settings)
     try:
         wrong = _refused(options, settings)
         if wrong is not None:
@@ -126,7 +130,7 @@ def _run(options: Options) -> int:
         consumer = librdkafka.make(Consumer, options, ours, translated)
         told = settings | translated.settings
         matching = _begin(consumer, options, pattern, told)
-        return _consume(consumer, formatter, options, ended, matching) or ended.exit_code
+        return _consume(consumer, formatter, options, ended, matching, crcs) or ended.exit_code
     finally:
         try:
             sys.stdout.flush()
@@ -134,6 +138,8 @@ def _run(options: Options) -> int:
             print(f"Processed a total of {ended.count} messages", file=sys.stderr)
             if consumer is not None:
                 consumer.close()
+            if crcs is not None:
+                crcs.close()
         if options.enable_systest_events:
             print("shutdown_complete", flush=True)
 
@@ -280,7 +286,7 @@ def _begin(
 
 def _consume(
     consumer: Any, formatter: RecordFormatter | None, options: Options, ended: _Ended,
-    matching: MatchingTopics | None,
+    matching: MatchingTopics | None, crcs: CrcCheck | None,
 ) -> int:  # fmt: skip
     limit = options.max_messages if options.max_messages is not None else -1
     waiting_since = time.monotonic()
@@ -294,6 +300,7 @@ def _consume(
         elif _is_over(options.timeout_ms, waiting_since):
             _end(f"{_ERRORS}TimeoutException")
             return 0
+        damaged = crcs.damaged(messages) if crcs is not None and messages else {}
         for message in messages:
             if message.error() is not None:
                 if (why := _reason_to_end(message)) is not None:
@@ -301,6 +308,10 @@ def _consume(
                     return 0
                 print(f"WARN {message.error().str()}", file=sys.stderr, flush=True)
                 continue
+            bad = damaged.get((message.topic(), message.partition()))
+            if bad is not None and message.offset() >= bad:
+                _end(_invalid(message, bad, "its CRC is not that of its bytes"))
+                return 0
             ended.count += 1
             _print(message, formatter, options.skip_message_on_error)
         sys.stdout.flush()
@@ -325,11 +336,13 @@ def _reason_to_end(message: Any) -> str | None:
         KafkaError._NOT_IMPLEMENTED,
         KafkaError._UNDERFLOW,
     ):
-        return (
-            f"Record batch for partition {partition} at offset {message.offset()} is invalid,"
-            f" cause: {error.str()}"
-        )
+        return _invalid(message, message.offset(), error.str())
     return None
+
+
+def _invalid(message: Any, offset: int, cause: str) -> str:
+    place = f"{message.topic()}-{message.partition()}"
+    return f"Record batch for partition {place} at offset {offset} is invalid, cause: {cause}"
 
 
 def _end(why: str) -> None:

@@ -169,6 +169,26 @@ def test_a_batch_that_cannot_be_read_ends_it_as_kafkas(at: At, topic: str, broke
     assert consume(at, topic, *read, "--max-messages", "3").lines == ["one", "two", "three"]
 
 
+@pytest.mark.kafka
+def test_what_comes_before_a_batch_whose_crc_is_wrong_is_shown_however_much_is_behind_it(
+    at: At, topic: str, broker: Brokerd
+) -> None:
+    brokerd("topics", *at, "--create", "--topic", topic, "--partitions", "1").ok()
+    lines = [f"record {number:02}" for number in range(30)]
+    one_by_one = ("--producer-property", "linger.ms=0", "--sync")
+    produce(at, topic, "".join(f"{line}\n" for line in lines), *one_by_one).ok()
+    path = broker.logs / f"{topic}-0" / f"{0:020}.log"
+    read = ("--topic", topic, "--partition", "0", "--offset", "earliest", "--timeout-ms", "10000")
+    with flipped(path, path.read_bytes().index(b"record 04")):
+        for tool in (brokerd, kafka):
+            said = tool("console-consumer", *at, *read)
+            assert (said.lines, said.code) == (lines[:4], 0)
+            assert f"Record batch for partition {topic}-0 at offset 4 is invalid" in said.err
+        unchecked = consume(at, *read[1:], "--consumer-property", "check.crcs=false")
+        assert len(unchecked.lines) == 30
+    assert consume(at, *read[1:]).lines == lines
+
+
 def test_a_topic_that_is_missing_is_told(at: At) -> None:
     said = produce(at, "nowhere", "x\n", "--max-block-ms", "3000", "--timeout", "10")
     assert said.code == 1

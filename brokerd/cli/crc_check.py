@@ -1,0 +1,90 @@
+"""Whether batches are as they were written, for a consumer that cannot be asked.
+
+librdkafka looks at CRCs, too (`check.crcs`), but behind a batch whose CRC is wrong it goes on in
+the middle of something, where an assertion may end the process before it has told what came before.
+So it is told not to look, and the batches of the records that it brings are read once more here.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from brokerd.cli import client_tls
+from brokerd.cli.client import Client
+from brokerd.cli.options import CliError
+from brokerd.errors import KafkaError
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.records import crc_matches, iter_batches
+
+FETCH_BYTES = 1 << 20
+_TopicPartition = tuple[str, int]
+
+
+class CrcCheck:
+    """What was looked at so far, by partition."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._leaders: dict[_TopicPartition, int] = {}
+        self._behind: dict[_TopicPartition, int] = {}
+        """Up to this offset the batches are right, or nobody can say."""
+
+    def close(self) -> None:
+        self._client.__exit__()
+
+    def damaged(self, messages: Sequence[Any]) -> dict[_TopicPartition, int]:
+        """Of the partitions of these messages, in which a batch has another CRC than its header
+        says: the batch's first offset."""
+        spans: dict[_TopicPartition, tuple[int, int]] = {}
+        for each in messages:
+            if each.error() is None:
+                place, offset = (each.topic(), each.partition()), each.offset()
+                first, last = spans.get(place, (offset, offset))
+                spans[place] = (min(first, offset), max(last, offset))
+        found = {place: self._look(place, *span) for place, span in spans.items()}
+        return {place: offset for place, offset in found.items() if offset is not None}
+
+    def _look(self, place: _TopicPartition, first: int, last: int) -> int | None:
+        offset = self._behind.get(place, first)
+        offset = offset if first <= offset else first
+        while offset <= last:
+            try:
+                data = self._client.retrying(lambda at=offset: self._fetch(place, at))  # type: ignore[misc]
+                behind = offset
+                for header, batch in iter_batches(memoryview(data)):
+                    if not crc_matches(header, batch):
+                        return header.base_offset
+                    behind = header.last_offset + 1
+            except (KafkaError, CliError):
+                behind = offset
+            offset = max(behind, offset) if behind > offset else last + 1
+        self._behind[place] = offset
+        return None
+
+    def _fetch(self, place: _TopicPartition, offset: int) -> bytes:
+        topic, index = place
+        if place not in self._leaders:
+            (told,) = self._client.metadata([topic]).topics
+            self._leaders |= {(topic, p.partition_index): p.leader_id for p in told.partitions}
+        partition = {
+            "partition": index, "fetch_offset": offset, "partition_max_bytes": FETCH_BYTES,
+        }  # fmt: skip
+        fields = {
+            "replica_id": -1, "max_wait": 0, "min_bytes": 1, "max_bytes": FETCH_BYTES,
+            "isolation_level": 0, "topics": [{"topic": topic, "partitions": [partition]}],
+        }  # fmt: skip
+        answer = self._client.to(self._leaders.get(place, -1), ApiKey.FETCH, fields)
+        (row,) = answer.responses[0].partitions
+        if row.error_code:
+            self._leaders.pop(place, None)
+            raise KafkaError(row.error_code, "")
+        return bytes(row.records or b"")
+
+
+def crc_check(bootstrap: Sequence[tuple[str, int]], settings: Mapping[str, str]) -> CrcCheck | None:
+    """By the settings of Java's consumer; None where nobody wants it (check.crcs=false), or we
+    cannot connect as the consumer does (SASL)."""
+    if settings.get("check.crcs", "true").strip().lower() == "false":
+        return None
+    if settings.get("security.protocol", "PLAINTEXT").upper() not in ("PLAINTEXT", "SSL"):
+        return None
+    return CrcCheck(Client(bootstrap, tls=client_tls.context(settings)))
