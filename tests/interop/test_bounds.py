@@ -5,6 +5,7 @@ import socket
 import struct
 from collections.abc import Iterator
 from contextlib import ExitStack
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -216,6 +217,44 @@ def test_clients_that_send_a_head_and_nothing_more_do_not_keep_others_out(
         wait_until(lambda: metric(frugal, "kafka_network_socketserver_memorypoolused") >= 4 * MIB)
         with Wire(frugal.port) as wire:
             assert wire.ask(ApiKey.API_VERSIONS, 0, {}).error_code == 0
+        other = stack.enter_context(socket.create_connection(("127.0.0.1", frugal.port), 60))
+        other.sendall(produce_frame("memory", 200_000))
+        assert len(other.recv(4, socket.MSG_WAITALL)) == 4
+        assert "stood still" in frugal.said()
+
+
+def test_clients_that_trickle_large_requests_end_and_small_ones_are_served_meanwhile(
+    frugal: Brokerd,
+) -> None:
+    make_topic(frugal, "trickled")
+    frame = produce_frame("trickled", 2 * MIB)
+    with ExitStack() as stack:
+        clients = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", frugal.port), 10))
+            for _ in range(3)
+        ]
+        for client in clients[:2]:
+            client.sendall(frame[: 2 * MIB - 1000])
+        used = "kafka_network_socketserver_memorypoolused"
+        wait_until(lambda: metric(frugal, used) >= 4 * MIB)
+        sender = Thread(target=clients[2].sendall, args=(frame,))
+        sender.start()
+        left = list(clients[:2])
+
+        def trickles() -> bool:
+            with Wire(frugal.port) as wire:
+                assert wire.ask(ApiKey.API_VERSIONS, 0, {}).error_code == 0
+            for client in list(left):
+                try:
+                    client.sendall(b"x")
+                except OSError:
+                    left.remove(client)
+            return len(left) < 2
+
+        wait_until(trickles)
+        (size,) = struct.unpack(">i", clients[2].recv(4, socket.MSG_WAITALL))
+        assert size > 0
+        sender.join()
         assert "stood still" in frugal.said()
 
 

@@ -80,10 +80,10 @@ class Connection(Sender):
         self.parked: set[Parked] = set()
         self.resume()
 
-    @property
-    def holds_frame(self) -> bool:
-        """Whether a large frame is under way, in a buffer on loan."""
-        return self._frame is not None
+    def stands_still_since(self, moment: float) -> bool:
+        """Whether its half-sent frame, in a buffer on loan, has hardly grown since then, though it
+        is the client's turn."""
+        return self._frame is not None and self._frame.grown_at < moment and self.awaits_client
 
     def is_idle_since(self, moment: float) -> bool:
         """Whether the client has neither sent nor read anything since, though it is its turn: not
@@ -125,6 +125,8 @@ class Connection(Sender):
         else:
             self._reading = True
             self.active_at = monotonic()  # only now it is the client's turn
+            if self._frame is not None:
+                self._frame.grown_at = self.active_at
             self._loop.add_reader(self._fd, self._on_readable)
 
     def _serve_kept(self) -> None:
@@ -157,15 +159,18 @@ class Connection(Sender):
             self._awaits = False
             self.let_go()
 
+    def _wait_for_memory(self) -> None:
+        self.hold()
+        self._network.wait_for_memory(self)
+
     def _pause(self) -> None:
         if self._reading:
             self._reading = False
             self._loop.remove_reader(self._fd)
 
     def _on_readable(self) -> None:
-        if self._frame is None and self._buffers.exhausted and not self._kept:
-            self._pause()
-            self._network.wait_for_memory(self)
+        if self._frame is None and self._buffers.overfull and not self._kept:
+            self._wait_for_memory()
             return
         self.active_at = start_s = monotonic()
         router = self._router
@@ -209,10 +214,11 @@ class Connection(Sender):
                 self._kept = False
                 self._parse(start, filled)
                 return
+        most = self._receive_bytes
+        if buffers.exhausted:  # what comes may have to wait for memory
+            most = min(most, SMALL_FRAME_BYTES)
         try:
-            count = self._socket.recv_into(
-                buffers.shared_view[filled : filled + self._receive_bytes]
-            )
+            count = self._socket.recv_into(buffers.shared_view[filled : filled + most])
         except OSError as error:
             self._head = head
             self._not_received(error)
@@ -248,7 +254,7 @@ class Connection(Sender):
             return
         self._router.metrics.received_bytes += count
         behind = max(0, count - len(room))
-        if frame.took(count - behind):
+        if frame.took(count - behind, self.active_at):
             self._serve_frame(frame)
             if behind and not self.closed:
                 self._parse(start, start + behind)
@@ -309,8 +315,13 @@ class Connection(Sender):
         elif self._router.puts_off(self, buffer, position):
             self._kept = rest > SMALL_FRAME_BYTES  # leaves no room to receive
             self._head = bytes(buffer[position:end])
+        elif self._buffers.exhausted:
+            self._kept = True
+            self._head = bytes(buffer[position:end])
+            self._wait_for_memory()
         else:
-            self._frame = LoanedFrame(self._buffers, size, memoryview(buffer)[position:end])
+            head = memoryview(buffer)[position:end]
+            self._frame = LoanedFrame(self._buffers, size, head, self.active_at)
 
     # ---- ending
 

@@ -278,22 +278,21 @@ class Network:
         self._hear_again()
 
     def wait_for_memory(self, connection: Connection) -> None:
-        """The connection may go on once frames under way have given memory back."""
+        """The connection, which holds itself, is let go once requests have given memory back."""
         self._waiting[connection] = None
         if self._stalled_timer is None:
             self._stalled_timer = self._loop.call_later(STALLED_S / 2, self._end_stalled)
 
     def _end_stalled(self) -> None:
-        """Closes connections whose half-sent frames hold memory and do not move: a few clients that
-        send a head and nothing more would keep all others waiting. Not those that the broker itself
-        reads no further."""
+        """Closes connections whose half-sent frames hold memory and hardly grow: a few clients that
+        send a head, and then nothing or a byte now and then, would keep all others waiting. Not
+        those that the broker itself reads no further."""
         self._stalled_timer = None
         if not self._waiting:
             return
         oldest = monotonic() - STALLED_S
         for connection in list(self.connections):
-            stands = connection.holds_frame and connection.active_at < oldest
-            if stands and connection.awaits_client:
+            if connection.stands_still_since(oldest):
                 connection.close("its half-sent frame stood still while others waited for memory")
         if self._waiting:
             self._stalled_timer = self._loop.call_later(STALLED_S / 2, self._end_stalled)
@@ -302,7 +301,7 @@ class Network:
         """Lets those go on that waited for memory, as far as it reaches."""
         while self._waiting and not self.buffers.exhausted:
             connection, _ = self._waiting.popitem(last=False)
-            connection.resume()
+            connection.let_go()
 
     def _sweep(self) -> None:
         """Closes connections that have been idle too long, a slice at a time, and those that hold

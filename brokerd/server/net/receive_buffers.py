@@ -4,9 +4,10 @@ A receive is parsed to the end before the next one begins, so one shared buffer 
 connection; what waits in it for the end of the loop's turn ends at `shared_end`, and the next
 receive begins there. Only the head of a large frame that has not arrived whole is copied out, into
 a buffer of that frame's size; what those buffers hold together is counted against
-`queued.max.request.bytes`, and while it is exceeded no connection may begin a new frame (see
-`Network.wait_for_memory`). What requests hold elsewhere counts, too (`lend`, `repay`). A few are
-kept for reuse, because fresh memory costs page faults.
+`queued.max.request.bytes`, and while it is exceeded no connection may begin a large frame (see
+`Network.wait_for_memory`). What requests hold elsewhere counts, too (`lend`, `repay`), and where
+that alone exceeds it nothing is received. A few buffers are kept for reuse, because fresh memory
+costs page faults.
 
 What a receive brought behind a request that waits is not counted: it is given back with an answer
 of the broker, which may take minutes, and all others would wait for that. It is at most a receive
@@ -26,6 +27,8 @@ KEPT_BYTES_MAX = 2 << 20
 FIRST_BYTES_MAX = SHARED_BYTES + ROUND_BYTES
 """A frame that claims more than this gets its memory as its bytes arrive, not on its word. A
 batch of Kafka's default message.max.bytes fits."""
+GROWTH_BYTES = 1 << 16
+"""A frame that has got less has hardly grown."""
 
 
 class ReceiveBuffers:
@@ -33,8 +36,8 @@ class ReceiveBuffers:
     called whenever a loan has ended."""
 
     __slots__ = (
-        "_kept", "_on_returned", "limit_bytes", "loaned_bytes", "shared", "shared_end",
-        "shared_view",
+        "_kept", "_on_returned", "lent_bytes", "limit_bytes", "loaned_bytes", "shared",
+        "shared_end", "shared_view",
     )  # fmt: skip
 
     def __init__(self, limit_bytes: int, on_returned: Callable[[], None]) -> None:
@@ -43,13 +46,20 @@ class ReceiveBuffers:
         self.shared_end = 0
         self.limit_bytes = limit_bytes
         self.loaned_bytes = 0
+        """Frame buffers, and `lent_bytes`, what requests hold elsewhere."""
+        self.lent_bytes = 0
         self._kept: list[bytearray] = []
         self._on_returned = on_returned
 
     @property
     def exhausted(self) -> bool:
-        """Whether the frames under way hold more than they may."""
+        """Whether requests hold more than they may: no large frame is begun."""
         return self.loaned_bytes >= self.limit_bytes >= 0
+
+    @property
+    def overfull(self) -> bool:
+        """Whether those that have arrived do: nothing more is received."""
+        return self.lent_bytes >= self.limit_bytes >= 0
 
     def borrow(self, size: int) -> bytearray:
         """A buffer of at least `size` bytes, with old content; give it back."""
@@ -73,22 +83,27 @@ class ReceiveBuffers:
     def lend(self, size_bytes: int) -> None:
         """Counts memory that requests hold elsewhere; `repay` it."""
         self.loaned_bytes += size_bytes
+        self.lent_bytes += size_bytes
 
     def repay(self, size_bytes: int) -> None:
         """Ends such a loan, or a part of it."""
         self.loaned_bytes -= size_bytes
+        self.lent_bytes -= size_bytes
         self._on_returned()
 
 
 class LoanedFrame:
-    """A frame that did not arrive whole, in a buffer on loan; `give_back` it."""
+    """A frame that did not arrive whole, in a buffer on loan; `give_back` it. At `grown_at`, in
+    seconds, it had grown by GROWTH_BYTES once more."""
 
-    __slots__ = ("_buffers", "_filled", "buffer", "size")
+    __slots__ = ("_buffers", "_filled", "_growth", "buffer", "grown_at", "size")
 
-    def __init__(self, buffers: ReceiveBuffers, size: int, head: memoryview) -> None:
+    def __init__(self, buffers: ReceiveBuffers, size: int, head: memoryview, now: float) -> None:
         """Of `size` bytes, of which those of `head` are there."""
         self._buffers = buffers
         self.size = size
+        self.grown_at = now
+        self._growth = 0
         self._filled = len(head)
         self.buffer = buffers.borrow(min(size, max(FIRST_BYTES_MAX, len(head))))
         self.buffer[: len(head)] = head
@@ -101,9 +116,12 @@ class LoanedFrame:
         """Whether the frame is whole when that room is filled."""
         return self._filled + len(room) == self.size
 
-    def took(self, count: int) -> bool:
+    def took(self, count: int, now: float) -> bool:
         """So many bytes came into its room; whether it is whole now. If not there is room again."""
         self._filled += count
+        self._growth += count
+        if self._growth >= GROWTH_BYTES:
+            self._growth, self.grown_at = 0, now
         if self._filled == self.size:
             return True
         if self._filled == len(self.buffer):

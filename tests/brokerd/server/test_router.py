@@ -230,7 +230,7 @@ async def test_behind_produces_that_are_not_safe_yet_no_other_large_request_is_r
     writer.write(large[:PIECE_BYTES])
     await until(lambda: not connection.awaits_client)
     writer.write(large[PIECE_BYTES:])
-    assert not connection.holds_frame
+    assert connection._frame is None
     connection.produces_open -= 1
     connection.go_on_if_done()
     assert await answer(reader)
@@ -242,7 +242,7 @@ async def test_what_ends_a_connection_takes_no_more_of_a_large_request(bench: Be
     writer.write(HEARTBEAT + join(LARGE_BYTES)[:PIECE_BYTES])
     assert await answer(reader)
     (connection,) = bench.network.connections
-    assert connection.holds_frame
+    assert connection._frame is not None
     connection.output.reserve()  # a long poll
     connection.end("a Produce with acks=0 failed")
     assert bench.network.buffers.loaned_bytes == 0

@@ -77,7 +77,9 @@ async def test_an_error_of_what_serves_is_not_taken_for_one_of_the_socket(
     head = size.to_bytes(4, "big")
     if size > 1 << 16:  # a buffer of its own: the head first
         bench.receive(head)
-        bench.connection._frame = LoanedFrame(bench.network.buffers, size + 4, bytes(size))
+        bench.connection._frame = LoanedFrame(
+            bench.network.buffers, size + 4, memoryview(bytes(size)), 0.0
+        )
         head = b""
     bench.serve = fail
     bench.receive(head + bytes(40))

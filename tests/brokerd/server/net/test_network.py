@@ -48,7 +48,7 @@ class Waiter:
     def __init__(self) -> None:
         self.resumed = 0
 
-    def resume(self) -> None:
+    def let_go(self) -> None:
         self.resumed += 1
 
 
@@ -112,15 +112,15 @@ async def test_a_half_sent_frame_that_the_broker_reads_no_further_does_not_stand
     with connected_while_memory_is_short(network) as (connection, theirs):
         theirs.sendall((200_000).to_bytes(4, "big") + bytes(100))
         connection._on_readable()
-        assert connection.holds_frame
+        assert connection._frame is not None
         connection.hold()  # as while a queue is full
-        connection.active_at -= 2 * STALLED_S
+        connection._frame.grown_at -= 2 * STALLED_S
         network._end_stalled()
         assert not connection.closed, "it is the broker that does not read"
         connection.let_go()
         network._end_stalled()
         assert not connection.closed, "its turn has just begun"
-        connection.active_at -= 2 * STALLED_S
+        connection._frame.grown_at -= 2 * STALLED_S
         network._end_stalled()
         assert connection.closed
 
@@ -130,7 +130,8 @@ async def test_a_request_that_waits_is_no_excuse_for_a_half_sent_frame(network: 
         connection.output.reserve()  # a long poll
         theirs.sendall((200_000).to_bytes(4, "big") + bytes(100))
         connection._on_readable()
-        connection.active_at -= 2 * STALLED_S
+        assert connection._frame is not None
+        connection._frame.grown_at -= 2 * STALLED_S
         network._end_stalled()
         assert connection.closed
 
