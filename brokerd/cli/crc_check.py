@@ -6,6 +6,7 @@ So it is told not to look, and the batches of the records that it brings are rea
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from brokerd.cli import client_tls
@@ -44,19 +45,18 @@ class CrcCheck:
         return {place: offset for place, offset in found.items() if offset is not None}
 
     def _look(self, place: _TopicPartition, first: int, last: int) -> int | None:
-        offset = self._behind.get(place, first)
-        offset = offset if first <= offset else first
+        offset = max(self._behind.get(place, first), first)
         while offset <= last:
+            behind = offset
             try:
-                data = self._client.retrying(lambda at=offset: self._fetch(place, at))  # type: ignore[misc]
-                behind = offset
+                data = self._client.retrying(partial(self._fetch, place, offset))
                 for header, batch in iter_batches(memoryview(data)):
                     if not crc_matches(header, batch):
                         return header.base_offset
                     behind = header.last_offset + 1
-            except (KafkaError, CliError):
-                behind = offset
-            offset = max(behind, offset) if behind > offset else last + 1
+            except (KafkaError, CliError):  # the consumer, which has the records, goes on
+                pass
+            offset = behind if behind > offset else last + 1
         self._behind[place] = offset
         return None
 

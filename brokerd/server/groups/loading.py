@@ -21,6 +21,19 @@ TURN_S = 0.002
 """How long records are replayed before the loop has its turn."""
 _RECORDS_BETWEEN_LOOKS = 64
 
+
+class _Pace:
+    """When the loop has its turn."""
+
+    def __init__(self) -> None:
+        self._turn_ends_s = time.monotonic() + TURN_S
+
+    async def keep(self) -> None:
+        if time.monotonic() > self._turn_ends_s:
+            await asyncio.sleep(0)
+            self._turn_ends_s = time.monotonic() + TURN_S
+
+
 logger = logging.getLogger(__name__)
 
 
@@ -67,31 +80,31 @@ async def load(log: ReadableLog, start_offset: int, end_offset: int, store: Stor
 
 async def _replay_slice(view: memoryview, offset: int, store: Store) -> int:
     """Replay the whole batches in `view`; returns the offset after the last."""
+    pace = _Pace()
     try:
         for header, batch in iter_batches(view):
             marker = read_marker(header, batch)
             if marker is not None:
                 store.end_transaction(header.producer_id, commits=not marker.is_abort)
             elif not header.is_control:
-                await _replay_batch(header, batch, offset, store)
+                await _replay_batch(header, batch, offset, store, pace)
             offset = header.last_offset + 1
+            await pace.keep()  # most batches hold a single commit
     except KafkaError as error:
         logger.error("group offsets at offset %d are unreadable: %s", offset, error)
     return offset
 
 
 async def _replay_batch(
-    header: BatchHeader, batch: memoryview, offset: int, store: Store
+    header: BatchHeader, batch: memoryview, offset: int, store: Store, pace: _Pace
 ) -> None:
     producer_id = header.producer_id if header.is_transactional else None
-    turn_ends_s = time.monotonic() + TURN_S
     try:
         for number, record in enumerate(iter_records(header, batch)):
             if record.offset >= offset:
                 _replay_one(record, producer_id, store)
-            if number % _RECORDS_BETWEEN_LOOKS == 0 and time.monotonic() > turn_ends_s:
-                await asyncio.sleep(0)
-                turn_ends_s = time.monotonic() + TURN_S
+            if number % _RECORDS_BETWEEN_LOOKS == 0:
+                await pace.keep()
     except KafkaError as error:
         logger.error("group offsets at offset %d are unreadable: %s", header.base_offset, error)
 

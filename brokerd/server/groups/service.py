@@ -159,7 +159,7 @@ class GroupService:
     async def _read(self, index: int, shard: GroupShard, pause_s: float) -> bool:
         try:
             await shard.read_log()
-        except (KafkaError, OSError) as error:
+        except Exception as error:  # no thread and no memory may be had again, too
             logger.error(
                 "cannot load %s-%d now, its groups wait; the next try comes in %g s: %s",
                 OFFSETS_TOPIC, index, pause_s, error,

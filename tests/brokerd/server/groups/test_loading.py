@@ -3,7 +3,9 @@
 import asyncio
 import logging
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from uuid import uuid4
 
 import pytest
@@ -133,6 +135,24 @@ async def test_many_slices_over_many_segments_leave_the_loop_its_turns(
         turns += 1
     assert task.result() == [commit(n) for n in range(20_000)]
     assert turns > 200
+
+
+async def test_batches_of_one_record_leave_the_loop_its_turns_too(
+    log: PartitionLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(500):
+        append(log, commit(number))
+    sleep, rests, ticks = asyncio.sleep, [], count()
+
+    async def rest(seconds: float) -> None:
+        rests.append(seconds)
+        await sleep(seconds)
+
+    clock = SimpleNamespace(monotonic=lambda: next(ticks) * loading.TURN_S / 10)
+    monkeypatch.setattr(loading, "time", clock)
+    monkeypatch.setattr(asyncio, "sleep", rest)
+    assert len(await loaded(log)) == 500
+    assert len(rests) > 40
 
 
 async def test_records_that_make_no_sense_are_passed_over_and_said(
