@@ -71,6 +71,7 @@ class Controller:
         self.controller_epoch = controller_epoch
         self.brokers = dict(brokers)
         self.offline: Mapping[int, frozenset[Partition]] = {}
+        self._offline_names: frozenset[str] = frozenset()
         self.topics: dict[str, TopicNode] = {}
         self.states: dict[Partition, PartitionState] = {}
         self.deletions: dict[str, Deletion] = {}
@@ -130,6 +131,7 @@ class Controller:
         """These replicas cannot be served by their (live) brokers: what becomes of them."""
         before = _replicas(self.offline)
         self.offline = offline
+        self._offline_names = frozenset(name for each in offline.values() for name, _ in each)
         touched = {partition for _, partition in before ^ _replicas(offline)}
         known = [
             (name, index)
@@ -216,11 +218,10 @@ class Controller:
         """Topics whose replicas have all stopped. `applied` is the last entry each broker
         applied. As Kafka's, the deletion waits for a replica that is offline: its log is there
         yet, and would be taken for that of a later topic of the same name."""
-        waiting = {name for replicas in self.offline.values() for name, _ in replicas}
         return [
             name
             for name, deletion in self.deletions.items()
-            if name not in waiting
+            if name not in self._offline_names
             and deletion.brokers <= self.brokers.keys()
             and self._is_applied(deletion, applied)
         ]
@@ -230,9 +231,7 @@ class Controller:
         deletion = self.deletions.get(name)
         if deletion is None:
             return name not in self.topics
-        is_held_up = not deletion.brokers <= self.brokers.keys() or any(
-            name == each for replicas in self.offline.values() for each, _ in replicas
-        )
+        is_held_up = name in self._offline_names or not deletion.brokers <= self.brokers.keys()
         return is_held_up and self._is_applied(deletion, applied)
 
     def _is_applied(self, deletion: Deletion, applied: Mapping[int, int]) -> bool:

@@ -188,14 +188,16 @@ class _LateFetch:
 
     async def _serve(self, attempt: Attempt | None) -> None:
         connection, cold_reads = self._connection, self._broker.cold_reads
+        time_s = asyncio.get_running_loop().time
         reads = 0
         while True:
+            begun_s = time_s()
             if attempt is None:
                 attempt = await self._attempt_in_turns(patient=reads == COLD_ROUNDS_MAX)
             if connection.closed:
                 attempt.give_up()
                 return
-            left_s = self._ends_s - asyncio.get_running_loop().time()
+            left_s = self._ends_s - time_s()
             if attempt.cold:
                 attempt.release()
                 cold_reads.requests += not reads
@@ -210,8 +212,9 @@ class _LateFetch:
             elif not attempt.has_moved:
                 self.park(attempt, left_s)
                 return
-            else:
+            else:  # where much is written to, the next try would find the same
                 attempt.release()
+                await asyncio.sleep(min(time_s() - begun_s, left_s))
             attempt = None
 
     def park(self, attempt: Attempt, timeout_s: float) -> None:

@@ -72,7 +72,7 @@ class Connection(Sender):
         self._holds = 0
         self._awaits = self._planned = False
         self.produces_open = 0  # batches queued, and Produces whose records are not safe yet
-        self.tasks_open = 0  # requests other than Produce and Fetch that are not answered yet
+        self.tasks_open = 0  # requests not answered yet, but Produces and small Fetches
         self.peer_host = peer_host
         self.listener = listener
         self.produce_memo: object | None = None
