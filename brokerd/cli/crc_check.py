@@ -54,7 +54,7 @@ class CrcCheck:
                     if not crc_matches(header, batch):
                         return header.base_offset
                     behind = header.last_offset + 1
-            except (KafkaError, CliError):  # the consumer, which has the records, goes on
+            except (KafkaError, CliError, LookupError, ValueError):  # the consumer, which has the records, goes on
                 pass
             offset = behind if behind > offset else last + 1
         self._behind[place] = offset

@@ -42,8 +42,8 @@ REPLIES_BYTES_MAX = 1 << 28
 REMOVED_END_S = 1.0
 """So long after their listener was removed connections end: replies under way are still sent."""
 STALLED_S = 5.0
-"""How long a half-sent frame may hardly grow (GROWTH_BYTES) while others wait for the memory that it
-holds."""
+"""How long a half-sent frame may hardly grow (GROWTH_BYTES) while others wait for the memory that
+it holds."""
 
 
 class Network:
