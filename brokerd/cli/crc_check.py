@@ -54,8 +54,8 @@ class CrcCheck:
                     if not crc_matches(header, batch):
                         return header.base_offset
                     behind = header.last_offset + 1
-            except (KafkaError, CliError, LookupError, ValueError):  # the consumer, which has the records, goes on
-                pass
+            except (KafkaError, CliError, LookupError, ValueError):
+                pass  # the consumer, which has the records, goes on
             offset = behind if behind > offset else last + 1
         self._behind[place] = offset
         return None

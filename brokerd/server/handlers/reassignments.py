@@ -28,16 +28,23 @@ async def alter_partition_reassignments(
     _require_controller(broker)
     image = broker.cluster.image
     outcomes: dict[tuple[str, int], KafkaError | None] = {}
-    for topic in request.topics:
-        for each in topic.partitions:
-            key = (topic.name, int(each.partition_index))
-            outcomes[key] = _refusal(image, key, each.replicas)
+
+    def look(asked: tuple[str, Any]) -> None:
+        name, each = asked
+        key = (name, int(each.partition_index))
+        outcomes[key] = _refusal(image, key, each.replicas)
+
+    await in_turns(((t.name, each) for t in request.topics for each in t.partitions), look)
     accepted = [key for key, error in outcomes.items() if error is None]
     timeout_ms = milliseconds(request.timeout)
     outcomes |= await broker.cluster.renew_epochs(accepted, timeout_ms)
     topics: dict[str, list[Fields]] = {}
-    for (name, index), error in outcomes.items():
+
+    def tell(outcome: tuple[tuple[str, int], KafkaError | None]) -> None:
+        (name, index), error = outcome
         topics.setdefault(name, []).append(_row(index, error))
+
+    await in_turns(outcomes.items(), tell)
     return {
         "error_code": 0,
         "error_message": None,
@@ -56,7 +63,7 @@ def _refusal(
     try:
         _check(image, image.partition(*key), replicas)
     except KafkaError as error:
-        return error
+        return error.alone()
     return None
 
 

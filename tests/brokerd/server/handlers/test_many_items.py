@@ -38,8 +38,14 @@ async def grown(growths: Any, **_: Any) -> dict[str, KafkaError | None]:
     return {each.topic: None for each in growths}
 
 
+async def renewed(*_: Any) -> dict[Any, KafkaError]:
+    return {}
+
+
 BROKER: Any = SimpleNamespace(
-    cluster=SimpleNamespace(is_controller=True, image=MetadataImage(), create_partitions=grown),
+    cluster=SimpleNamespace(
+        is_controller=True, image=MetadataImage(), create_partitions=grown, renew_epochs=renewed
+    ),
     groups=in_groups(),
     logs=SimpleNamespace(dirs=SimpleNamespace(paths=[])),
 )
@@ -47,6 +53,11 @@ REQUESTS: list[tuple[ApiKey, int, dict[str, Any], str]] = [
     (ApiKey.ELECT_LEADERS, 2,
      {"topic_partitions": [{"topic": name, "partitions": [0]} for name in NAMES]},
      "replica_election_results"),
+    (ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0,
+     {"timeout": 1_000, "topics": [
+         {"name": name, "partitions": [{"partition_index": 0, "replicas": [1]}]}
+         for name in NAMES]},
+     "responses"),
     (ApiKey.ALTER_REPLICA_LOG_DIRS, 2,
      {"dirs": [{"path": "/no", "topics": [{"name": n, "partitions": [0]} for n in NAMES]}]},
      "results"),
