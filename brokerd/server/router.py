@@ -284,33 +284,22 @@ class Router:
         """`decode` is one, and taken: it holds the frame, and a handler may wait for minutes."""
         try:
             with uncollected():
-                await self._decode_and_finish(connection, slot, context, header, decode, since)
+                try:
+                    request = await in_thread(decode.pop())
+                except KafkaError as error:
+                    connection.end(str(error))
+                    connection.deliver(slot, [])
+                    return
+                if context.api_key != ApiKey.FETCH:
+                    answer = self._answer(context, request)
+                    await self._finish(connection, slot, context, request, answer, since, True)
+                    return
+                await serve_large_fetch(self._broker, connection, header, request, slot, since)
+                connection.tasks_open -= 1
+                connection.go_on_if_done()
         except Exception:  # no memory, or no thread: its reply will never come, nor any behind it
             logger.exception("a request of API %d could not be served", context.api_key)
             connection.close("an unexpected error in the broker")
-
-    async def _decode_and_finish(
-        self,
-        connection: Connection,
-        slot: Slot,
-        context: RequestContext,
-        header: RequestHeader,
-        decode: list[Callable[[], Any]],
-        since: Since,
-    ) -> None:
-        try:
-            request = await in_thread(decode.pop())
-        except KafkaError as error:
-            connection.end(str(error))
-            connection.deliver(slot, [])
-            return
-        if context.api_key != ApiKey.FETCH:
-            answer = self._answer(context, request)
-            await self._finish(connection, slot, context, request, answer, since, True)
-            return
-        await serve_large_fetch(self._broker, connection, header, request, slot, since)
-        connection.tasks_open -= 1
-        connection.go_on_if_done()
 
     async def _answer(self, context: RequestContext, request: Any) -> Any:
         answer = self._handlers[context.api_key](self._broker, context, request)
