@@ -90,6 +90,19 @@ def decoded(api_key: ApiKey, version: int, fields: dict[str, Any]) -> Any:
     return decode_request(api_key, version, memoryview(frame)[head:])
 
 
+async def told_while_others_are_served(served: Any) -> dict[str, Any]:
+    """The answer, which comes after at least as many turns of others as there are items."""
+    assert isawaitable(served)
+    answering = asyncio.ensure_future(served)
+    others = 0
+    while not answering.done():
+        others += 1
+        await asyncio.sleep(0)
+    assert others >= COUNT
+    answer: dict[str, Any] = await answering
+    return answer
+
+
 @pytest.mark.parametrize(("api_key", "version", "fields", "told"), REQUESTS)
 async def test_many_items_are_answered_in_order_while_others_are_served(
     api_key: ApiKey, version: int, fields: dict[str, Any], told: str,
@@ -98,14 +111,7 @@ async def test_many_items_are_answered_in_order_while_others_are_served(
     monkeypatch.setattr(turns, "TURN_S", 0.0)
     request = decoded(api_key, version, fields)
     served = HANDLERS[api_key](BROKER, context(api_key, version), request)
-    assert isawaitable(served)
-    answering = asyncio.ensure_future(served)
-    others = 0
-    while not answering.done():
-        others += 1
-        await asyncio.sleep(0)
-    assert others >= COUNT
-    body = encode_response(api_key, version, await answering)
+    body = encode_response(api_key, version, await told_while_others_are_served(served))
     header = bytes(4 + response_is_flexible(api_key, version))
     rows = getattr(decode_response(api_key, version, header + body), told)
     assert [name_of(row) for row in rows] == NAMES
@@ -146,10 +152,5 @@ async def test_partitions_that_are_moved_are_told_in_order_of_all_that_are_asked
     broker: Any = SimpleNamespace(cluster=SimpleNamespace(is_controller=True, image=image))
     where = context(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0)
     served: Any = HANDLERS[ApiKey.LIST_PARTITION_REASSIGNMENTS](broker, where, request)
-    answering = asyncio.ensure_future(served)
-    others = 0
-    while not answering.done():
-        others += 1
-        await asyncio.sleep(0)
-    assert others >= COUNT
-    assert [topic["name"] for topic in (await answering)["topics"]] == ["t-10", "t-7"]
+    told = await told_while_others_are_served(served)
+    assert [topic["name"] for topic in told["topics"]] == ["t-10", "t-7"]
