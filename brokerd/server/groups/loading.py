@@ -15,10 +15,9 @@ from brokerd.groups.records import GroupsRecord, OffsetRecord, decode
 from brokerd.log.markers import read_marker
 from brokerd.log.open_files import FileRange
 from brokerd.protocol.records import BatchHeader, Record, iter_batches, iter_records
+from brokerd.turns import TURN_S
 
 SLICE_BYTES = 1024 * 1024
-TURN_S = 0.002
-"""How long records are replayed before the loop has its turn."""
 _RECORDS_BETWEEN_LOOKS = 64
 
 

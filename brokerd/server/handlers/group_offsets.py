@@ -197,7 +197,7 @@ class _OffsetsAnswer:
                 else:
                     yield rows, index, value, error
 
-    def tell_partition(self, place: tuple[list[bytes], int, OffsetValue | None, ErrorCode]) -> None:
+    def tell_partition(self, place: _Place) -> None:
         rows, index, value, error = place
         path = (*self._path, "partitions")
         row = _fetched(index, value, error)
