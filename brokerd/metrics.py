@@ -12,6 +12,7 @@ kafka.network.RequestMetrics, as far as a broker with one loop has it:
 All requests of one receive are answered together, so they share these times.
 """
 
+import math
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Sequence
@@ -45,6 +46,7 @@ TIME_BOUNDS_S = (
     5.0, 10.0, 30.0,
 )  # fmt: skip
 IDLE_WINDOW = 30
+PRODUCERS_S = 0.05
 PARTS = ("queue", "local", "remote", "send", "total")
 
 
@@ -107,20 +109,27 @@ class LoopTimes:
 
     `woke_s` is when it last returned, on the monotonic clock, -1 where no selector notes anything;
     `idle_s` what was spent waiting since then; `waking` is how many of those that it found ready
-    then have not had their turn yet. `note` is called about once a second.
+    then have not had their turn yet; `produced_s` is `woke_s` of the last turn in which something
+    was produced. `note` is called about once a second.
     """
 
-    __slots__ = ("_noted", "idle_s", "waking", "woke_s")
+    __slots__ = ("_noted", "idle_s", "produced_s", "waking", "woke_s")
 
     def __init__(self) -> None:
         self.idle_s = 0.0
         self.waking = 0
         self.woke_s = -1.0
+        self.produced_s = -math.inf
         self._noted: deque[tuple[float, float]] = deque(maxlen=IDLE_WINDOW)
 
     def note(self, now_s: float) -> None:
         """Remember how things stand now, to tell of the last IDLE_WINDOW notes."""
         self._noted.append((now_s, self.idle_s))
+
+    @property
+    def has_producers(self) -> bool:
+        """Whether something was produced of late, so that more is probably to come."""
+        return self.woke_s - self.produced_s < PRODUCERS_S
 
     def idle_share(self) -> float:
         """The share of the time that the loop waited lately, 0 to 1; 1 before it is known."""

@@ -29,6 +29,9 @@ READS_MAX: Final = 12
 the disk."""
 _SMALL_BYTES: Final = 64 << 10
 _PROBE_BYTES: Final = 64 << 10
+_ADVICE_BYTES: Final = 256 << 10
+"""The system reads ahead what it is asked for at once without giving up the processor: 2 MiB of
+pages take it 0.4 ms, for which another thread would wait."""
 _SOON: Final = os.POSIX_FADV_WILLNEED
 _NOWAIT: Final = getattr(os, "RWF_NOWAIT", 0)
 _one_byte = [bytearray(1)]
@@ -71,8 +74,9 @@ class RangeSpot:
         pinned = self._range
         end = pinned.position_bytes + pinned.size_bytes
         ahead = min(max(READ_AHEAD_BYTES, AHEAD_FACTOR * pinned.size_bytes), READ_AHEAD_MAX_BYTES)
-        os.posix_fadvise(pinned.fd, pinned.position_bytes, pinned.size_bytes, _SOON)
-        os.posix_fadvise(pinned.fd, end, ahead, _SOON)
+        for position in range(pinned.position_bytes, end + ahead, _ADVICE_BYTES):
+            size_bytes = min(_ADVICE_BYTES, end + ahead - position)
+            os.posix_fadvise(pinned.fd, position, size_bytes, _SOON)
         read_through(pinned.fd, pinned.position_bytes, end)
 
     def release(self) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from brokerd.errors import KafkaError
 from brokerd.log.cold import READS_MAX, ColdError
+from brokerd.scheduling import work_aside
 from brokerd.turns import expect_busy_threads, in_turns
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class ColdReads:
     wait for cold bytes."""
 
     def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="cold-read")
+        self._threads = ThreadPoolExecutor(THREADS, "cold-read", work_aside)
         self._tasks: set[asyncio.Task[None]] = set()
         self._shared: dict[object, asyncio.Future[None]] = {}
         self.requests = 0

@@ -8,6 +8,8 @@ import os
 import sys
 from typing import BinaryIO
 
+from brokerd.scheduling import work_aside
+
 _NICENESS = 10  # behind the broker where both want the same core
 
 
@@ -38,6 +40,7 @@ def serve(jobs: BinaryIO, answers: BinaryIO) -> None:
 
 def main() -> None:
     os.nice(_NICENESS)
+    work_aside()
     try:
         serve(sys.stdin.buffer, sys.stdout.buffer)
     except (BrokenPipeError, KeyboardInterrupt):

@@ -62,12 +62,13 @@ class ProduceRound:
     whose bytes stay where they are until then."""
 
     __slots__ = (
-        "_broker", "_dirty", "_memos", "_queues", "_work", "commit_turn", "waiting",
+        "_broker", "_dirty", "_loop", "_memos", "_queues", "_work", "commit_turn", "waiting",
     )  # fmt: skip
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self._queues = broker.appends
+        self._loop = broker.metrics.loop
         self._memos = ProduceMemos()
         self._dirty: Dirty = {}
         self._work: dict[Partition, dict[int, Work]] = {}
@@ -229,6 +230,7 @@ class ProduceRound:
         waiting = self.waiting
         if not waiting:
             return
+        self._loop.produced_s = self._loop.woke_s
         dirty, work = self._dirty, self._work
         self.waiting, self._dirty = [], {}
         if work:

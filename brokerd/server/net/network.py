@@ -251,11 +251,12 @@ class Network:
     def _connection(self, client: socket.socket, host: str, name: str) -> Connection:
         router = self._router
         assert router is not None, "before accept nobody is heard"
+        loop = router.metrics.loop
         context = self.listeners.contexts.get(name)
         if context is None:
-            return Connection(client, OutputQueue(client), host, name, self, router)
+            return Connection(client, OutputQueue(client, loop), host, name, self, router)
         tls = TlsSocket(client, context, self._ciphertext)
-        return TlsConnection(tls, TlsOutputQueue(tls), host, name, self, router)
+        return TlsConnection(tls, TlsOutputQueue(tls, loop), host, name, self, router)
 
     def _set_options(self, client: socket.socket) -> None:
         """-1, the default unlike Kafka's, leaves a buffer to the kernel: with 100 KiB a fetch would

@@ -7,9 +7,10 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from brokerd.server.net.connection import Connection
-from brokerd.server.net.output import TURN_BYTES, End, OutputQueue, is_file, read_part
+from brokerd.server.net.output import End, OutputQueue, is_file, read_part
 
 if TYPE_CHECKING:
+    from brokerd.metrics import LoopTimes
     from brokerd.server.net.network import Network
     from brokerd.server.net.tls_socket import TlsSocket
     from brokerd.server.router import Router
@@ -79,8 +80,8 @@ class TlsOutputQueue(OutputQueue):
 
     __slots__ = ("_tls",)
 
-    def __init__(self, tls: TlsSocket) -> None:
-        super().__init__(tls.socket)
+    def __init__(self, tls: TlsSocket, loop: LoopTimes) -> None:
+        super().__init__(tls.socket, loop)
         self._tls = tls
 
     def flush(self) -> bool:
@@ -92,7 +93,7 @@ class TlsOutputQueue(OutputQueue):
                 if not self._ready:
                     self.all_sent()
                     return True
-                if tls.sent_bytes >= sent_before + TURN_BYTES:
+                if tls.sent_bytes >= sent_before + self._turn_bytes:
                     return False
                 tls.write(self._piece())
             return False

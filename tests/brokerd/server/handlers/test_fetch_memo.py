@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from brokerd.log import segment_list
+from brokerd.metrics import LoopTimes
 from brokerd.protocol import messages
 from brokerd.protocol.fetch_request import decode_fetch
 from brokerd.protocol.framing import parse_header
@@ -46,7 +47,7 @@ class Bench:
         self.broker: Any = SimpleNamespace(generation=1, config=config)
         nowhere: Any = None
         self.connection: Any = SimpleNamespace(
-            output=OutputQueue(nowhere), fetch_memo=None, last_header=None
+            output=OutputQueue(nowhere, LoopTimes()), fetch_memo=None, last_header=None
         )
 
     def memo(self, **changes: Any) -> FetchMemo:

@@ -14,7 +14,7 @@ from brokerd.clock import ManualClock
 from brokerd.config import parse
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.log_config import LogConfig
-from brokerd.metrics import BrokerMetrics
+from brokerd.metrics import BrokerMetrics, LoopTimes
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
@@ -39,7 +39,7 @@ class Client:
         ours, theirs = map(stack.enter_context, socket.socketpair())
         theirs.settimeout(10)
         self._theirs = theirs
-        self.output = OutputQueue(ours)
+        self.output = OutputQueue(ours, LoopTimes())
         self.closed = False
         self.active_at = 0.0
         self.produces_open = self.holds = 0
@@ -150,6 +150,13 @@ def told(answer: Any) -> list[tuple[int, int]]:
     """(error, base offset) of each partition."""
     (topic,) = answer.responses
     return [(row.error_code, row.base_offset) for row in topic.partition_responses]
+
+
+async def test_the_loop_knows_that_there_are_producers(bench: Bench) -> None:
+    loop = bench.broker.metrics.loop
+    assert not loop.has_producers
+    bench.produce(batch())
+    assert loop.has_producers
 
 
 async def test_one_that_waits_for_replicas_holds_nothing_of_its_frame(bench: Bench) -> None:

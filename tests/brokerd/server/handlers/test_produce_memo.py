@@ -12,7 +12,7 @@ from brokerd.clock import ManualClock
 from brokerd.config import parse
 from brokerd.errors import ErrorCode
 from brokerd.log.log_config import LogConfig
-from brokerd.metrics import BrokerMetrics
+from brokerd.metrics import BrokerMetrics, LoopTimes
 from brokerd.protocol import messages
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
@@ -62,7 +62,7 @@ class Served:
 def connected() -> Any:
     nowhere: Any = None
     return SimpleNamespace(
-        output=OutputQueue(nowhere), produce_memo=None, last_header=None, closed=False
+        output=OutputQueue(nowhere, LoopTimes()), produce_memo=None, last_header=None, closed=False
     )
 
 

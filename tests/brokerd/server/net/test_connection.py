@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from brokerd.metrics import LoopTimes
 from brokerd.server.net.connection import Connection
 from brokerd.server.net.output import OutputQueue
 from brokerd.server.net.receive_buffers import LoanedFrame, ReceiveBuffers
@@ -36,7 +37,7 @@ class Bench:
             buffers=ReceiveBuffers(-1, lambda: None), forget=lambda connection: None
         )
         self.connection = Connection(
-            ours, OutputQueue(ours), "here", "PLAINTEXT", self.network, self.router
+            ours, OutputQueue(ours, LoopTimes()), "here", "PLAINTEXT", self.network, self.router
         )
 
     def receive(self, data: bytes = b"") -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from brokerd.config import parse
+from brokerd.metrics import LoopTimes
 from brokerd.server.net import network as network_module
 from brokerd.server.net.connection import Connection
 from brokerd.server.net.network import STALLED_S, Network
@@ -27,7 +28,7 @@ def router() -> Any:
         receive_bytes_max=1 << 16, frame_bytes_max=1 << 20, frames=lambda *_: 0,
         turn=SimpleNamespace(begin=lambda: None, kept=0), holds_receives=False,
         puts_off=lambda *_: False,
-        metrics=SimpleNamespace(received_bytes=0, requests=0),
+        metrics=SimpleNamespace(received_bytes=0, requests=0, loop=LoopTimes()),
         times=SimpleNamespace(receive_ends=lambda *_: None),
     )  # fmt: skip
 
@@ -99,7 +100,8 @@ def connected_while_memory_is_short(
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     with theirs:
-        connection = Connection(ours, OutputQueue(ours), "here", "PLAINTEXT", network, router())
+        output = OutputQueue(ours, LoopTimes())
+        connection = Connection(ours, output, "here", "PLAINTEXT", network, router())
         network.connections.add(connection)
         waiter: Any = Waiter()
         network.wait_for_memory(waiter)

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from brokerd.metrics import LoopTimes
 from brokerd.server.net.output import (
     SENDFILE_MIN_BYTES,
+    SHORT_TURN_BYTES,
     SLOT_BYTES,
     TURN_BYTES,
     OutputQueue,
@@ -38,7 +40,7 @@ def pair() -> Iterator[tuple[OutputQueue, socket.socket]]:
     ours.setblocking(False)
     theirs.settimeout(10)
     with ours, theirs:
-        yield OutputQueue(ours), theirs
+        yield OutputQueue(ours, LoopTimes()), theirs
 
 
 def drain(queue: OutputQueue, peer: socket.socket, size: int) -> bytes:
@@ -179,10 +181,16 @@ def test_a_range_below_which_the_log_was_cut_ends_the_connection(
         peer.recv(1)
 
 
-@pytest.mark.parametrize("in_file", [True, False])
+@pytest.mark.parametrize(
+    ("in_file", "has_producers"), [(True, False), (False, False), (True, True)]
+)
 def test_one_turn_sends_no_more_than_its_share_however_fast_the_other_end_reads(
-    tmp_path: Path, in_file: bool
+    tmp_path: Path, in_file: bool, has_producers: bool
 ) -> None:
+    loop = LoopTimes()
+    if has_producers:
+        loop.produced_s = loop.woke_s
+    turn_bytes = SHORT_TURN_BYTES if has_producers else TURN_BYTES
     path = tmp_path / "sink"
     with path.open("wb+") as sink:
 
@@ -196,15 +204,15 @@ def test_one_turn_sends_no_more_than_its_share_however_fast_the_other_end_reads(
                 return os.write(sink.fileno(), data)
 
         source = tmp_path / "log"
-        source.write_bytes(bytes(4 * TURN_BYTES))
-        queue = OutputQueue(Fast())  # type: ignore[arg-type]
-        size = TURN_BYTES // 4
+        source.write_bytes(bytes(4 * turn_bytes))
+        queue = OutputQueue(Fast(), loop)  # type: ignore[arg-type]
+        size = turn_bytes // 2
         parts = [
-            Range(source, index * size, size) if in_file else bytes(size) for index in range(16)
+            Range(source, index * size, size) if in_file else bytes(size) for index in range(8)
         ]
         queue.add_parts(list(parts))
         turns = []
         while not queue.flush():
             turns.append(queue.sent_bytes)
         turns.append(queue.sent_bytes)
-    assert turns == [TURN_BYTES, 2 * TURN_BYTES, 3 * TURN_BYTES, 4 * TURN_BYTES]
+    assert turns == [turn_bytes, 2 * turn_bytes, 3 * turn_bytes, 4 * turn_bytes]

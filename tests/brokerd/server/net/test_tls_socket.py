@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from brokerd.config_tls import Store, TlsSettings
+from brokerd.metrics import LoopTimes
 from brokerd.security.tls import server_context
 from brokerd.server.net import tls_socket
 from brokerd.server.net.output import UnreadableError
@@ -136,7 +137,7 @@ def test_a_burst_leaves_no_more_memory_behind_than_a_few_records(pair: Pair, roo
             sent += client.send(data[sent : sent + (1 << 14)])
     assert sent > 1 << 17
     assert pair.received(sent, room)[:sent] == data[:sent]
-    queue = TlsOutputQueue(pair.ours)
+    queue = TlsOutputQueue(pair.ours, LoopTimes())
     queue.add_parts([data])
     queue.flush()
     for memory in (ours._incoming, ours._outgoing):
@@ -218,7 +219,7 @@ def test_replies_and_ranges_of_files_are_sent_piece_by_piece_to_a_slow_reader(
     content = os.urandom(3 * PIECE_BYTES)
     path = tmp_path / "segment"
     path.write_bytes(content)
-    queue = TlsOutputQueue(pair.ours)
+    queue = TlsOutputQueue(pair.ours, LoopTimes())
     part = Range(path, 100, len(content) - 200)
     large = bytes(PIECE_BYTES + 5)
     queue.add_parts([b"head", part, large, b"tail"])
@@ -240,7 +241,7 @@ def test_a_file_that_became_shorter_or_cannot_be_read_ends_the_connection(
     client = pair.shake_hands()
     path = tmp_path / "segment"
     path.write_bytes(b"short")
-    queue = TlsOutputQueue(pair.ours)
+    queue = TlsOutputQueue(pair.ours, LoopTimes())
     queue.add_parts([Range(path, 0, 100)])
     with pytest.raises(ConnectionAbortedError):
         queue.flush()
