@@ -200,10 +200,11 @@ class OutputQueue:
 
     def _send_file(self, head: Any, turn_ends: int) -> bool:
         while self._sent_of_head < head.size_bytes:
-            if self.sent_bytes >= turn_ends:
+            left_of_turn = turn_ends - self.sent_bytes
+            if left_of_turn <= 0:
                 return False
             require_uncut(head)
-            wanted = min(head.size_bytes - self._sent_of_head, TURN_BYTES)
+            wanted = min(head.size_bytes - self._sent_of_head, left_of_turn)
             start = head.position_bytes + self._sent_of_head
             try:
                 # What a short send leaves is tried again at once: the reader has often made room.

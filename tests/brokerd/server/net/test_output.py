@@ -206,11 +206,11 @@ def test_one_turn_sends_no_more_than_its_share_however_fast_the_other_end_reads(
         source = tmp_path / "log"
         source.write_bytes(bytes(4 * turn_bytes))
         queue = OutputQueue(Fast(), loop)  # type: ignore[arg-type]
-        size = turn_bytes // 2
-        parts = [
-            Range(source, index * size, size) if in_file else bytes(size) for index in range(8)
-        ]
-        queue.add_parts(list(parts))
+        parts: list[Range | bytes] = [bytes(turn_bytes // 4)] * 16
+        if in_file:
+            size = 2 * turn_bytes
+            parts = [Range(source, position, size) for position in (0, size)]
+        queue.add_parts(parts)
         turns = []
         while not queue.flush():
             turns.append(queue.sent_bytes)
