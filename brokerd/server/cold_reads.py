@@ -36,6 +36,7 @@ class ColdReads:
         self._threads = ThreadPoolExecutor(THREADS, "cold-read", work_aside)
         self._tasks: set[asyncio.Task[None]] = set()
         self._shared: dict[object, asyncio.Future[None]] = {}
+        self._clients: dict[object, asyncio.Future[None]] = {}
         self.requests = 0
 
     def read(self, spot: Spot, done: Callable[[], object]) -> None:
@@ -66,6 +67,28 @@ class ColdReads:
             await asyncio.wait(reads)  # to give up waiting stops no thread
         for read in reads:
             read.result()
+
+    async def warm_for(
+        self, client: object, spots: Sequence[Spot], is_wanted: Callable[[], bool]
+    ) -> bool:
+        """As `warm`, for one request of a client at a time; False where it waited for another one's
+        bytes instead.
+
+        With them comes what is read ahead, often just what a client that reads on lacks next; and
+        threads that read it at once only kept each other, and the event loop, from running.
+        """
+        reading = self._clients.get(client)
+        if reading is not None:
+            release(spots)
+            await asyncio.wait([reading])
+            return False
+        done = self._clients[client] = asyncio.get_running_loop().create_future()
+        try:
+            await self.warm(spots, is_wanted)
+        finally:
+            del self._clients[client]
+            done.set_result(None)
+        return True
 
     def _read(self, spots: Sequence[Spot], is_wanted: Callable[[], bool]) -> asyncio.Future[None]:
         loop = asyncio.get_running_loop()

@@ -189,6 +189,7 @@ class _LateFetch:
     async def _serve(self, attempt: Attempt | None) -> None:
         connection, cold_reads = self._connection, self._broker.cold_reads
         time_s = asyncio.get_running_loop().time
+        was_cold = False
         reads = 0
         while True:
             begun_s = time_s()
@@ -200,9 +201,11 @@ class _LateFetch:
             left_s = self._ends_s - time_s()
             if attempt.cold:
                 attempt.release()
-                cold_reads.requests += not reads
-                reads += 1
-                await cold_reads.warm(attempt.cold, lambda: not connection.closed)
+                cold_reads.requests += not was_cold
+                was_cold = True
+                reads += await cold_reads.warm_for(
+                    connection, attempt.cold, lambda: not connection.closed
+                )
                 if not connection.closed:
                     await cold_reads.load(attempt.unloaded)
             elif attempt.is_enough or left_s <= 0 or not attempt.partitions:

@@ -56,3 +56,27 @@ async def test_who_wait_for_the_same_wait_for_one_reading(reads: ColdReads) -> N
     assert [(each.warmed, each.released) for each in spots] == [(1, 1), (0, 1), (0, 1)]
     await reads.warm([later := spots[1]], lambda: True)
     assert (later.warmed, later.released) == (1, 2)
+
+
+async def test_a_client_has_one_thing_read_at_a_time_and_others_do_not_wait_for_it(
+    reads: ColdReads,
+) -> None:
+    first, second, of_another = Spot(), Spot(), Spot()
+    reading = asyncio.ensure_future(reads.warm_for("one", [first], lambda: True))
+    await asyncio.sleep(0)
+    waiting = asyncio.ensure_future(reads.warm_for("one", [second], lambda: True))
+    assert await reads.warm_for("another", [of_another], lambda: True)
+    assert await asyncio.gather(reading, waiting) == [True, False]
+    spots = (first, second, of_another)
+    assert [(each.warmed, each.released) for each in spots] == [(1, 1), (0, 1), (1, 1)]
+    assert await reads.warm_for("one", [second], lambda: True)
+    assert second.warmed == 1
+
+
+async def test_who_waits_for_a_request_that_is_given_up_goes_on(reads: ColdReads) -> None:
+    given_up = asyncio.ensure_future(reads.warm_for("one", [Spot()], lambda: True))
+    await asyncio.sleep(0)
+    waiting = asyncio.ensure_future(reads.warm_for("one", [Spot()], lambda: True))
+    await asyncio.sleep(0)
+    given_up.cancel()
+    assert not await waiting
