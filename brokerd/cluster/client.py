@@ -87,7 +87,10 @@ class ClusterClient:
         self._watchdog = Watchdog(
             loop, lambda: zookeeper.session_timeout_ms / 2000, zookeeper.give_session_up
         )
-        self._feed = Feed(zookeeper, settings.broker_id, self.image, self._changed, self._flag)
+        self._feed = Feed(
+            zookeeper, settings.broker_id, self.image, self._changed, self._flag,
+            is_unharmed=settings.stopped_cleanly,
+        )  # fmt: skip
         self.registration = Registration(zookeeper, settings, self._flag)
         self._topics = TopicAdmin(
             zookeeper, settings, self.image, self._progress, lambda: self._service
@@ -251,10 +254,8 @@ class ClusterClient:
         await self.registration.make(_now_ms())
         logger.info(
             "broker %d is registered, session 0x%x, timeout %d ms",
-            self._settings.broker_id,
-            session[0],
-            self._zookeeper.session_timeout_ms,
-        )
+            self._settings.broker_id, session[0], self._zookeeper.session_timeout_ms,
+        )  # fmt: skip
         self._offline_told = frozenset()
         await self._feed.brokers()
         await self._feed.failures()
@@ -313,9 +314,11 @@ class ClusterClient:
             self._resign()
         if found.mandate is not None and self._service is None:
             self._mandate = found.mandate
+            settings = self._settings
             self._service = ControllerService(
-                self._zookeeper, found.mandate, self._progress.tell, self._settings.delete_topics
-            )
+                self._zookeeper, found.mandate, self._progress.tell, settings.delete_topics,
+                unharmed=(settings.broker_id,) if settings.stopped_cleanly else (),
+            )  # fmt: skip
             self._tasks["controller"] = asyncio.ensure_future(self._govern(self._service))
         delta = self.image.replace_controller(found.broker_id, found.epoch)
         if not delta.is_empty:

@@ -65,10 +65,14 @@ class Deletion:
 
 
 class Controller:
-    """See the module's docstring. `brokers` maps a live broker's id to its epoch (czxid)."""
+    """See the module's docstring. `brokers` maps a live broker's id to its epoch (czxid);
+    `unharmed` are those of them that were stopped cleanly before they started."""
 
-    def __init__(self, controller_epoch: int, brokers: Mapping[int, int]) -> None:
+    def __init__(
+        self, controller_epoch: int, brokers: Mapping[int, int], unharmed: Container[int] = ()
+    ) -> None:
         self.controller_epoch = controller_epoch
+        self._unharmed = unharmed
         self.brokers = dict(brokers)
         self.offline: Mapping[int, frozenset[Partition]] = {}
         self._offline_names: frozenset[str] = frozenset()
@@ -85,6 +89,9 @@ class Controller:
     ) -> Iterator[PartitionState | None]:
         """Takes over the cluster as it was found, with the topics `marked` for deletion, then
         decides what is wrong with it.
+
+        A leader that has restarted since leads again, one that is unharmed as if nothing had
+        happened, as under a new controller of Kafka's: it has lost nothing, and nobody led instead.
 
         Also told (with the version it has) is each state that is younger than the last entry of the
         feed: the one before us wrote it and may not have come to announce it.
@@ -104,7 +111,8 @@ class Controller:
             self.states[key] = state
             if loaded.modified_zxid > last_entry_zxid:
                 hidden[key] = replace(state, is_new=loaded.created_zxid > last_entry_zxid)
-            if self.brokers.get(state.leader, -1) > loaded.modified_zxid:
+            is_older = self.brokers.get(state.leader, -1) > loaded.modified_zxid
+            if is_older and state.leader not in self._unharmed:
                 bounced.add(key)
             yield None
         for key in self._all_partitions():

@@ -16,7 +16,7 @@ import asyncio
 import gc
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from uuid import UUID, uuid4
@@ -59,7 +59,7 @@ class ControllerService:
     """Runs from a broker's election until it is cancelled or deposed.
 
     `on_progress` is called whenever a deletion was completed or a broker applied an entry.
-    `delete_topics` is delete.topic.enable.
+    `delete_topics` is delete.topic.enable; `unharmed` as for Controller.
     """
 
     def __init__(
@@ -68,7 +68,9 @@ class ControllerService:
         mandate: Mandate,
         on_progress: Callable[[], None],
         delete_topics: bool = True,
+        unharmed: Container[int] = (),
     ) -> None:
+        self._unharmed = unharmed
         self._delete_topics = delete_topics
         self._zookeeper = zookeeper
         self._mandate = mandate
@@ -146,7 +148,8 @@ class ControllerService:
         last = await self._zookeeper.get(entries[max(entries)]) if entries else None
         self._last_number = max(entries, default=-1)
         names = await self._zookeeper.children(paths.TOPICS, self._topics_watch)
-        core = Controller(self._mandate.epoch, {b: info.epoch for b, info in brokers.items()})
+        epochs = {broker_id: info.epoch for broker_id, info in brokers.items()}
+        core = Controller(self._mandate.epoch, epochs, self._unharmed)
         core.offline = await offline.read(self._zookeeper)
         topics: dict[str, TopicNode] = {}
         loaded: list[LoadedState] = []
@@ -388,12 +391,9 @@ class ControllerService:
         self, states: Sequence[PartitionState], deleted: Sequence[tuple[str, UUID]]
     ) -> None:
         entry = ChangeEntry(
-            number=self._last_number + 1,
-            previous=self._last_number,
-            controller_epoch=self._mandate.epoch,
-            states=tuple(states),
-            deleted=tuple(deleted),
-        )
+            number=self._last_number + 1, previous=self._last_number,
+            controller_epoch=self._mandate.epoch, states=tuple(states), deleted=tuple(deleted),
+        )  # fmt: skip
         marks = [SetData(paths.delete_topic(name), DELETION_BEGUN) for name, _ in deleted]
         await self.fenced([Create(paths.change(entry.number), encode_entry(entry)), *marks])
         self._last_number = entry.number

@@ -12,7 +12,9 @@ next state.
     bounced  only itself     it leads again
 
 Every change raises the leader epoch by one. A bounced broker is live but has restarted (or lost its
-session) since it was last taken into account: it may have lost what it had not flushed.
+session) since it was last taken into account: it may have lost what it had not flushed, and who has
+read that finds out by the epoch. A broker that was stopped cleanly and is the controller itself has
+not bounced (`Controller.load`).
 """
 
 from collections.abc import Container, Sequence

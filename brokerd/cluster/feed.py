@@ -46,7 +46,10 @@ class Feed:
         image: MetadataImage,
         on_change: Callable[[ImageDelta], Awaitable[None]],
         on_due: Callable[[str], None],
+        *,
+        is_unharmed: bool = False,
     ) -> None:
+        self._is_unharmed = is_unharmed
         self._zookeeper = zookeeper
         self._broker_id = broker_id
         self._image = image
@@ -129,7 +132,9 @@ class Feed:
         me = self._image.brokers.get(self._broker_id)
         key = (loaded.state.topic, loaded.state.partition)
         is_served = key not in self._image.offline.get(self._broker_id, ())
-        return is_served and me is not None and is_unsettled(loaded, self._broker_id, me.epoch)
+        if me is None or not is_served:
+            return False
+        return is_unsettled(loaded, self._broker_id, me.epoch, is_unharmed=self._is_unharmed)
 
     async def brokers(self) -> None:
         """Reads the live brokers anew."""

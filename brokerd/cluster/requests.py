@@ -26,7 +26,8 @@ class ClusterSettings:
 
     `zookeeper_connect` is hosts with an optional chroot (`a:2181,b:2181/aerie`); `session_file`
     lies in a log directory that this process has locked. `cluster_id` is that of the log
-    directories, '' where they are new. `endpoints` are those at the start.
+    directories, '' where they are new. `endpoints` are those at the start. `stopped_cleanly` says
+    that the log directories are as a clean stop left them.
     """
 
     broker_id: int
@@ -42,6 +43,7 @@ class ClusterSettings:
     offsets_partitions: int = 50
     offsets_segment_bytes: int = 104_857_600
     delete_topics: bool = True
+    stopped_cleanly: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

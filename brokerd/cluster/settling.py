@@ -7,6 +7,9 @@ FENCED_LEADER_EPOCH). So a broker that starts takes no clients before all those 
 anew. A controller that does nothing, because it is gone and its session has not ended yet, is
 waited for no longer than PATIENCE_S since it last wrote one: clients are better served with old
 epochs than not at all.
+
+A broker that was stopped cleanly does not wait for partitions that it still leads: no controller
+has seen it go, so that it most likely is the controller now, and keeps their epochs.
 """
 
 import asyncio
@@ -20,13 +23,18 @@ OWN_PATIENCE_S = 30.0
 """Where this broker is the controller itself: it certainly lives, and may have much to load."""
 
 
-def is_unsettled(loaded: LoadedState, broker_id: int, broker_epoch: int) -> bool:
+def is_unsettled(
+    loaded: LoadedState, broker_id: int, broker_epoch: int, *, is_unharmed: bool = False
+) -> bool:
     """Whether the controller will write this state for the sake of a registration with that epoch
-    (the zxid of its making): it is older, and the broker led the partition or may lead it now."""
+    (the zxid of its making): it is older, and the broker led the partition (and was not stopped
+    cleanly, `is_unharmed`) or may lead it now."""
     if loaded.modified_zxid > broker_epoch:
         return False
     state = loaded.state
-    return state.leader == broker_id or (state.leader == NO_LEADER and broker_id in state.isr)
+    if state.leader == broker_id:
+        return not is_unharmed
+    return state.leader == NO_LEADER and broker_id in state.isr
 
 
 class Settling:

@@ -98,6 +98,11 @@ class LogDirs:
         self._offline(path, reason, len(keys))
         return keys
 
+    @property
+    def were_clean(self) -> bool:
+        """Whether a clean stop left those that serve as they were found."""
+        return all(log_dir.was_clean for log_dir in self.live)
+
     def at(self, path: str) -> LogDir | None:
         """The one that serves at `path`, or that `path` lies in."""
         for log_dir in self.live:

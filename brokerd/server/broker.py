@@ -185,7 +185,7 @@ class Broker:
         )
         try:
             self.cluster = ClusterClient(
-                _cluster_settings(config, dirs.cluster_id, dirs.live[0].path),
+                _cluster_settings(config, dirs),
                 asyncio.get_running_loop(), self._on_change, self._on_fatal,
             )  # fmt: skip
             await self.cluster.connect()
@@ -371,12 +371,12 @@ def _flush_interval_ms(config: BrokerConfig) -> int:
     return told_ms if told_ms < INT64_MAX else FLUSH_LOOK_MS
 
 
-def _cluster_settings(config: BrokerConfig, cluster_id: str, log_dir: str) -> ClusterSettings:
+def _cluster_settings(config: BrokerConfig, dirs: LogDirs) -> ClusterSettings:
     return ClusterSettings(
         broker_id=config.broker_id,
         endpoints=endpoints(config),
         zookeeper_connect=config.zookeeper_connect,
-        session_file=Path(log_dir) / ".zookeeper-session",
+        session_file=Path(dirs.live[0].path) / ".zookeeper-session",
         session_timeout_ms=config.zookeeper_session_timeout_ms,
         connect_timeout_ms=config.zookeeper_connection_timeout_ms,
         rack=config.broker_rack or None,
@@ -385,5 +385,6 @@ def _cluster_settings(config: BrokerConfig, cluster_id: str, log_dir: str) -> Cl
         offsets_partitions=config.offsets_topic_num_partitions,
         offsets_segment_bytes=config.offsets_topic_segment_bytes,
         delete_topics=config.delete_topic_enable,
-        cluster_id=cluster_id,
+        cluster_id=dirs.cluster_id,
+        stopped_cleanly=dirs.were_clean,
     )

@@ -156,6 +156,13 @@ def test_a_successor_sees_a_bounce_that_nobody_acted_on() -> None:
     assert [(s.leader, s.leader_epoch, s.version) for s in wanted] == [(1, 1, 1)]
 
 
+def test_a_leader_that_restarted_after_a_clean_stop_keeps_its_epoch() -> None:
+    core = Controller(2, {1: 70, 2: 70}, unharmed=(1,))
+    states = [_loaded(_state(0, 1), 20, 50), _loaded(_state(1, 2), 20, 50)]
+    wanted = _wanted(core.load({"t": _topic(1, 2)}, states, (), last_entry_zxid=60))
+    assert [(s.partition, s.leader, s.leader_epoch) for s in wanted] == [(1, 2, 1)]
+
+
 def test_a_successor_keeps_is_new_of_a_partition_that_nobody_was_told_of() -> None:
     core = Controller(2, {1: 70})
     wanted = _wanted(

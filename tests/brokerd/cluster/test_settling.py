@@ -8,6 +8,7 @@ import pytest
 
 from brokerd.cluster import client
 from brokerd.cluster.settling import Settling
+from brokerd.replication.state import NO_LEADER
 from tests.brokerd.cluster.members import Member, Members
 from tests.support.zookeeper import ZooKeeper
 
@@ -22,6 +23,10 @@ def epochs(member: Member, topic: str) -> dict[int, int]:
     """The leader epochs of the partitions that it leads."""
     states = member.client.image.topics[topic].partitions.values()
     return {s.partition: s.leader_epoch for s in states if s.leader == member.settings.broker_id}
+
+
+def leaders(member: Member, topic: str) -> set[int]:
+    return {s.leader for s in member.client.image.topics[topic].partitions.values()}
 
 
 async def test_the_first_broker_of_a_cluster_waits_for_nothing(
@@ -55,6 +60,25 @@ async def test_a_broker_that_comes_back_is_settled_with_its_new_epochs(
         index: members.node(f"/brokers/topics/t/partitions/{index}/state")["leader_epoch"]
         for index in range(3)
     }
+
+
+async def test_a_broker_that_was_stopped_cleanly_is_settled_with_the_epochs_it_had(
+    members: Members, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for constant in ("PATIENCE_S", "OWN_PATIENCE_S"):
+        monkeypatch.setattr(client, constant, 1e9)
+    (alone,) = await members.start(1, default_partitions=3)
+    await alone.client.auto_create("t")
+    await members.stop(alone)
+    (again,) = await members.start(1, stopped_cleanly=True)
+    await again.client.settled()
+    (second,) = await members.start(2)
+    assert set(epochs(again, "t").values()) == {0}
+    await members.stop(again)
+    await members.until(lambda: epochs(second, "t") == {} and NO_LEADER in leaders(second, "t"))
+    (later,) = await members.start(1, stopped_cleanly=True)
+    await later.client.settled()
+    assert set(epochs(later, "t").values()) == {2}, "another controller saw it go"
 
 
 async def started_under_a_controller_that_does_nothing(members: Members) -> Member:
