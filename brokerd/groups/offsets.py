@@ -11,6 +11,7 @@ to go and with those of a deleted topic.
 from collections import Counter
 from collections.abc import Collection, Iterable, Set
 from functools import partial
+from itertools import islice
 
 from brokerd.errors import ErrorCode
 from brokerd.groups.deadlines import Deadline, Timer
@@ -31,7 +32,7 @@ from brokerd.limits import INT16_MAX
 
 SWEEP_OFFSETS_MAX = 2_000
 """With so many offsets looked at a turn of the sweep ends, so that none takes long; a group counts
-as GROUP_OFFSETS more."""
+as GROUP_OFFSETS more. No more of one group are forgotten at once."""
 GROUP_OFFSETS = 40
 
 
@@ -249,12 +250,15 @@ def _expire(turn: Turn, group: Group) -> None:
     read_now = group.subscribed_topics() if group.state is GroupState.STABLE else frozenset()
     if read_now is None:
         return
-    expired = [
+    expirable = (
         key
         for key, value in offsets.items()
         if key not in pending and key[0] not in read_now and _is_expired(turn, group, value)
-    ]
-    if group.state is GroupState.EMPTY and not pending and len(expired) == len(offsets):
+    )
+    expired = list(islice(expirable, SWEEP_OFFSETS_MAX))
+    if len(expired) == SWEEP_OFFSETS_MAX < len(offsets):
+        turn.write(_tombstones(group_id, expired), partial(_expire_more, group_id))
+    elif group.state is GroupState.EMPTY and not pending and len(expired) == len(offsets):
         if group.pending or shard.store.awaits(group_id):
             return  # someone is just about to join, or to commit
         records = _drop_group(turn, group, expired)
@@ -262,6 +266,13 @@ def _expire(turn: Turn, group: Group) -> None:
             turn.write(records, partial(_group_dropped, group_id, None))
     elif expired:
         turn.write(_tombstones(group_id, expired), ignore_outcome)
+
+
+def _expire_more(group_id: str, turn: Turn, error: ErrorCode) -> None:
+    """Some offsets of a group are gone: it is looked at for others in the next turn."""
+    if error is ErrorCode.NONE:
+        turn.shard.sweep.append(group_id)
+        turn.shard.deadlines.set(Deadline(Timer.OFFSETS_SWEEP), turn.now_ms)
 
 
 def _is_expired(turn: Turn, group: Group, value: OffsetValue) -> bool:
