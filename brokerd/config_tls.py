@@ -5,7 +5,7 @@ is read here: `brokerd.security.tls` opens the files.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 PREFIX = "listener.name."
 CLIENT_AUTH = ("none", "requested", "required")
@@ -37,13 +37,13 @@ _PEM_NEEDED = (
 class Store:
     """PEM of a key or trust store: a file's path, or the texts themselves; '' is not given.
 
-    The names of the settings are kept for what is said of them.
+    The name of the location's setting is kept for what is said of it, and makes no other store.
     """
 
     location: str = ""
     certificates: str = ""
     key: str = ""
-    location_key: str = "ssl.keystore.location"
+    location_key: str = field(default="ssl.keystore.location", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

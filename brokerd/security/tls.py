@@ -26,6 +26,10 @@ class TlsError(Exception):
     """A key, certificate or cipher that cannot be used, said for a user."""
 
 
+class StoreGoneError(TlsError):
+    """A store whose file is not there."""
+
+
 def server_context(settings: TlsSettings) -> ssl.SSLContext:
     """The context of a listener. Raises TlsError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -162,7 +166,9 @@ def _read(store: Store, name: str) -> str:
     try:
         text = Path(store.location).read_text(encoding="latin-1")
     except OSError as error:
-        raise TlsError(f"{name}: cannot read {store.location}: {error.strerror}") from None
+        is_gone = isinstance(error, FileNotFoundError)
+        told = StoreGoneError if is_gone else TlsError
+        raise told(f"{name}: cannot read {store.location}: {error.strerror}") from None
     if "-----BEGIN " not in text:
         raise TlsError(f"{name}: {store.location} is not PEM")
     return pem(text)

@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING, Final
 
 from brokerd.cluster.requests import Endpoint
 from brokerd.config_dynamic import DEFAULT_NAME, BrokerSettings, is_of_listeners
+from brokerd.config_tls import tls_key_of_listener
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.compaction.jobs import Limits
 from brokerd.log.log_config import LogConfig
-from brokerd.security.tls import TlsError, server_context
+from brokerd.security.tls import StoreGoneError, TlsError, server_context
 from brokerd.server.net.listeners import BindError
 from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from brokerd.cluster.image import TopicInfo
     from brokerd.config import BrokerConfig
+    from brokerd.config_tls import TlsSettings
     from brokerd.replication.partition import Partition
     from brokerd.server.broker import Broker
     from brokerd.server.cleaner_workers import CleanerWorkers
@@ -183,10 +185,18 @@ def endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
     )
 
 
-async def check_listeners(config: BrokerConfig, broker: Broker) -> None:
+async def check_listeners(
+    config: BrokerConfig, broker: Broker, named: Collection[str] | None
+) -> None:
     """Opens, to see whether it can be done, the addresses of listeners that would be others, and
-    their stores. Raises KafkaError(INVALID_REQUEST)."""
-    _check_stores(config, broker.config)
+    their stores. `named` are the settings that somebody wants for this broker, None for all
+    brokers. Raises KafkaError(INVALID_REQUEST), or INVALID_CONFIG for a store that is to stay."""
+    for name, wanted in config.tls.items():
+        if wanted != broker.config.tls.get(name):
+            _check_store(wanted, ErrorCode.INVALID_REQUEST)
+        elif named is not None:
+            is_named = any(tls_key_of_listener(each)[0] == name for each in named)
+            _check_store(wanted, ErrorCode.INVALID_CONFIG, may_be_gone=not is_named)
     _check_endpoints(config, broker)
     try:
         await broker.network.listeners.check(config)
@@ -209,13 +219,13 @@ def _check_endpoints(config: BrokerConfig, broker: Broker) -> None:
                 )
 
 
-def _check_stores(config: BrokerConfig, before: BrokerConfig) -> None:
-    for name, wanted in config.tls.items():
-        if wanted != before.tls.get(name):
-            try:
-                server_context(wanted)
-            except TlsError as error:
-                raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
+def _check_store(wanted: TlsSettings, code: ErrorCode, *, may_be_gone: bool = False) -> None:
+    """As Kafka, which opens a file that was written anew at each change for this broker."""
+    try:
+        server_context(wanted)
+    except TlsError as error:
+        if not (may_be_gone and isinstance(error, StoreGoneError)):
+            raise KafkaError(code, str(error)) from error
 
 
 def _live(settings: BrokerSettings) -> set[str]:

@@ -15,6 +15,7 @@ from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
 from tests.support.brokerd import Brokerd, BrokerdCluster
 from tests.support.brokerd_tools import brokerd
+from tests.support.kafka import ApacheKafka
 from tests.support.pki import Authority
 from tests.support.ports import free_port
 from tests.support.waiting import wait_until
@@ -138,6 +139,93 @@ def test_a_listener_with_tls_is_added_with_its_key(broker: Brokerd, tmp_path: Pa
     )
     wait_until(lambda: [each.port for each in client.list_topics(timeout=20).brokers.values()]
                == [port])  # fmt: skip
+
+
+KEYSTORE = "listener.name.ssl.ssl.keystore."
+
+
+class Secured:
+    """A broker with an SSL listener and its store, whose file changes."""
+
+    def __init__(self, store: Path) -> None:
+        self.store, self.tls = store, free_port()
+        self.plain = free_port()
+        self._authority = Authority("renewed")
+        self.renew()
+        listeners = f"PLAINTEXT://127.0.0.1:{self.plain},SSL://127.0.0.1:{self.tls}"
+        self.settings = {
+            "listeners": listeners, "advertised.listeners": listeners,
+            "ssl.keystore.type": "PEM", "ssl.keystore.location": str(store),
+        }  # fmt: skip
+
+    def renew(self) -> str:
+        """Another certificate of the same name, as Kafka wants it."""
+        issued = self._authority.issue("broker")
+        self.store.write_text(issued.key + issued.chain)
+        return issued.chain
+
+    def served(self) -> str:
+        return ssl.get_server_certificate(("127.0.0.1", self.tls), timeout=10)
+
+    def steps(self) -> list[int]:
+        """The codes of changes while the store is good, garbage, broken or gone."""
+        own = {f"{KEYSTORE}type": "PEM", f"{KEYSTORE}location": str(self.store)}
+        other = self.store.with_name("other.pem")
+        found: list[int] = []
+
+        def set_(settings: Settings, broker: str = "1") -> None:
+            found.append(alter(self.plain, settings, broker=broker).error_code)
+
+        before = self.served()
+        self.store.write_text("garbage")
+        set_(own)
+        set_({"log.retention.ms": "1000000"})
+        set_({"log.retention.ms": "1000001"}, broker="")
+        set_(own | {f"{KEYSTORE}location": str(other)})
+        other.write_text("garbage")
+        set_(own | {f"{KEYSTORE}location": str(other)})
+        assert self.served() == before
+        for _ in range(2):
+            renewed = self.renew()
+            set_(own)
+            wait_until(lambda told=renewed: self.served() == told, "the new one is served")
+        for text in ("garbage", "-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n"):
+            self.store.write_text(text)
+            set_(own)
+            set_(dict.fromkeys(own))
+        self.store.unlink()
+        set_({"log.retention.ms": "1000002"})
+        assert self.served() == renewed
+        return found
+
+
+SAME, OTHER = ErrorCode.INVALID_CONFIG, ErrorCode.INVALID_REQUEST
+CODES = [SAME, SAME, 0, OTHER, OTHER, 0, 0, SAME, SAME, SAME, SAME, 0]
+
+
+def test_a_store_that_cannot_be_read_is_refused_whether_or_not_its_path_changes(
+    zookeeper: ZooKeeper, tmp_path: Path
+) -> None:
+    secured, connect = Secured(tmp_path / "broker.pem"), zookeeper.connect("/stores")
+    with BrokerdCluster.started(tmp_path, connect, settings=secured.settings):
+        assert secured.steps() == CODES
+        gone = alter(secured.plain, {f"{KEYSTORE}location": str(secured.store)})
+    assert gone.error_code == ErrorCode.INVALID_CONFIG
+    assert gone.error_message.startswith(f"{KEYSTORE}location: cannot read {secured.store}: ")
+
+
+@pytest.mark.kafka
+def test_apache_kafka_refuses_the_same_stores(zookeeper: ZooKeeper, tmp_path: Path) -> None:
+    secured = Secured(tmp_path / "broker.pem")
+    kafka = ApacheKafka(
+        tmp_path, zookeeper.connect("/stores-of-kafka"), port=secured.plain,
+        settings=secured.settings,
+    )  # fmt: skip
+    try:
+        kafka.start()
+        assert secured.steps() == CODES
+    finally:
+        kafka.kill()
 
 
 def test_an_address_that_is_taken_is_refused_and_nothing_changes(

@@ -123,7 +123,7 @@ async def incremental_alter_configs(
             await _write(broker, request, f"topics/{name}", wanted)
         elif resource.resource_type == BROKER:
             wanted = partial(apply_operations, changes=changes, list_default=_list_default)
-            await _write_broker(broker, request, bool(name), wanted)
+            await _write_broker(broker, request, resource, wanted)
         else:
             change_levels(changes, validate_only=request.validate_only)
 
@@ -142,20 +142,22 @@ async def alter_configs(broker: Broker, context: RequestContext, request: Any) -
             check_topic_config(config, broker.config.raw)
             await _write(broker, request, f"topics/{name}", lambda _: config)
         else:
-            await _write_broker(broker, request, bool(name), lambda _: config)
+            await _write_broker(broker, request, resource, lambda _: config)
 
     return await _alter_each(broker, request, alter)
 
 
 async def _write_broker(
-    broker: Broker, request: Any, is_own: bool, wanted_of: Callable[[Held], dict[str, str]]
+    broker: Broker, request: Any, resource: Any, wanted_of: Callable[[Held], dict[str, str]]
 ) -> None:
     """Of this broker, or of all."""
-    name = str(broker.config.broker_id) if is_own else ""
+    name = str(broker.config.broker_id) if resource.resource_name else ""
+    named = {each.name for each in resource.configs} if name else None
 
     async def wanted(held: Held) -> dict[str, str]:
         config = wanted_of(held)
-        await check_listeners(check_change(broker.settings.now, name, held, config), broker)
+        after = check_change(broker.settings.now, name, held, config)
+        await check_listeners(after, broker, named)
         return config
 
     await _write(broker, request, f"brokers/{name or DEFAULT_NAME}", wanted)
