@@ -14,6 +14,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.groups.messages import (
     DeleteReply,
     GroupDescription,
+    GroupListing,
     HeartbeatRequest,
     JoinReply,
     JoinRequest,
@@ -216,26 +217,31 @@ async def leave_group(broker: Broker, context: RequestContext, request: Any) -> 
 # Administration
 
 
-def list_groups(broker: Broker, context: RequestContext, request: Any) -> Fields:
+def list_groups(
+    broker: Broker, context: RequestContext, request: Any
+) -> Fields | Awaitable[Fields]:
     wanted = request.states_filter if context.api_version >= 4 else ()
     states = {state.lower() for state in wanted}
     types = {kind.lower() for kind in getattr(request, "types_filter", ())}
     shards = list(broker.groups.shards())
-    groups = [
-        {
-            "group_id": group.group_id,
-            "protocol_type": group.protocol_type,
-            "group_state": group.state,
-            "group_type": CLASSIC,
-        }
+    listings = [
+        group
         for shard in shards
         if not shard.loading and (not types or CLASSIC in types)
         for group in shard.core.listings()
-        if not states or group.state.lower() in states
     ]
     loading = any(shard.loading for shard in shards)
     error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if loading else ErrorCode.NONE
-    return {"error_code": error, "groups": groups}
+    rows: list[bytes] = []
+
+    def tell(group: GroupListing) -> None:
+        if not states or group.state.lower() in states:
+            rows.append(_item(context, "groups", {
+                "group_id": group.group_id, "protocol_type": group.protocol_type,
+                "group_state": group.state, "group_type": CLASSIC,
+            }))  # fmt: skip
+
+    return at_once_or_in_turns(listings, tell, {"error_code": error, "groups": rows})
 
 
 def describe_groups(

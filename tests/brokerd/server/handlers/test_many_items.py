@@ -11,6 +11,7 @@ import pytest
 from brokerd import turns
 from brokerd.cluster.image import MetadataImage
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.groups.messages import GroupListing
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import (
     decode_request,
@@ -154,3 +155,20 @@ async def test_partitions_that_are_moved_are_told_in_order_of_all_that_are_asked
     served: Any = HANDLERS[ApiKey.LIST_PARTITION_REASSIGNMENTS](broker, where, request)
     told = await told_while_others_are_served(served)
     assert [topic["name"] for topic in told["topics"]] == ["t-10", "t-7"]
+
+
+async def test_all_groups_are_listed_while_others_are_served(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "TURN_S", 0.0)
+    listings = [GroupListing(name, "consumer", "Empty") for name in NAMES]
+    shard = SimpleNamespace(loading=False, core=SimpleNamespace(listings=lambda: iter(listings)))
+    broker: Any = SimpleNamespace(groups=SimpleNamespace(shards=lambda: [shard]))
+    where = context(ApiKey.LIST_GROUPS, 4)
+    request = decoded(ApiKey.LIST_GROUPS, 4, {"states_filter": []})
+    answer = await told_while_others_are_served(
+        HANDLERS[ApiKey.LIST_GROUPS](broker, where, request)
+    )
+    frame = bytes(5) + encode_response(ApiKey.LIST_GROUPS, 4, answer)
+    told = decode_response(ApiKey.LIST_GROUPS, 4, frame).groups
+    assert [(each.group_id, each.group_state) for each in told] == [(n, "Empty") for n in NAMES]
