@@ -50,18 +50,11 @@ def configs(arguments: Sequence[str]) -> int:
     parser.flag("alter", "Change settings.")
     parser.flag("describe", "Show settings.")
     parser.flag("all", "With --describe: those that nobody has set as well.")
-    parser.add_argument(
-        "--entity-type", dest="entity_types", metavar="TYPE", action="append",
-        help="topics, brokers, broker-loggers, users, clients or ips.",
-    )  # fmt: skip
-    parser.add_argument(
-        "--entity-name", dest="entity_names", metavar="NAME", action="append",
-        help="The topic, the broker's id, the user, client id or address.",
-    )  # fmt: skip
-    parser.add_argument(
-        "--entity-default", dest="entity_names", action="append_const", const="",
-        help="The default of all of a type.",
-    )  # fmt: skip
+    kinds = "topics, brokers, broker-loggers, users, clients or ips."
+    parser.option("entity-type", kinds, "TYPE", many=True, into="entity_types")
+    names = "The topic, the broker's id, the user, client id or address."
+    parser.option("entity-name", names, "NAME", many=True, into="entity_names")
+    parser.flag("entity-default", "The default of all of a type.", empty_in="entity_names")
     _short_options(parser)
     parser.option("add-config", "Settings: k1=v1,k2=[v1,v2].", "K=V,…")
     parser.option("add-config-file", "A properties file of settings.", "FILE")

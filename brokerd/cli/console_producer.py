@@ -9,7 +9,16 @@ from typing import Any
 from brokerd.cli import java_settings, librdkafka, signals
 from brokerd.cli.client_tls import for_librdkafka
 from brokerd.cli.numbers import int32, int64
-from brokerd.cli.options import CliError, OptionParser, Options, read_properties, require, run
+from brokerd.cli.options import (
+    CliError,
+    OptionParser,
+    Options,
+    has,
+    read_properties,
+    require,
+    run,
+    text_of,
+)
 from brokerd.cli.record_text import LineReader
 
 _PARTITIONER = "murmur2_random"  # the same partition as Kafka's own clients choose
@@ -94,8 +103,8 @@ def _run(options: Options) -> int:
 def _settings(options: Options) -> dict[str, str]:
     """By the names of Java's producer, which 3.9's tool merges in this order."""
     told = librdkafka.told(getattr(options, "producer.config"), options.producer_property)
-    codec = options.compression_codec
-    told["compression.type"] = "none" if codec is None else codec or "gzip"  # whatever was told
+    given = has(options, "compression-codec")  # goes before whatever was told
+    told["compression.type"] = text_of(options, "compression-codec") or "gzip" if given else "none"
     return librdkafka.merged({"client.id": "console-producer"} | told, options, _MERGED)
 
 

@@ -11,7 +11,17 @@ from brokerd.cli.client import Client
 from brokerd.cli.group_lines import Group
 from brokerd.cli.group_offsets import export_lines, named_partitions
 from brokerd.cli.numbers import int64
-from brokerd.cli.options import CliError, OptionParser, Options, UsageError, exclude, has, one_of
+from brokerd.cli.options import (
+    CliError,
+    OptionParser,
+    Options,
+    UsageError,
+    check_available,
+    exclude,
+    has,
+    one_of,
+    text_of,
+)
 from brokerd.cli.options import run as run_command
 from brokerd.cli.words import as_java, refusal
 from brokerd.errors import ErrorCode, KafkaError
@@ -19,6 +29,11 @@ from brokerd.errors import ErrorCode, KafkaError
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
 TIMEOUT_MS = 5000
 GROUP_TYPES = ("consumer", "classic")
+_WHERE = {
+    "members": ("describe",), "verbose": ("describe",), "offsets": ("describe",),
+    "state": ("describe", "list"), "type": ("list",),
+}  # fmt: skip
+"""What an option may stand with."""
 _NOT_THERE = -1  # a topic's number of a partition where it has none
 
 
@@ -62,7 +77,10 @@ def _run(options: Options) -> int:
 
 
 def _connected(options: Options) -> Client:
-    """Where the address is none this is an error of the cluster, as with Kafka's. CliError."""
+    """Where the address or the time is none this is an error of the cluster, as with Kafka's.
+    CliError."""
+    if options.timeout <= 0:
+        raise CliError("--timeout must be more than 0")
     try:
         return admin.connect(options, options.timeout / 1000)
     except UsageError as error:
@@ -74,45 +92,48 @@ def _error(line: str) -> None:
 
 
 def _checked(options: Options) -> str:
-    wanted = ", ".join(f"--{action}" for action in ACTIONS)
-    action = one_of(options, ACTIONS, f"Command must include exactly one action: {wanted}")
+    """The action, where Kafka's ConsumerGroupCommandOptions let the line pass, in their order."""
+    check_available(options, _WHERE)
     if not has(options, "bootstrap-server"):
         raise UsageError('Missing required argument "[bootstrap-server]"')
-    if options.timeout <= 0:
-        raise UsageError("--timeout must be more than 0")
-    for option in ("members", "offsets", "verbose"):
-        if has(options, option) and action != "describe":
-            raise UsageError(f"Option(s) [{option}] are unavailable given other options")
-    if action in ("describe", "delete", "reset-offsets"):
-        if not options.group and not options.all_groups:
-            raise UsageError(f"Option [{action}] takes one of these options: [all-groups], [group]")
-        exclude(options, "group", "all-groups")
-    if action == "describe":
-        views = [each for each in ("members", "offsets", "state") if has(options, each)]
-        if len(views) > 1:
+    scoped = has(options, "group") or has(options, "all-groups")
+    if options.describe:
+        _check_describe(options, scoped)
+    if options.delete:
+        if not scoped:
+            raise UsageError("Option [delete] takes one of these options: [all-groups], [group]")
+        if has(options, "topic"):
             raise UsageError(
-                "Option [describe] takes at most one of these options: [members], [offsets],"
-                " [state]"
+                "The consumer does not support topic-specific offset deletion from a consumer"
+                " group."
             )
-        if options.state:
-            raise UsageError("Option [describe] does not take a value for [state]")
-    if action == "delete" and options.topic:
-        raise UsageError(
-            "The consumer does not support topic-specific offset deletion from a consumer group."
-        )
-    if action == "delete-offsets" and not (options.group and options.topic):
+    if options.delete_offsets and not (has(options, "group") and has(options, "topic")):
         raise UsageError("Option [delete-offsets] takes the following options: [topic], [group]")
-    if action == "reset-offsets":
-        group_reset.check_options(options)
-    return action
+    if options.reset_offsets:
+        group_reset.check_options(options, scoped)
+    exclude(options, "group", "all-groups", "list")
+    exclude(options, "topic", "list", "describe")
+    wanted = ", ".join(f"--{action}" for action in ACTIONS)
+    return one_of(options, ACTIONS, f"Command must include exactly one action: {wanted}")
+
+
+def _check_describe(options: Options, scoped: bool) -> None:
+    if not scoped:
+        raise UsageError("Option [describe] takes one of these options: [all-groups], [group]")
+    if sum(has(options, view) for view in ("members", "offsets", "state")) > 1:
+        raise UsageError(
+            "Option [describe] takes at most one of these options: [members], [offsets], [state]"
+        )
+    if text_of(options, "state") is not None:
+        raise UsageError("Option [describe] does not take a value for [state]")
 
 
 def _list(client: Client, options: Options) -> None:
     types, states = has(options, "type"), has(options, "state")
-    wanted_types = _words(options.type)
+    wanted_types = _words(text_of(options, "type"))
     if any(each.lower() not in GROUP_TYPES for each in wanted_types):
         raise UsageError(f"Invalid types list '{options.type}'. Valid types are: Consumer, Classic")
-    found = group_calls.list_groups(client, _states(options.state), wanted_types)
+    found = group_calls.list_groups(client, _states(text_of(options, "state")), wanted_types)
     if types or states:
         lines = group_lines.group_table(found, types=types, states=states)
     else:

@@ -38,20 +38,10 @@ def add_options(parser: OptionParser) -> None:
     parser.option("from-file", "To what --export wrote.", "FILE")
 
 
-def check_options(options: Options) -> None:
-    """Raises UsageError."""
+def check_options(options: Options, scoped: bool) -> None:
+    """What is to be refused before anything is asked; `scoped`: groups are named. UsageError."""
     if options.dry_run and options.execute:
         raise UsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
-    wanted = [each for each in SCENARIOS if has(options, each)]
-    if not wanted:
-        names = ", ".join(f"[{each}]" for each in SCENARIOS)
-        raise UsageError(
-            f"Option '[reset-offsets]' requires one of the following scenarios: {names}"
-        )
-    exclude(options, wanted[0], *wanted[1:])
-    exclude(options, "topic", "all-topics")
-    if not (options.topic or options.all_topics or options.from_file):
-        raise UsageError("One of the reset scopes should be defined: --all-topics, --topic.")
     if not options.dry_run and not options.execute:
         print(
             "WARN: No action will be performed as the --execute option is missing.In a future major"
@@ -61,17 +51,26 @@ def check_options(options: Options) -> None:
             " behavior without prompting.",
             file=sys.stderr,
         )
+    if not scoped:
+        raise UsageError("Option [reset-offsets] takes one of these options: [all-groups], [group]")
+    for each in SCENARIOS:
+        exclude(options, each, *(other for other in SCENARIOS if other != each))
 
 
 def plan(client: Client, options: Options, group: str) -> Plan:
     """The offsets that the group is to get. Raises CliError, KafkaError."""
-    if options.from_file:
+    partitions = _scope(client, options, group)
+    if has(options, "from-file"):
         plans = plans_of_file(read_text(options.from_file), options.group or [])
         if group not in plans:
             print(f"\nError: No reset plan for group {group} found")
             return {}
         return _in_log(client, plans[group])
-    partitions = _scope(client, options, group)
+    if not any(has(options, each) for each in SCENARIOS):
+        names = ", ".join(f"[{each}]" for each in SCENARIOS)
+        raise UsageError(
+            f"Option '[reset-offsets]' requires one of the following scenarios: [{names}]"
+        )
     if options.to_offset is not None:
         return _in_log(client, dict.fromkeys(partitions, options.to_offset))
     if options.shift_by is not None:
@@ -93,6 +92,10 @@ def plan(client: Client, options: Options, group: str) -> Plan:
 def _scope(client: Client, options: Options, group: str) -> list[TopicPartition]:
     if options.all_topics:
         return sorted(group_calls.committed(client, group))
+    if not has(options, "topic"):
+        if has(options, "from-file"):
+            return []
+        raise UsageError("One of the reset scopes should be defined: --all-topics, --topic.")
     named = [each for text in options.topic if ":" in text for each in named_partitions(text)]
     whole = [text for text in options.topic if ":" not in text]
     named += admin.partitions_of(admin.topics_named(client, whole))

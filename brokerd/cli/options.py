@@ -1,15 +1,16 @@
 """Options as Kafka's own tools take them, and how a command fails.
 
-Names, `--name=value` and the exit code 1 for a wrong line are Kafka's; as there, what follows an
-option with a value is that value, however it begins, and words that belong to no option say
-nothing.
+Names, `--name=value` and the exit code 1 for a wrong line are Kafka's; as there, one hyphen is as
+good as two, what follows an option with a value is that value, however it begins, and words that
+belong to no option, or stand behind `--`, say nothing.
 What is wrong is said first, then the options are listed, both on standard error.
 """
 
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -34,10 +35,13 @@ class OptionParser(argparse.ArgumentParser):
     def __init__(self, command: str, description: str) -> None:
         super().__init__(
             prog=f"brokerd {command}", description=description, formatter_class=_help_width,
-            allow_abbrev=False,
+            allow_abbrev=False, add_help=False,
         )  # fmt: skip
+        self._bare = {"help", "version"}
         self._with_value: set[str] = set()
+        self._optional: set[str] = set()
         self._once: set[str] = set()
+        self.add_argument("--help", help="List the options.", action="help")
         self.add_argument("--version", help="Print the version.", action=_PrintVersion, nargs=0)
 
     def print_help(self, file: Any = None) -> None:
@@ -49,9 +53,10 @@ class OptionParser(argparse.ArgumentParser):
 
     def option(
         self, name: str, text: str, metavar: str, type: Callable[[str], object] = str,
-        *, default: object = None, many: bool = False,
+        *, default: object = None, many: bool = False, into: str | None = None,
     ) -> None:  # fmt: skip
-        """An option with a value; with `many` it may be repeated and gives a list."""
+        """An option with a value; with `many` it may be repeated and gives a list. `into` is the
+        attribute's name where it is not the option's."""
         action = "append" if many else "store"
 
         def parse(given: str) -> object:
@@ -61,46 +66,61 @@ class OptionParser(argparse.ArgumentParser):
                 message = f"Cannot parse argument '{given}' of option {name}"
                 raise CliError(message) from None
 
-        self._with_value.add(f"--{name}")
+        self._with_value.add(name)
         if not many:
-            self._once.add(f"--{name}")
+            self._once.add(name)
         self.add_argument(
-            f"--{name}", help=text, metavar=metavar, type=parse, default=default, action=action
-        )
+            f"--{name}", help=text, metavar=metavar, type=parse, default=default, action=action,
+            dest=into,
+        )  # fmt: skip
 
     def optional(self, name: str, text: str, metavar: str) -> None:
-        """An option whose value may be left out: '' then."""
-        self.add_argument(f"--{name}", help=text, metavar=metavar, nargs="?", const="")
+        """An option whose value may be left out: True then."""
+        self._optional.add(name)
+        self.add_argument(f"--{name}", help=text, metavar=metavar, nargs="?", const=True)
 
-    def flag(self, name: str, text: str) -> None:
-        self.add_argument(f"--{name}", help=text, action="store_true")
+    def flag(self, name: str, text: str, *, empty_in: str | None = None) -> None:
+        """An option without a value; with `empty_in` it stands for '' in that list."""
+        self._bare.add(name)
+        if empty_in is None:
+            self.add_argument(f"--{name}", help=text, action="store_true")
+            return
+        self.add_argument(f"--{name}", help=text, action="append_const", const="", dest=empty_in)
 
     def parse(self, arguments: Sequence[str]) -> Options:
         """What the line says. Raises CliError."""
-        line, words, seen = [], iter(arguments), set()
-        for word in words:
-            name = word.partition("=")[0]
+        return self.parse_args(list(self._plain(deque(arguments))))
+
+    def _plain(self, words: deque[str]) -> Iterator[str]:
+        """Each option as a word that argparse cannot take for anything else."""
+        seen: set[str] = set()
+        while words and (word := words.popleft()) != "--":
+            if not _is_option(word):
+                continue
+            name, has_value, value = word.removeprefix("-").removeprefix("-").partition("=")
             if name in seen:
                 raise CliError(
-                    f"Found multiple arguments for option {name[2:]}, but you asked for only one"
+                    f"Found multiple arguments for option {name}, but you asked for only one"
                 )
             seen |= self._once & {name}
-            if word in self._with_value:
-                value = next(words, None)
-                if value is None:
-                    raise UsageError(f"Option {word[2:]} requires an argument")
-                word = f"{word}={value}"
-            line.append(word)
-        options, others = self.parse_known_args(line)
-        for word in others:
-            if word.startswith("-"):
-                raise UsageError(f"{word.lstrip('-')} is not a recognized option")
-        return options
+            if name in self._with_value and not has_value and not words:
+                raise UsageError(f"Option {name} requires an argument")
+            optional = name in self._optional and words and not _is_option(words[0])
+            if name in self._with_value or optional or (has_value and name in self._optional):
+                yield f"--{name}={value if has_value else words.popleft()}"
+            elif name in self._bare | self._optional:
+                yield f"--{name}"
+            else:
+                raise UsageError(f"{name} is not a recognized option")
 
     def bootstrap(self) -> None:
         """What every command that talks to brokers takes."""
         self.option("bootstrap-server", "REQUIRED: the brokers to ask first.", "HOST:PORT,…")
         self.option("command-config", "A properties file for the client.", "FILE")
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and word != "-"
 
 
 class _PrintVersion(argparse.Action):
@@ -170,6 +190,25 @@ def has(options: Options, name: str) -> bool:
     """Whether the option was given (of one with a default: whether it is not empty)."""
     value = getattr(options, name.replace("-", "_"))
     return value is not None and value is not False
+
+
+def text_of(options: Options, name: str) -> str | None:
+    """The value of an option that may stand without one; None where it does or is not there."""
+    value = getattr(options, name.replace("-", "_"))
+    return value if isinstance(value, str) else None
+
+
+def check_available(options: Options, where: Mapping[str, Sequence[str]]) -> None:
+    """UsageError where an option stands without any of those that it belongs to."""
+    lone = [
+        name
+        for name, others in where.items()
+        if has(options, name) and not any(has(options, each) for each in others)
+    ]
+    if lone:
+        raise UsageError(
+            f"Option(s) [{', '.join(lone)}] are unavailable given other options on the command line"
+        )
 
 
 def one_of(options: Options, actions: Sequence[str], message: str) -> str:

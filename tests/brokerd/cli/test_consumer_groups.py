@@ -2,16 +2,19 @@
 
 import time
 from collections.abc import Iterator
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
 
 from brokerd.cli.admin import TopicPartition
+from brokerd.cli.consumer_groups import ACTIONS
 from tests.brokerd.cli.tool import differences
 from tests.support.brokerd import Brokerd
 from tests.support.brokerd_tools import brokerd
 from tests.support.group_members import ConfluentMember
+from tests.support.kafka_tools import kafka
 from tests.support.warm import Said
 
 At = tuple[str, str]
@@ -217,17 +220,40 @@ def test_wrong_lines_are_refused_before_anything_is_asked() -> None:
         (("--list",), 'Missing required argument "[bootstrap-server]"'),
         ((*nobody,), "Command must include exactly one action"),
         ((*nobody, "--describe"), "takes one of these options: [all-groups], [group]"),
-        ((*nobody, "--list", "--members"), "Option(s) [members] are unavailable"),
+        ((*nobody, "--list", "--members", "--verbose"), "Option(s) [members, verbose] are una"),
+        ((*nobody, "--describe", "--group", "g", "--type"), "Option(s) [type] are unavailable"),
+        ((*nobody, "--delete", "--group", "g", "--state"), "Option(s) [state] are unavailable"),
+        ((*nobody, "--describe", "--group", "g", "--state", ""), "does not take a value for"),
+        ((*nobody, "--list", "--group", "g"), 'be used with option "[list]"'),
+        ((*nobody, "--describe", "--group", "g", "--topic", "t"), 'used with option "[describe]"'),
+        ((*nobody, "--delete", "--group", "g", "--topic", "t"), "topic-specific offset deletion"),
+        ((*nobody, "--delete-offsets", "--group", "g"), "takes the following options"),
         ((*nobody, "--describe", "--group", "g", "--members", "--state"), "at most one of"),
         ((*nobody, "--list", "--state", "sleepy"), "Invalid state list 'sleepy'"),
-        ((*to_reset, "--to-latest"), "One of the reset scopes should be defined"),
-        ((*to_reset, "--topic", "t"), "requires one of the following scenarios"),
         ((*to_reset, "--topic", "t", "--to-latest", "--to-current"), "can't be used with"),
         ((*to_reset, "--topic", "t", "--to-latest", "--dry-run", "--execute"), "only accepts one"),
     ):
         said = brokerd("consumer-groups", *arguments)
         assert said.code == 1, arguments
         assert words in said.err, arguments
+
+
+def test_a_reset_without_a_scope_or_a_scenario_is_refused_where_it_would_begin(
+    at: At, live: str, filled: str
+) -> None:
+    for arguments, words in (
+        (("--to-latest",), "One of the reset scopes should be defined: --all-topics, --topic."),
+        (("--topic", filled), "requires one of the following scenarios: [[to-offset], "),
+    ):
+        said = reset(at, f"{live}-gone", *arguments)
+        assert (said.code, words in said.err) == (1, True), said.err
+        said = reset(at, live, *arguments)
+        assert (said.code, "can only be reset if the group" in said.out) == (0, True), said.err
+
+
+def test_all_topics_of_a_group_go_before_one_that_is_named(at: At, left: str, filled: str) -> None:
+    said = reset(at, left, "--all-topics", "--topic", "nowhere", "--to-latest", "--dry-run").ok()
+    assert offsets(said) == {(filled, 0): 10, (filled, 1): 10}
 
 
 def test_a_cluster_that_is_away_is_an_error_line() -> None:
@@ -269,6 +295,21 @@ def test_the_lines_are_those_of_kafkas_tool(
         ("--delete", "--group", "nobody"),
     )
     assert differences("consumer-groups", at, lines) == {}
+
+
+@pytest.mark.kafka
+def test_options_that_do_not_go_together_are_those_of_kafkas_tool(at: At, left: str) -> None:
+    """Each action with others of its options, or of other actions'."""
+    others = (
+        ("--all-groups",), ("--topic", "nowhere"), ("--all-topics",), ("--members",),
+        ("--verbose",), ("--state",), ("--state", "Empty"), ("--type",), ("--execute",),
+        ("--to-latest",),
+    )  # fmt: skip
+    pairs = [("--group", left, *one, *other) for one, other in combinations(others, 2)]
+    for action, given in product(ACTIONS, [(), *others, ("--group", left), *pairs]):
+        line = (f"--{action}", *given)
+        ours, theirs = (tool("consumer-groups", *at, *line) for tool in (brokerd, kafka))
+        assert (line, ours.code) == (line, theirs.code)
 
 
 @pytest.mark.kafka

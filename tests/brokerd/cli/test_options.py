@@ -79,11 +79,14 @@ def test_numbers_that_their_field_cannot_hold_are_refused_in_kafkas_words(
 
 
 def test_what_follows_an_option_is_its_value_and_names_are_whole(at: tuple[str, str]) -> None:
-    said = brokerd("topics", *at, "--describe", "--topic", "--list", "stray")
-    assert "Topic '--list' does not exist as expected" in said.out
+    for line in (("--describe", "--topic", "--list", "stray"), ("-describe", "-topic", "--list"),
+                 ("--describe=true", "--topic=--list", "--", "--delete")):  # fmt: skip
+        said = brokerd("topics", *at, *line)
+        assert "Topic '--list' does not exist as expected" in said.out
     for arguments, words in (
         (("--list", "--top", "t"), "top is not a recognized option"),
         (("--list", "--topic"), "Option topic requires an argument"),
+        (("--list", "-h"), "h is not a recognized option"),
         (("--list", "--topic", "a", "--topic=b"),
          "Found multiple arguments for option topic, but you asked for only one"),
     ):  # fmt: skip
