@@ -118,20 +118,24 @@ class LeftOut(Enum):
 def lines(
     read: Callable[[], bytes], most: int, *, cut: Callable[[], bool], prompt: bool = False
 ) -> Iterator[str | LeftOut]:
-    """Lines without their ends; bytes that are no UTF-8 come through unchanged. `read` gives piece
-    by piece and at last an empty one; whether the input was cut off there, `cut` says.
+    """Lines without their ends, each of which is, as for Java, a LF, a CR or a CR with a LF; bytes
+    that are no UTF-8 come through unchanged. `read` gives piece by piece and at last an empty one;
+    whether the input was cut off there, `cut` says.
 
     One of more than `most` bytes is left out, and what else there is of it is passed over as it
     comes: no record is so long, and what comes from a pipe or a device may never end.
     """
-    rest, passing = b"", False
+    rest, passing, after_cr = b"", False, False
     while True:
         if prompt:
             print(">", end="", flush=True)
         piece = read()
         if not piece:
             break
-        *whole, last = piece.split(b"\n")
+        if after_cr:  # whose line has been handed out: it may be the last for long
+            piece = piece.removeprefix(b"\n")
+        after_cr = piece.endswith(b"\r")
+        *whole, last = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         for each in whole:
             line, rest = rest + each, b""
             if not passing:
@@ -140,7 +144,7 @@ def lines(
         if passing:
             continue
         rest += last
-        if len(rest) > most + len(b"\r"):
+        if len(rest) > most:
             yield LeftOut.TOO_LONG
             rest, passing = b"", True
     if rest:
@@ -148,8 +152,7 @@ def lines(
 
 
 def _line(data: bytes, most: int) -> str | LeftOut:
-    bare = data.removesuffix(b"\r")
-    return LeftOut.TOO_LONG if len(bare) > most else bare.decode("utf-8", "surrogateescape")
+    return LeftOut.TOO_LONG if len(data) > most else data.decode("utf-8", "surrogateescape")
 
 
 class _FirstBatch:

@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
+import pytest
+
 from brokerd.cli.console_producer import LeftOut, lines
 from tests.brokerd.cli.tool import At, consume, produce
 from tests.support.brokerd_tools import brokerd
+from tests.support.kafka_tools import kafka
 from tests.support.waiting import wait_until
 from tests.support.warm import ROOT
 
@@ -50,6 +53,19 @@ def test_lines_are_bounded_and_come_without_their_ends() -> None:
         assert list(lines(pieces(data, size), 4, cut=lambda: False)) == wanted
 
 
+def test_a_line_ends_at_a_cr_a_lf_or_both_as_for_java() -> None:
+    data = b"a\rb\r\nc\n\rd\r\r\n\n12345\re"
+    wanted = ["a", "b", "c", "", "d", "", "", TOO_LONG, "e"]
+    for size in (1, 2, 3, 5, 99):
+        assert list(lines(pieces(data, size), 4, cut=lambda: False)) == wanted
+        assert list(lines(pieces(data[:-1], size), 4, cut=lambda: True)) == wanted[:-1]
+
+
+def test_a_line_that_a_cr_ends_does_not_wait_for_what_follows_it() -> None:
+    given = lines(iter([b"a\r", b"\n"]).__next__, 4, cut=lambda: False)
+    assert next(given) == "a"
+
+
 def test_the_last_line_needs_no_end_unless_the_input_was_cut_off() -> None:
     for cut, wanted in ((False, ["a", "b"]), (True, ["a", LeftOut.NOT_WHOLE])):
         assert list(lines(pieces(b"a\nb", 2), 4, cut=lambda: cut)) == wanted  # noqa: B023
@@ -59,6 +75,19 @@ def test_the_last_line_needs_no_end_unless_the_input_was_cut_off() -> None:
 def pieces(data: bytes, size: int) -> Callable[[], bytes]:
     """The data piece by piece, and nothing at last."""
     return partial(io.BytesIO(data).read, size)
+
+
+@pytest.mark.kafka
+def test_the_lines_are_those_of_kafkas_producer(at: At, topic: str) -> None:
+    for tool, name in ((brokerd, topic), (kafka, f"{topic}-kafka")):
+        brokerd("topics", *at, "--create", "--topic", name, "--partitions", "1").ok()
+        given = "a\rb\r\nc\n\rd\r\r\n\ne\xe4".encode()
+        tool("console-producer", *at, "--topic", name, stdin=given)
+    ours, theirs = (
+        consume(at, name, "--from-beginning", "--max-messages", "8").out
+        for name in (topic, f"{topic}-kafka")
+    )
+    assert ours == theirs == "a\nb\nc\n\nd\n\n\neä\n"
 
 
 @contextmanager
