@@ -36,7 +36,7 @@ from brokerd.cli.options import (
 )
 from brokerd.cli.positions import resolver
 from brokerd.cli.record_text import Formatter, RecordFormatter, Shown
-from brokerd.cli.subscription import MatchingTopics, compiled
+from brokerd.cli.subscription import MatchingTopics, NamedTopic, Topics, compiled
 from brokerd.cli.transaction_formatters import (
     TransactionLinesFormatter,
     TransactionsFormatter,
@@ -129,8 +129,8 @@ def _run(options: Options) -> int:
         ours = _OURS | {"allow.auto.create.topics": options.include is None}
         consumer = librdkafka.make(Consumer, options, ours, translated)
         told = settings | translated.settings
-        matching = _begin(consumer, options, pattern, told)
-        return _consume(consumer, formatter, options, ended, matching, crcs) or ended.exit_code
+        topics = _begin(consumer, options, pattern, told)
+        return _consume(consumer, formatter, options, ended, topics, crcs) or ended.exit_code
     finally:
         try:
             sys.stdout.flush()
@@ -263,7 +263,7 @@ def _begin(
     options: Options,
     pattern: "re.Pattern[str] | None",
     settings: Mapping[str, str],
-) -> MatchingTopics | None:
+) -> Topics | None:
     if options.partition is not None:
         from confluent_kafka import TopicPartition
 
@@ -273,8 +273,7 @@ def _begin(
     assigned = resolver(settings)
     subscribe = partial(consumer.subscribe, **({"on_assign": assigned} if assigned else {}))
     if pattern is None:
-        subscribe([options.topic])
-        return None
+        return NamedTopic(consumer, subscribe, options.topic)
     return MatchingTopics(
         consumer,
         subscribe,
@@ -286,13 +285,13 @@ def _begin(
 
 def _consume(
     consumer: Any, formatter: RecordFormatter | None, options: Options, ended: _Ended,
-    matching: MatchingTopics | None, crcs: CrcCheck | None,
+    topics: Topics | None, crcs: CrcCheck | None,
 ) -> int:  # fmt: skip
     limit = options.max_messages if options.max_messages is not None else -1
     waiting_since = time.monotonic()
     while not ended.now and ended.count != limit:
-        if matching is not None:
-            matching.renew()
+        if topics is not None:
+            topics.renew()
         count = BATCH if limit < 0 else min(BATCH, limit - ended.count)
         messages = consumer.consume(count, POLL_S)
         if messages:

@@ -7,7 +7,7 @@ librdkafka has regular expressions of a poorer kind than Java's, and takes a nam
 import re
 import time
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, Protocol
 
 from brokerd.cli.options import CliError
 from brokerd.cluster.names import INTERNAL_TOPICS
@@ -23,6 +23,42 @@ def compiled(pattern: str) -> "re.Pattern[str]":
         return re.compile(pattern)
     except re.error as error:
         raise CliError(f"{pattern} is an invalid regex: {error}") from None
+
+
+class Topics(Protocol):
+    """What a consumer is subscribed to."""
+
+    def renew(self) -> None:
+        """Subscribes, and does so anew, where it is time to. Where no broker answers, the next
+        call asks again."""
+
+
+class NamedTopic:
+    """Subscribes a consumer to one topic, which brokers make where it is missing, if they may.
+
+    Java's consumer asks them to as it asks for what it has subscribed to. librdkafka asks for that
+    without leave to make it, whatever allow.auto.create.topics says, and believes the answer; only
+    what is asked for by name goes by that setting.
+    """
+
+    def __init__(self, consumer: Any, subscribe: Callable[[list[str]], None], name: str) -> None:
+        """`subscribe` is the consumer's."""
+        self._consumer = consumer
+        self._subscribe = subscribe
+        self._name = name
+        self._subscribed = False
+
+    def renew(self) -> None:
+        from confluent_kafka import KafkaException
+
+        if self._subscribed:
+            return
+        try:
+            self._consumer.list_topics(self._name, timeout=ASK_S)
+        except KafkaException:  # librdkafka names those brokers by itself
+            return
+        self._subscribe([self._name])
+        self._subscribed = True
 
 
 class MatchingTopics:
@@ -48,7 +84,6 @@ class MatchingTopics:
         self._due_s = 0.0
 
     def renew(self) -> None:
-        """Asks where it is time to. Where no broker answers, the next call asks again."""
         from confluent_kafka import KafkaException
 
         if self._names is not None and time.monotonic() < self._due_s:

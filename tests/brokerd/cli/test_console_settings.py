@@ -1,12 +1,18 @@
 """Settings of the console tools, from options, files and properties, on a real broker."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.brokerd.cli.tool import At, consume, produce
+from tests.support.brokerd import BrokerdCluster
 from tests.support.brokerd_tools import brokerd
 from tests.support.kafka_tools import kafka
+from tests.support.waiting import wait_until
+from tests.support.warm import ROOT
+from tests.support.zookeeper import ZooKeeper
 
 
 def test_what_the_command_line_says_outright_goes_before_a_file(
@@ -82,3 +88,24 @@ def test_a_consumer_that_may_not_begin_ends_as_kafkas(at: At, made: str) -> None
         line = ("console-consumer", *at, "--topic", made, "--timeout-ms", "20000", *arguments)
         for said in (brokerd(*line), kafka(*line)):
             assert (said.out, said.code, words in said.err) == ("", 0, True), said.err
+
+
+def test_a_topic_that_is_missing_is_made_where_brokers_may(
+    zookeeper: ZooKeeper, tmp_path: Path
+) -> None:
+    """By one that reads it, as Kafka's does; not by a pattern, nor where the setting forbids it."""
+    with BrokerdCluster.started(tmp_path, zookeeper.connect("/made-by-reading")) as cluster:
+        at = "--bootstrap-server", cluster.brokers[0].address
+        command = [sys.executable, "-m", "brokerd", "console-consumer", *at, "--topic", "wanted",
+                   "--from-beginning", "--max-messages", "1"]  # fmt: skip
+        forbidden = ("--consumer-property", "allow.auto.create.topics=false")
+        for line in (("--topic", "not-made", *forbidden), ("--include", "nor-this")):
+            brokerd("console-consumer", *at, *line, "--timeout-ms", "500")
+        reader = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+        try:
+            list_topics = ("topics", *at, "--list", "--exclude-internal")
+            wait_until(lambda: brokerd(*list_topics).lines == ["wanted"], "it is made")
+            produce(at, "wanted", "one\n").ok()
+            assert reader.communicate(timeout=30)[0] == b"one\n"
+        finally:
+            reader.kill()
