@@ -12,6 +12,7 @@ from typing import Any
 from brokerd.cli import client_tls
 from brokerd.cli.client import Client
 from brokerd.cli.options import CliError
+from brokerd.cli.words import refusal
 from brokerd.errors import KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import crc_matches, iter_batches
@@ -76,7 +77,7 @@ class CrcCheck:
         (row,) = answer.responses[0].partitions
         if row.error_code:
             self._leaders.pop(place, None)
-            raise KafkaError(row.error_code, "")
+            raise refusal(row.error_code)
         return bytes(row.records or b"")
 
 
