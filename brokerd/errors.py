@@ -145,3 +145,8 @@ class KafkaError(Exception):
         that they refer to."""
         self.__traceback__ = self.__context__ = self.__cause__ = None
         return self
+
+
+class NoBatchError(KafkaError):
+    """Records that are refused as a part of their request, before a log is looked at: the client is
+    told nothing of the log."""

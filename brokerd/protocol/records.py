@@ -32,7 +32,7 @@ from typing import Final, NamedTuple
 
 from crc32c import crc32c
 
-from brokerd.errors import ErrorCode, KafkaError
+from brokerd.errors import ErrorCode, KafkaError, NoBatchError
 from brokerd.limits import INT32_MAX, INT64_MAX
 from brokerd.protocol.compression import (
     DECOMPRESSED_BYTES_MAX,
@@ -200,7 +200,7 @@ def _not_one_batch(view: memoryview) -> KafkaError:
     size = len(view)
     if size < _LENGTH_POSITION + _LENGTH_AND_MAGIC.size:
         message = f"{size} bytes are too few for a batch of records"
-        return KafkaError(ErrorCode.INVALID_RECORD, message)
+        return NoBatchError(ErrorCode.INVALID_RECORD, message)
     length, magic = _LENGTH_AND_MAGIC.unpack_from(view, _LENGTH_POSITION)
     claimed = length + LENGTH_OVERHEAD_BYTES
     if length < _LENGTH_MIN or not 0 <= magic <= MAGIC:
@@ -215,7 +215,7 @@ def _not_one_batch(view: memoryview) -> KafkaError:
         return KafkaError(ErrorCode.CORRUPT_MESSAGE, f"a batch of {claimed} bytes")
     else:
         message = "more than one batch was sent for one partition"
-    return KafkaError(ErrorCode.INVALID_RECORD, message)
+    return NoBatchError(ErrorCode.INVALID_RECORD, message)
 
 
 def _refusal(header: BatchHeader, view: memoryview, max_message_bytes: int) -> KafkaError | None:

@@ -17,7 +17,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from brokerd.cluster.names import INTERNAL_TOPICS
-from brokerd.errors import ErrorCode, KafkaError
+from brokerd.errors import ErrorCode, KafkaError, NoBatchError
 from brokerd.protocol.framing import parse_header
 from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_produce
 from brokerd.protocol.records import read_header
@@ -200,7 +200,7 @@ class ProduceRound:
             self._check_unusual(request, wanted, header)
         partition = self._broker.leader_of(wanted.topic, wanted.partition)
         if wanted.records is None:
-            raise KafkaError(ErrorCode.INVALID_RECORD, "no records were sent")
+            raise NoBatchError(ErrorCode.INVALID_RECORD, "no records were sent")
         if request.transactional_id is not None:
             raise KafkaError(ErrorCode.INVALID_TXN_STATE, "transactions are not served yet")
         if request.acks == ACKS_ALL and partition.is_under_min_isr:

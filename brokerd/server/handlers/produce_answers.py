@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from brokerd.errors import ErrorCode, KafkaError
+from brokerd.errors import ErrorCode, KafkaError, NoBatchError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import RequestHeader
 from brokerd.protocol.messages import response_frame
@@ -295,7 +295,8 @@ def _reply(wanted: PartitionRecords | Wanted, placed: Placed) -> tuple[Partition
             partition.log_start_offset,
         )  # fmt: skip
         return reply, outcome.last_offset
-    log_start = partition.log_start_offset if partition and error in _TOLD_LOG_START else -1
+    is_told = error in _TOLD_LOG_START and not isinstance(outcome, NoBatchError)
+    log_start = partition.log_start_offset if partition and is_told else -1
     records = outcome.records if isinstance(outcome, RefusedRecords) else ()
     return (
         PartitionReply(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brokerd.errors import ErrorCode, KafkaError
+from brokerd.errors import ErrorCode, KafkaError, NoBatchError
 from brokerd.protocol.batch_work import Work, perform
 from brokerd.protocol.compression import Codec, TooManyBytes
 from brokerd.protocol.record_walk import Rules
@@ -55,7 +55,7 @@ def check(
     """KafkaError unless `records` is one batch that may be appended; what must be done before."""
     header = check_batch(records, log.max_message_bytes)
     if header.codec > codec_max(version):
-        raise KafkaError(
+        raise NoBatchError(
             ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
             f"Produce {version} may not carry zstd, Produce {ZSTD_FROM} may",
         )
