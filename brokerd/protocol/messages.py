@@ -95,11 +95,14 @@ def item_encoder(
 
 @lru_cache(VERSIONS_MAX)
 def request_is_flexible(api_key: int, version: int) -> bool:
-    """Whether a request has compact lengths and tagged fields; so has its response then."""
+    """Whether a request has compact lengths and tagged fields; so has its response then. Among
+    unknown versions a newer ApiVersions counts, since it is answered."""
     flexible = known_flexible(api_key, version)
     if flexible is None:
         entity_type: Any = request_type(api_key, version)
-        flexible = entity_type is not None and entity_type.__flexible__
+        if entity_type is None:
+            return api_key == API_VERSIONS_KEY and version > 0
+        flexible = entity_type.__flexible__
     return flexible
 
 

@@ -209,7 +209,7 @@ def test_an_api_or_version_that_is_not_served_ends_its_connection(
 
 def test_a_newer_version_of_api_versions_is_told_the_one_to_ask_in(broker: Brokerd) -> None:
     with Wire(broker.port) as wire:
-        wire.send(struct.pack(">ihhih", 10, ApiKey.API_VERSIONS, 99, 5, -1))
+        wire.send(struct.pack(">ihhihb", 11, ApiKey.API_VERSIONS, 99, 5, -1, 0))
         told = struct.pack(">hihhh", ErrorCode.UNSUPPORTED_VERSION, 1, ApiKey.API_VERSIONS, 0, 4)
         assert wire.frame() == struct.pack(">i", 5) + told
         assert wire.ask(ApiKey.API_VERSIONS, 0, {}).error_code == ErrorCode.NONE
