@@ -3,7 +3,8 @@
 - time: the largest timestamp is older than retention.ms (a segment without timestamps counts by
   when its file last changed);
 - size: the log stays at or above retention.bytes without it;
-- start: it lies wholly before the log start offset.
+- start: it lies wholly before the log start offset, and is not the active one (which Kafka, too,
+  lets go for the others only).
 Never past the high watermark, and never an empty active segment. A topic that is only compacted
 lets go for the third reason alone.
 """
@@ -67,7 +68,7 @@ def expired(
             reasons.append("time")
         elif by_age and config.retention_bytes >= 0 and excess_bytes >= segment.size_bytes:
             reasons.append("size")
-        elif segment.next_offset <= log_start_offset:
+        elif segment.next_offset <= log_start_offset and not segment.is_active:
             reasons.append("start")
         else:
             break

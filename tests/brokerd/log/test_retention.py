@@ -45,6 +45,17 @@ def test_segments_before_the_log_start_go_even_from_compacted_topics(tmp_path: P
     assert [record.offset for record in records(log, 7)] == list(range(7, 20))
 
 
+def test_the_active_segment_stays_though_all_its_records_are_deleted(tmp_path: Path) -> None:
+    """As in Kafka, until it is too old or too large."""
+    log = filled(tmp_path, retention_ms=DAY_MS)
+    log.delete_records_before(20)
+    assert log.apply_retention(NOW_MS, 20) == [0, 2, 4, 6, 8, 10, 12, 14, 16]
+    assert [segment.base_offset for segment in segments_of(log)] == [18]
+    assert log.log_start_offset == 20
+    assert log.apply_retention(NOW_MS + 10 * DAY_MS + 1, 20) == [18]
+    assert [segment.base_offset for segment in segments_of(log)] == [20]
+
+
 def test_nothing_past_the_high_watermark_goes(tmp_path: Path) -> None:
     log = filled(tmp_path, retention_ms=1)
     assert log.apply_retention(NOW_MS + 100 * DAY_MS, 5) == [0, 2]
