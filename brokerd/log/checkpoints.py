@@ -39,8 +39,9 @@ Replace = Callable[[str, str], object]
 _overwrite = crash_points.around("checkpoint-forget")(os.pwrite)
 
 
-def read_entries(path: Path | str) -> list[list[str]]:
-    """The entries of a checkpoint, split into words; none where the file is missing.
+def read_entries(path: Path | str, *, may_be_empty: bool = False) -> list[list[str]]:
+    """The entries of a checkpoint, split into words; none where the file is missing or, if it may
+    be that, empty.
 
     Raises KafkaError(KAFKA_STORAGE_ERROR) naming the file and the line that does not hold together.
     """
@@ -50,6 +51,8 @@ def read_entries(path: Path | str) -> list[list[str]]:
         return []
     except (OSError, UnicodeDecodeError) as error:
         raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"cannot read {path}: {error}") from error
+    if may_be_empty and lines == [""]:
+        return []
     if lines[0] != _VERSION:
         raise malformed(path, 1, f"it is {lines[0][:SHOWN_MAX]!r}, not the version {_VERSION}")
     count = lines[1] if len(lines) > 1 else ""
@@ -90,9 +93,11 @@ def replace_file(
 
 
 def read_offsets(path: Path | str) -> dict[Key, int]:
-    """(topic, partition) → offset. Raises as `read_entries`."""
+    """(topic, partition) → offset. An empty file has none: Kafka makes the files of a directory
+    so, and leaves that of its cleaner so until something was cleaned. (A log's epochs it writes at
+    once; no epochs are lost ones.) Raises as `read_entries`."""
     offsets: dict[Key, int] = {}
-    for line, words in enumerate(read_entries(path), FIRST_ENTRY_LINE):
+    for line, words in enumerate(read_entries(path, may_be_empty=True), FIRST_ENTRY_LINE):
         if len(words) != 3:
             raise malformed(path, line, "it is not a topic, a partition and an offset")
         partition, offset = whole_numbers(path, line, words[1:])

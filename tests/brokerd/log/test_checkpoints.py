@@ -29,14 +29,16 @@ def test_the_format_is_kafkas(tmp_path: Path) -> None:
     assert not (tmp_path / "c.tmp").exists()
 
 
-def test_a_missing_file_has_no_entries(tmp_path: Path) -> None:
+def test_a_missing_or_empty_file_has_no_entries(tmp_path: Path) -> None:
+    assert read_offsets(tmp_path / "c") == {}
+    (tmp_path / "c").touch()
     assert read_offsets(tmp_path / "c") == {}
 
 
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("", 1), ("0\n", 2), ("1\n0\n", 1), ("0\n²\n", 2), ("0\n2\na 0 1\n", 2),
+        ("\n", 1), ("0\n", 2), ("1\n0\n", 1), ("0\n²\n", 2), ("0\n2\na 0 1\n", 2),
         ("0\n1\na 0\n", 3), ("0\n2\na 0 1\na b c\n", 4), ("0\n1\na 0 -1\n", 3),
         ("0\n1\na 0 9223372036854775808\n", 3),
     ],

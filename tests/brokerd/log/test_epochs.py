@@ -88,7 +88,7 @@ def test_a_log_that_starts_where_an_epoch_does_starts_with_that_epoch(tmp_path: 
     assert EpochCache(str(tmp_path)).entries == [(1, 10), (2, 20)]
 
 
-@pytest.mark.parametrize("junk", ["?", "0\n1\n1\n", "0\n1\n1 x\n", "0\n2\n1 5\n1 9\n"])
+@pytest.mark.parametrize("junk", ["", "?", "0\n1\n1\n", "0\n1\n1 x\n", "0\n2\n1 5\n1 9\n"])
 def test_a_file_that_is_none_is_named_and_has_no_epochs(
     tmp_path: Path, junk: str, caplog: pytest.LogCaptureFixture
 ) -> None:
