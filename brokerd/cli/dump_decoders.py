@@ -48,6 +48,7 @@ _FIELDS: dict[str, Field] = {
     "StringDecoder": lambda data: data.decode(errors="replace"),
     "IntegerDecoder": _number(struct.Struct(">i")),
     "LongDecoder": _number(struct.Struct(">q")),
+    "DefaultDecoder": bytes.hex,  # of Kafka's, Java's name of an array's place in memory is seen
 }
 
 

@@ -21,7 +21,7 @@ from brokerd.cli.dump_lines import (
     record_line,
 )
 from brokerd.cli.numbers import int32
-from brokerd.cli.options import CliError, OptionParser, Options, require, run
+from brokerd.cli.options import CliError, OptionParser, Options, has, require, run
 from brokerd.errors import KafkaError
 from brokerd.limits import INT32_MAX
 from brokerd.log import names, producer_snapshot, txn_index
@@ -31,6 +31,11 @@ from brokerd.protocol.records import MAGIC, BatchHeader, Record, crc_matches, it
 _HEAD = struct.Struct(">qiib")  # of a batch, up to its magic
 _OUTPUT_FAILED = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # reading never says so
 _LEGACY_OVERHEAD = 14
+_NOT_BUILT_IN = {
+    "cluster-metadata-decoder": "__cluster_metadata",
+    "remote-log-metadata-decoder": "__remote_log_metadata",
+}
+"""Decoders, and the topics that they are for, which brokerd does not have."""
 
 
 @dataclass(slots=True)
@@ -70,11 +75,14 @@ def dump_log(arguments: Sequence[str]) -> int:
     parser.flag("index-sanity-check", "Check only what a broker checks when it starts.")
     parser.flag("offsets-decoder", "Show the records of __consumer_offsets.")
     parser.flag("transaction-log-decoder", "Show the records of __transaction_state.")
+    for name in _NOT_BUILT_IN:
+        parser.flag(name, "Refused: Kafka's own tool has it.")
     parser.flag("skip-record-metadata", "Leave out offset, time and sizes of records.")
     parser.option("max-bytes", "Read this much of each data file.", "N", int32, default=INT32_MAX)
     parser.option("max-message-size", "Taken and not needed.", "N", int32, default=5 << 20)
-    parser.option("key-decoder-class", "String-, Integer- or LongDecoder.", "CLASS")
-    parser.option("value-decoder-class", "String-, Integer- or LongDecoder.", "CLASS")
+    decoders = "String-, Integer-, Long- or DefaultDecoder."
+    parser.option("key-decoder-class", decoders, "CLASS")
+    parser.option("value-decoder-class", decoders, "CLASS")
     return run(parser, _run, arguments)
 
 
@@ -108,10 +116,18 @@ def _decoder(options: Options) -> dump_decoders.Decoder | None:
         return dump_decoders.offsets
     if options.transaction_log_decoder:
         return dump_decoders.transactions
-    key_class, value_class = options.key_decoder_class, options.value_decoder_class
-    if options.print_data_log or key_class or value_class:
-        default = dump_decoders.STRING
-        return dump_decoders.plain(key_class or default, value_class or default)
+    for name, topic in _NOT_BUILT_IN.items():
+        if has(options, name):
+            raise CliError(
+                f"--{name} is not built in, since there is no {topic} here; kafka-dump-log.sh of"
+                " Apache Kafka shows its records, and without this option their batches are shown"
+            )
+    classes = options.key_decoder_class, options.value_decoder_class
+    if options.print_data_log or any(each is not None for each in classes):
+        key_class, value_class = (
+            dump_decoders.STRING if each is None else each for each in classes
+        )
+        return dump_decoders.plain(key_class, value_class)
     return None
 
 

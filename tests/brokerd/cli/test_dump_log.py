@@ -1,5 +1,6 @@
 """dump-log on real files, and beside Apache Kafka's own tool."""
 
+import re
 import shlex
 import struct
 import subprocess
@@ -86,6 +87,36 @@ def test_all_files_are_shown_as_kafka_shows_them(
     arguments = ("dump-log", *options, "--files", files(tmp_path / "t-0"))
     theirs, ours = kafka(*arguments).ok(), brokerd(*arguments).ok()
     assert ours.out == theirs.out
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("package", ["kafka.serializer", "org.apache.kafka.tools.api"])
+def test_bytes_are_in_hexadecimal_where_kafka_shows_an_array(
+    log: PartitionLog, tmp_path: Path, package: str
+) -> None:
+    data = files(tmp_path / "t-0", ".log")
+    arguments = ("dump-log", "--value-decoder-class", f"{package}.DefaultDecoder", "--files", data)
+    theirs, ours = kafka(*arguments).ok(), brokerd(*arguments).ok()
+    said = [re.sub(r"payload: (\[B@)?[0-9a-f]*", "payload: X", each.out) for each in (theirs, ours)]
+    assert said[0] == said[1]
+    payloads = re.findall(r"valueSize: (\d+) .* payload: (.*)", ours.out)
+    assert all(len(bytes.fromhex(shown)) == int(size) for size, shown in payloads)
+    assert payloads
+
+
+def test_decoders_that_are_not_here_are_refused_with_what_to_do(
+    log: PartitionLog, tmp_path: Path
+) -> None:
+    data = files(tmp_path / "t-0", ".log")
+    for options, words in (
+        (("--cluster-metadata-decoder",), "there is no __cluster_metadata here; kafka-dump-log.sh"),
+        (("--remote-log-metadata-decoder",), "there is no __remote_log_metadata here; kafka-dump"),
+        (("--value-decoder-class", ""), "not a decoder that is built in; these are: org.apache"),
+        (("--key-decoder-class", "my.Decoder"), "my.Decoder is not a decoder that is built in"),
+    ):
+        said = brokerd("dump-log", *options, "--files", data)
+        assert (said.code, said.out, len(said.err.splitlines())) == (1, "", 1), said.err
+        assert words in said.err
 
 
 @pytest.mark.kafka
