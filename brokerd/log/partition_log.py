@@ -247,27 +247,26 @@ class PartitionLog(CleanableLog):
         """The producers that the log knows, by id. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
         return self._known_producers().entries
 
-    def aborted_transactions(
-        self, offset: int, found: FileRange, up_to: int
-    ) -> list[tuple[int, int]]:
-        """(producer id, first offset) of the aborted transactions in a range that `read` found.
+    def aborted_transactions(self, offset: int, found: FileRange) -> list[tuple[int, int]]:
+        """(producer id, first offset) of the aborted transactions in a range that `read` found, and
+        as in Kafka of those up to the next entry of the offset index.
 
         Raises KafkaError(KAFKA_STORAGE_ERROR).
         """
         try:
-            aborted = self._aborted_in(offset, found, up_to)
+            aborted = self._aborted_in(offset, found)
         except CorruptIndexError as error:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
         except OSError as error:
             raise self._context.failed(error) from error
         return [(each.producer_id, each.first_offset) for each in aborted]
 
-    def _aborted_in(self, offset: int, found: FileRange, up_to: int) -> list[AbortedTxn]:
+    def _aborted_in(self, offset: int, found: FileRange) -> list[AbortedTxn]:
         try:
-            return self._segments.aborted_in(offset, found, up_to)
+            return self._segments.aborted_in(offset, found, self.log_end_offset)
         except CorruptIndexError:
             self._mend_aborted()
-            return self._segments.aborted_in(offset, found, up_to)
+            return self._segments.aborted_in(offset, found, self.log_end_offset)
 
     # -- for people --------------------------------------------------------------------------------
 

@@ -146,19 +146,17 @@ class SegmentList:
         end = segment.size_bytes if up_to >= log_end_offset else segment.locate(up_to)
         return max(end - position, 0)
 
-    def aborted_in(self, offset: int, found: FileRange, up_to: int) -> list[AbortedTxn]:
-        """The aborted transactions that touch a range found for `offset`, all below `up_to`.
+    def aborted_in(self, offset: int, found: FileRange, log_end_offset: int) -> list[AbortedTxn]:
+        """The aborted transactions that touch a range found for `offset`.
 
         Those of a little more may be among them. Raises OSError.
         """
-        upper = up_to
+        upper = log_end_offset
         for number in range(self._number_of(offset), len(self._segments)):
             segment = self._segments[number]
-            if segment.base_offset >= up_to:
-                break
             if found.is_of(segment.file):
                 last = segment.last_offset_behind(found.position_bytes + found.size_bytes)
-                upper = min(self.end_of(number, up_to) if last is None else last + 1, up_to)
+                upper = self.end_of(number, log_end_offset) if last is None else last + 1
                 break
         return [each for each in self._aborted(offset, upper) if each.last_offset >= offset]
 

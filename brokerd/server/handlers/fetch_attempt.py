@@ -252,7 +252,7 @@ def _read(
         )
         if committed and records is not None:
             try:
-                aborted = log.aborted_transactions(offset, records, up_to)
+                aborted = log.aborted_transactions(offset, records)
             except BaseException:
                 records.release()
                 raise

@@ -124,7 +124,7 @@ class FetchMemo:
             return False
         if self.committed:
             try:
-                aborted = log.aborted_transactions(offset, records, up_to)
+                aborted = log.aborted_transactions(offset, records)
             except KafkaError:  # said by the general way
                 records.release()
                 return False

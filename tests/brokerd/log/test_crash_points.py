@@ -95,7 +95,7 @@ def assert_goes_on(log: PartitionLog, told: Told) -> None:
 def assert_aborted(log: PartitionLog) -> None:
     found = log.read(0, 1 << 20, up_to=log.log_end_offset, min_one_batch=True)
     assert found is not None
-    assert log.aborted_transactions(0, found, log.log_end_offset) == [(9, 0)]
+    assert log.aborted_transactions(0, found) == [(9, 0)]
     found.release()
 
 

@@ -373,7 +373,7 @@ def test_an_aborted_transaction_stays_aborted_when_its_marker_is_damaged(
     log = the_log(manager)
     found = log.read(0, 1000, up_to=5, min_one_batch=True)
     assert found is not None
-    assert log.aborted_transactions(0, found, 5) == [(9, 0)]
+    assert log.aborted_transactions(0, found) == [(9, 0)]
     found.release()
     manager.shutdown()
 

@@ -67,7 +67,7 @@ def aborted(log: PartitionLog, offset: int, max_bytes: int = 1 << 20) -> list[tu
     found = log.read(offset, max_bytes, up_to=up_to, min_one_batch=True)
     assert found is not None
     try:
-        return log.aborted_transactions(offset, found, up_to)
+        return log.aborted_transactions(offset, found)
     finally:
         found.release()
 
@@ -182,6 +182,18 @@ def test_one_that_was_aborted_in_a_segment_behind_the_stable_offset_is_told(
     assert aborted(log, 0) == [(5, 0)]
     end(log, 6, ABORT)
     assert aborted(log, 0) == [(5, 0), (6, 2)]
+
+
+def test_what_was_aborted_behind_the_stable_offset_is_told_where_no_index_entry_lies_between(
+    tmp_path: Path,
+) -> None:
+    log = open_log(tmp_path)
+    plain(log)
+    data(log, 5)  # stays open, and the log stable up to here
+    data(log, 6)
+    end(log, 6, ABORT)
+    assert stable(log) == 1
+    assert aborted(log, 0) == [(6, 2)], "as by Kafka, whose list goes up to the next entry"
 
 
 def test_a_small_read_is_not_told_of_what_was_aborted_far_behind_it(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ class CompactedLog:
         offset, found = log.log_start_offset, []
         up_to = log.last_stable_offset(log.high_watermark) if committed else log.high_watermark
         while (data := log.read(offset, 1 << 20, up_to=up_to, min_one_batch=True)) is not None:
-            coming = sorted(log.aborted_transactions(offset, data, up_to), key=lambda each: each[1])
+            coming = sorted(log.aborted_transactions(offset, data), key=lambda each: each[1])
             aborting: set[int] = set()
             for header, view in iter_batches(memoryview(data.read())):
                 while committed and coming and coming[0][1] <= header.last_offset:

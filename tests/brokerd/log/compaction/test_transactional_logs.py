@@ -129,7 +129,7 @@ def test_a_log_knows_at_once_which_aborted_transactions_a_swap_left(tmp_path: Pa
         found = log.log.read(0, 1 << 20, up_to=4, min_one_batch=True)
         assert found is not None
         try:
-            return log.log.aborted_transactions(0, found, 4)
+            return log.log.aborted_transactions(0, found)
         finally:
             found.release()
 
