@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from brokerd.cli.java import split
 from brokerd.cli.options import CliError
 
 SOURCES = {
@@ -19,7 +20,7 @@ _EQUALS = re.compile(r"\s*=\s*" + _OUTSIDE_BRACKETS)
 
 def added_configs(text: str) -> dict[str, str]:
     """`a=b,c=[d,e]` as pairs; brackets keep commas together. Raises CliError."""
-    pairs = [_EQUALS.split(each) for each in _BETWEEN.split(text)]
+    pairs = [_EQUALS.split(each) for each in split(_BETWEEN, text)]
     if any(len(pair) != 2 for pair in pairs):
         raise CliError(
             "requirement failed: Invalid entity config: all configs to be added must be in the"

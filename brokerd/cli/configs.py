@@ -143,9 +143,9 @@ def _checked(options: Options) -> Entities:
 def _changes(options: Options) -> tuple[dict[str, str], list[str]]:
     """What is to be set, and what to be dropped. Raises CliError."""
     added: dict[str, str] = {}
-    if options.add_config:
+    if has(options, "add-config"):
         added = config_lines.added_configs(options.add_config)
-    elif options.add_config_file:
+    elif has(options, "add-config-file"):
         added = read_properties(read_text(options.add_config_file))
     dropped = [key.strip() for text in options.delete_config or () for key in text.split(",")]
     return added, dropped

@@ -196,7 +196,7 @@ def _offset(text: str) -> int:
 
 def _formatter(options: Options) -> RecordFormatter | None:
     """None prints nothing. Raises CliError for a class that is not built in."""
-    name = options.formatter or _PLAIN[0]
+    name = options.formatter if has(options, "formatter") else _PLAIN[0]
     if name in _OLDER:
         newer = _PACKAGE + _OLDER[name]
         print(

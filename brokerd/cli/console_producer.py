@@ -73,7 +73,7 @@ def console_producer(arguments: Sequence[str]) -> int:
 def _run(options: Options) -> int:
     require(options, "topic")
     librdkafka.bootstrap(options)
-    if options.line_reader and not options.line_reader.endswith("LineMessageReader"):
+    if has(options, "line-reader") and not options.line_reader.endswith("LineMessageReader"):
         raise CliError(f"{options.line_reader} is not built in; LineMessageReader is")
     told = read_properties(options.reader_config)
     reader = LineReader(told | librdkafka.pairs(options.property))

@@ -89,7 +89,7 @@ def _filter(options: Options) -> Filter:
     if options.topic_partitions:
         rules = [parse_rule(each) for each in options.topic_partitions.split(",")]
         return lambda topic, index: any(rule(topic, index) for rule in rules)
-    pattern = include_list(options.topic or ".*")
+    pattern = include_list(options.topic if has(options, "topic") else ".*")
     partitions = _partition_ids(options.partitions or "")
     return lambda topic, index: (
         pattern.fullmatch(topic) is not None and (not partitions or index in partitions)

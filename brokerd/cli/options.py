@@ -171,9 +171,9 @@ def _drop_output() -> None:
 
 
 def require(options: Options, *names: str) -> None:
-    """UsageError unless each option has a value."""
+    """UsageError unless each option was given."""
     for name in names:
-        if not getattr(options, name.replace("-", "_")):
+        if not has(options, name):
             raise UsageError(f'Missing required argument "[{name}]"')
 
 

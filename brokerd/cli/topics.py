@@ -147,7 +147,7 @@ def _list(client: Client, options: Options) -> None:
 def _matching(client: Client, options: Options) -> list[str]:
     """The topics that the filter lets through; CliError where a topic was named and none is."""
     found = list(admin.all_topics(client, internal=not options.exclude_internal))
-    if options.topic:
+    if has(options, "topic"):
         pattern = include_list(options.topic)
         found = [each for each in found if pattern.fullmatch(each)]
     return found

@@ -94,6 +94,25 @@ def test_what_follows_an_option_is_its_value_and_names_are_whole(at: tuple[str, 
         assert (said.code, said.err.splitlines()[0]) == (1, words)
 
 
+def test_an_empty_argument_is_one(at: tuple[str, str], made: str) -> None:
+    """It is neither passed over nor taken for everything, as with Kafka's tools."""
+    of_made = ("--topic", made)
+    for command, arguments, words in (
+        ("configs", ("--alter", *of_made, "--add-config", ""), "configs to be added must be in"),
+        ("configs", ("--alter", *of_made, "--add-config-file", ""), "cannot be read"),
+        ("get-offsets", ("--topic", ""), "Could not match any topic-partitions"),
+        ("topics", ("--create", "--topic", ""), "Error while executing topic command"),
+        ("console-consumer", (*of_made, "--formatter", ""), "is not built in"),
+        ("console-producer", (*of_made, "--line-reader", ""), "is not built in"),
+        ("delete-records", ("--offset-json-file", ""), "cannot be read"),
+    ):
+        said = brokerd(command, *at, *arguments)
+        assert (said.code, words in said.out + said.err) == (1, True), (arguments, said.out)
+    for action in (("--list",), ("--describe",), ("--delete",), ("--alter", "--partitions", "9")):
+        assert brokerd("topics", *at, *action, "--topic", "").ok().out.strip() == ""
+    assert made in brokerd("topics", *at, "--list").lines
+
+
 def test_closed_streams_are_as_empty_ones(at: tuple[str, str], topic: str) -> None:
     line = shlex.join([sys.executable, "-m", "brokerd", "console-producer", *at, "--topic", topic])
     done = subprocess.run(
