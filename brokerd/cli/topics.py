@@ -108,7 +108,8 @@ def _run(options: Options) -> int:
 
 
 def _checked(options: Options) -> str:
-    message = f"Command must include exactly one action: {', '.join(f'--{a}' for a in ACTIONS)}"
+    *others, last = (f"--{action}" for action in ACTIONS)
+    message = f"Command must include exactly one action: {', '.join(others)} or {last}"
     action = one_of(options, ACTIONS, message)
     if not has(options, "zookeeper") and not has(options, "bootstrap-server"):
         raise UsageError("--bootstrap-server must be specified")
@@ -132,9 +133,9 @@ def _check_alter(options: Options) -> None:
     settings = has(options, "config") or has(options, "delete-config")
     if settings and not has(options, "zookeeper"):
         raise UsageError(
-            'Option combination "[bootstrap-server],[config]" can\'t be used with option "[alter]"'
-            " (the kafka-configs CLI supports altering topic configs with a --bootstrap-server"
-            " option)"
+            'Option combination "[[bootstrap-server], [config]]" can\'t be used with option'
+            ' "[alter]" (the kafka-configs CLI supports altering topic configs with a'
+            " --bootstrap-server option)"
         )
     if not settings:
         require(options, "partitions")

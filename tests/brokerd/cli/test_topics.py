@@ -89,7 +89,7 @@ def test_a_wrong_line_is_refused_before_anything_is_asked() -> None:
     for arguments, words in (
         (("--list",), "--bootstrap-server must be specified"),
         ((*nobody,), "Command must include exactly one action"),
-        ((*nobody, "--list", "--describe"), "Command must include exactly one action"),
+        ((*nobody, "--list", "--describe"), "--describe, --create, --alter or --delete"),
         ((*nobody, "--create"), 'Missing required argument "[topic]"'),
         ((*nobody, "--list", "--partitions", "1"), '"[partitions]" can\'t be used with option'),
         ((*nobody, "--alter", "--topic", "t"), 'Missing required argument "[partitions]"'),
