@@ -29,6 +29,8 @@ logger = logging.getLogger(__name__)
 MODULE = "brokerd.log.compaction.worker"
 RESTS_MAX = 4
 """So many looks in a row find nothing to do before processes are ended."""
+DYING_S = 1.0
+"""Who sends a signal to a process that has just died takes its exit code from who waits for it."""
 _ROOT = str(Path(str(brokerd.__file__)).parents[1])
 
 
@@ -101,9 +103,7 @@ class CleanerWorkers:
             self._idle.append(process)
             return
         if process is not None:
-            if process.returncode is None:
-                process.kill()
-            await self._end(process)
+            await self._end_dead(process)
         listener.worker_died()
 
     def _take_idle(self) -> Process | None:
@@ -122,6 +122,18 @@ class CleanerWorkers:
         )  # fmt: skip
         self._processes.add(process)
         return process
+
+    async def _end_dead(self, process: Process) -> None:
+        """Of one that ended in the middle of a job, or is about to, or does not do as it should."""
+        try:
+            await asyncio.wait_for(process.wait(), DYING_S)
+        except TimeoutError:
+            process.kill()
+        await self._end(process)
+        logger.warning(
+            "a compaction worker, process %d, ended with %s in the middle of a job",
+            process.pid, process.returncode,
+        )  # fmt: skip
 
     async def _end(self, process: Process) -> None:
         await process.wait()

@@ -76,15 +76,18 @@ async def test_one_process_cleans_one_log_after_the_other(
 
 
 async def test_a_killed_process_is_replaced_and_the_log_cleaned_after_all(
-    tmp_path: Path, workers: CleanerWorkers
+    tmp_path: Path, workers: CleanerWorkers, caplog: pytest.LogCaptureFixture
 ) -> None:
     log = dirty(tmp_path)
     cleaner = Cleaner(log.manager, workers, lambda: NOW_MS, 0, SMALL)
     before = last_values(log.content())
     cleaner.tick(NOW_MS)
     await until(lambda: bool(workers.pids))
-    os.kill(workers.pids[0], signal.SIGKILL)
-    await until(lambda: workers.free == 1)
+    (pid,) = workers.pids
+    os.kill(pid, signal.SIGKILL)
+    await until(lambda: cleaner.metrics.worker_deaths == 1)
+    (told,) = caplog.messages
+    assert told == f"a compaction worker, process {pid}, ended with -9 in the middle of a job"
     cleaner.tick(NOW_MS)
     await until(lambda: cleaner.metrics.rounds == 1)
     assert last_values(log.content()) == before
