@@ -147,7 +147,8 @@ def _changes(options: Options) -> tuple[dict[str, str], list[str]]:
         added = config_lines.added_configs(options.add_config)
     elif has(options, "add-config-file"):
         added = read_properties(read_text(options.add_config_file))
-    dropped = [key.strip() for text in options.delete_config or () for key in text.split(",")]
+    given = [key for text in options.delete_config or () for key in text.split(",")]
+    dropped = [key.strip() for key in given if key]
     return added, dropped
 
 

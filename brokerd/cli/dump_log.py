@@ -20,6 +20,7 @@ from brokerd.cli.dump_lines import (
     producer_line,
     record_line,
 )
+from brokerd.cli.java import fields
 from brokerd.cli.numbers import int32
 from brokerd.cli.options import CliError, OptionParser, Options, has, require, run
 from brokerd.errors import KafkaError
@@ -98,7 +99,7 @@ def _run(options: Options) -> int:
         max_bytes=options.max_bytes,
         deprecated=_deprecated(options),
     )
-    for file in options.files.split(","):
+    for file in fields(options.files, ","):
         print(f"Dumping {file}")
         try:
             _dump_file(dump, file)

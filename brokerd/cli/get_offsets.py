@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from brokerd.cli import admin
-from brokerd.cli.java import include_list
+from brokerd.cli.java import fields, include_list
 from brokerd.cli.numbers import int32, int64
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, has, run
 from brokerd.errors import KafkaError
@@ -87,7 +87,7 @@ def parse_time(text: str) -> int:
 
 def _filter(options: Options) -> Filter:
     if options.topic_partitions:
-        rules = [parse_rule(each) for each in options.topic_partitions.split(",")]
+        rules = [parse_rule(each) for each in fields(options.topic_partitions, ",")]
         return lambda topic, index: any(rule(topic, index) for rule in rules)
     pattern = include_list(options.topic if has(options, "topic") else ".*")
     partitions = _partition_ids(options.partitions or "")

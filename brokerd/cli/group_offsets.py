@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from brokerd.cli.admin import TopicPartition
+from brokerd.cli.java import fields
 from brokerd.cli.numbers import int32, int64
 from brokerd.cli.options import CliError, UsageError
 
@@ -25,11 +26,11 @@ _DURATION = re.compile(
 
 def named_partitions(text: str) -> list[TopicPartition]:
     """`topic:0,1,2` as partitions. Raises UsageError."""
-    parts = text.split(":")
+    parts = fields(text, ":")
     if len(parts) != 2:
         raise UsageError(f"Invalid topic arg '{text}', expected topic name and partitions")
     partitions = []
-    for each in parts[1].split(","):
+    for each in fields(parts[1], ","):
         try:
             partitions.append((parts[0], int32(each)))
         except ValueError:

@@ -98,6 +98,11 @@ def uuid_of(text: str) -> UUID:
     return UUID(bytes=data)
 
 
+def fields(text: str, separator: str) -> list[str]:
+    """As String.split at one character: no empty text at the end."""
+    return split(re.compile(re.escape(separator)), text)
+
+
 def split(pattern: "re.Pattern[str]", text: str) -> list[str]:
     """As Pattern.split: no empty text at the end, nor before a match of nothing at the front."""
     parts, begin = [], 0

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from brokerd.cli import admin
 from brokerd.cli.client import Client
-from brokerd.cli.java import include_list, uuid_of
+from brokerd.cli.java import fields, include_list, uuid_of
 from brokerd.cli.numbers import int32
 from brokerd.cli.options import (
     CliError,
@@ -210,7 +210,7 @@ def _create(client: Client, options: Options) -> None:
 
 
 def _settings(given: list[str] | None) -> list[tuple[str, str]]:
-    pairs = [each.split("=") for each in given or ()]
+    pairs = [fields(each, "=") for each in given or ()]
     if any(len(pair) != 2 for pair in pairs):
         raise CliError(
             "requirement failed: Invalid topic config: all configs to be added must be in the"
@@ -222,9 +222,9 @@ def _settings(given: list[str] | None) -> list[tuple[str, str]]:
 def _assignment(text: str | None) -> list[list[int]]:
     """`1:2,2:3` as lists of broker ids. Raises CliError."""
     lists: list[list[int]] = []
-    for index, each in enumerate(text.split(",") if text else ()):
+    for index, each in enumerate(fields(text, ",") if text else ()):
         try:
-            brokers = [int32(broker) for broker in each.split(":")]
+            brokers = [int32(broker) for broker in fields(each, ":")]
         except ValueError as error:
             raise CliError(f"{error}: {each} is not a list of broker ids, as 1:2:3") from None
         duplicates = sorted({broker for broker in brokers if brokers.count(broker) > 1})

@@ -2,7 +2,13 @@
 
 import pytest
 
-from brokerd.cli.group_offsets import duration_ms, export_lines, moment_ms, plans_of_file
+from brokerd.cli.group_offsets import (
+    duration_ms,
+    export_lines,
+    moment_ms,
+    named_partitions,
+    plans_of_file,
+)
 from brokerd.cli.options import CliError
 
 
@@ -66,3 +72,8 @@ def test_a_line_that_is_no_plan_is_told_what_it_should_be(
     with pytest.raises(CliError) as caught:
         plans_of_file(line, list(groups))
     assert str(caught.value) == f"Line 1 is not {wanted}: {line}"
+
+
+@pytest.mark.parametrize("text", ["t:0,1", "t:0,1,", "t:0,1:"])
+def test_partitions_are_named_behind_their_topic(text: str) -> None:
+    assert named_partitions(text) == [("t", 0), ("t", 1)]

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from brokerd.cli.java import hash_map_order, include_list, split
+from brokerd.cli.java import fields, hash_map_order, include_list, split
 from brokerd.cli.options import CliError
 
 
@@ -34,3 +34,10 @@ def test_a_text_is_split_as_by_a_pattern_of_java() -> None:
         ("x*", "axxb", ["a", "", "b"]),
     ):
         assert split(re.compile(pattern), text) == parts, (pattern, text)
+
+
+def test_a_separator_at_the_end_begins_no_field_and_one_in_between_does() -> None:
+    assert fields("a,b,", ",") == fields("a,b,,", ",") == ["a", "b"]
+    assert fields("a,,b", ",") == ["a", "", "b"]
+    assert (fields(",", ","), fields("", ",")) == ([], [""])
+    assert fields("a.b", ".") == ["a", "b"]
