@@ -37,14 +37,19 @@ async def test_the_first_broker_of_a_cluster_waits_for_nothing(
     await first.client.settled()
 
 
-async def test_a_broker_that_comes_back_is_settled_with_its_new_epochs(
-    members: Members, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def one_left_its_topic(members: Members, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broker made `t` with three partitions, and stopped; who waits waits for ever."""
     for constant in ("PATIENCE_S", "OWN_PATIENCE_S"):
         monkeypatch.setattr(client, constant, 1e9)
     (alone,) = await members.start(1, default_partitions=3)
     await alone.client.auto_create("t")
     await members.stop(alone)
+
+
+async def test_a_broker_that_comes_back_is_settled_with_its_new_epochs(
+    members: Members, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await one_left_its_topic(members, monkeypatch)
     (again,) = await members.start(1)
     assert set(epochs(again, "t").values()) == {0}, "as it was left"
     await again.client.settled()
@@ -65,11 +70,7 @@ async def test_a_broker_that_comes_back_is_settled_with_its_new_epochs(
 async def test_a_broker_that_was_stopped_cleanly_is_settled_with_the_epochs_it_had(
     members: Members, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for constant in ("PATIENCE_S", "OWN_PATIENCE_S"):
-        monkeypatch.setattr(client, constant, 1e9)
-    (alone,) = await members.start(1, default_partitions=3)
-    await alone.client.auto_create("t")
-    await members.stop(alone)
+    await one_left_its_topic(members, monkeypatch)
     (again,) = await members.start(1, stopped_cleanly=True)
     await again.client.settled()
     (second,) = await members.start(2)

@@ -17,6 +17,16 @@ WEEK_MS = GroupConfig().offsets_retention_ms
 CHECK_MS = GroupConfig().offsets_retention_check_ms
 
 
+def left_by_a_sweep(bench: Bench, turns: int) -> list[tuple[int, int]]:
+    """After each turn of the next sweep: how many groups, and offsets of GROUP, there are."""
+    bench.clock.advance(CHECK_MS)
+    left = []
+    for _ in range(turns):
+        bench.take(bench.core.tick(bench.clock.now_ms()))
+        left.append((len(list(bench.core.listings())), len(bench.core.offsets(GROUP, None))))
+    return left
+
+
 def test_a_standalone_consumers_offsets_expire_after_their_commit() -> None:
     bench = Bench()
     bench.commit(AT_10)
@@ -79,12 +89,7 @@ def test_a_sweep_of_many_groups_takes_many_turns() -> None:
     bench = Bench(GroupConfig(offsets_retention_ms=1_000))
     for number in range(120):
         bench.commit(AT_10, group_id=f"g{number}")
-    bench.clock.advance(CHECK_MS)
-    counts = []
-    for _ in range(4):
-        bench.take(bench.core.tick(bench.clock.now_ms()))
-        counts.append(len(list(bench.core.listings())))
-    assert counts == [71, 22, 0, 0]
+    assert [groups for groups, _ in left_by_a_sweep(bench, turns=4)] == [71, 22, 0, 0]
 
 
 def test_a_sweep_of_many_offsets_takes_many_turns() -> None:
@@ -92,23 +97,13 @@ def test_a_sweep_of_many_offsets_takes_many_turns() -> None:
     for number in range(3):
         offsets = [OffsetToCommit("t", partition, 10) for partition in range(1_500)]
         bench.commit(*offsets, group_id=f"g{number}")
-    bench.clock.advance(CHECK_MS)
-    counts = []
-    for _ in range(2):
-        bench.take(bench.core.tick(bench.clock.now_ms()))
-        counts.append(len(list(bench.core.listings())))
-    assert counts == [1, 0]
+    assert [groups for groups, _ in left_by_a_sweep(bench, turns=2)] == [1, 0]
 
 
 def test_the_offsets_of_one_large_group_go_in_many_turns_and_it_goes_with_the_last() -> None:
     bench = Bench(GroupConfig(offsets_retention_ms=1_000))
     bench.commit(*(OffsetToCommit("t", partition, 10) for partition in range(4_500)))
-    bench.clock.advance(CHECK_MS)
-    left = []
-    for _ in range(3):
-        bench.take(bench.core.tick(bench.clock.now_ms()))
-        left.append((len(bench.core.offsets(GROUP, None)), len(list(bench.core.listings()))))
-    assert left == [(2_500, 1), (500, 1), (0, 0)]
+    assert left_by_a_sweep(bench, turns=3) == [(1, 2_500), (1, 500), (0, 0)]
 
 
 def test_what_a_stable_group_reads_is_found_once_for_all_its_offsets(
@@ -125,8 +120,7 @@ def test_what_a_stable_group_reads_is_found_once_for_all_its_offsets(
     bench = Bench()
     member = bench.stable_group(session_timeout_ms=1_800_000)[0]
     bench.commit(AT_10, OTHER_TOPIC, member_id=member.member_id, generation=1)
-    bench.clock.advance(CHECK_MS)
-    bench.take(bench.core.tick(bench.clock.now_ms()))
+    left_by_a_sweep(bench, turns=1)
     assert len(found) == 1
 
 
@@ -143,6 +137,5 @@ def test_what_many_members_subscribe_to_alike_is_read_once(
     monkeypatch.setattr(groups_group, "_topics_of", read_of)
     bench = Bench()
     bench.stable_group(3, session_timeout_ms=1_800_000)
-    bench.clock.advance(CHECK_MS)
-    bench.take(bench.core.tick(bench.clock.now_ms()))
+    left_by_a_sweep(bench, turns=1)
     assert len(read) == 1
