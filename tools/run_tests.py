@@ -4,21 +4,73 @@ Most of a test is waiting for other processes, so the suite runs as two pytests 
 the broker's tests, and all others. They share nothing but the machine: each has its servers, its
 ports, its data folder. What the second says is shown when the first has ended.
 
+Tests that failed there run once more when both have ended, with nothing beside them: what fails
+only on a busy machine is named, and fails the run no more. That holds for a few failures in calls
+and set-ups. A failed teardown is final: at the end of a run one checks what all tests wrote.
+
 With arguments it is one pytest, with these. Exit code: 0 where all passed, else that of a pytest
 that did not end well (130 after Ctrl-C).
 """
 
+import json
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 OF_THE_BROKER = ("tests/brokerd", "tests/crash", "tests/interop")
 HALVES = (OF_THE_BROKER, ("tests", *(f"--ignore={folder}" for folder in OF_THE_BROKER)))
 PYTEST = (sys.executable, "-m", "pytest", "-q")
+RETRIED_MAX = 10
+_TESTS_FAILED = 1
 _INTERRUPTED = 130
+
+
+def run_and_retry(halves: Sequence[Sequence[str]]) -> int:
+    """Run the halves, then those tests again that failed; the exit code."""
+    with tempfile.TemporaryDirectory() as folder:
+        records = [Path(folder, str(number)) for number in range(len(halves))]
+        recorded = [
+            [*half, "-p", "cacheprovider", "-o", f"cache_dir={record}", f"--junitxml={record}.xml"]
+            for half, record in zip(halves, records, strict=True)
+        ]
+        code = run(recorded)
+        if code != _TESTS_FAILED or not all(may_retry(record) for record in records):
+            return code
+        again = [
+            run([[*half, "--last-failed", "--last-failed-no-failures=none"]])
+            for half, record in zip(recorded, records, strict=True)
+            if _failed(record)
+        ]
+    return max(again, default=code)
+
+
+def may_retry(record: Path) -> bool:
+    """Whether the failures of a pytest, from its cache and its JUnit report, are worth a retry."""
+    report = Path(f"{record}.xml")
+    failed = _failed(record)
+    if not report.is_file() or len(failed) > RETRIED_MAX:
+        return False
+    errors = ElementTree.parse(report).iter("error")
+    if any("on teardown" in error.get("message", "") for error in errors):
+        return False
+    if failed:
+        print(
+            "\nThese tests failed. They run once more, by themselves:",
+            *failed,
+            sep="\n  ",
+            flush=True,
+        )
+    return True
+
+
+def _failed(record: Path) -> list[str]:
+    """The tests that failed, from pytest's cache."""
+    cache = record / "v" / "cache" / "lastfailed"
+    return list(json.loads(cache.read_text())) if cache.is_file() else []
 
 
 def run(halves: Sequence[Sequence[str]]) -> int:
@@ -53,4 +105,4 @@ def _ended(running: Sequence["subprocess.Popen[bytes]"]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run([sys.argv[1:]] if sys.argv[1:] else HALVES))
+    sys.exit(run([sys.argv[1:]]) if sys.argv[1:] else run_and_retry(HALVES))

@@ -61,3 +61,39 @@ def test_with_arguments_it_is_pytest_with_these() -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0
     assert done.stdout.startswith(f"pytest {pytest.__version__}")
+
+
+FLAKY = """
+from pathlib import Path
+def test_that_passes_the_second_time():
+    seen = Path(__file__).with_name("seen")
+    first = not seen.exists()
+    seen.touch()
+    assert not first
+"""
+FAILING = "def test_that_fails():\n    assert False\n"
+BAD_TEARDOWN = """
+import pytest
+@pytest.fixture
+def written():
+    yield
+    assert False
+def test_that_passes(written): pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "code"), [(FLAKY, 0), (FAILING, 1), (BAD_TEARDOWN, 1)], ids=["flaky", "bad", "end"]
+)
+def test_a_test_that_fails_beside_others_must_pass_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
+    module: str, code: int,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(run_tests, "PYTEST", (*run_tests.PYTEST, "-c", "/dev/null", "--rootdir=."))
+    monkeypatch.setattr(run_tests, "ROOT", tmp_path)
+    monkeypatch.delenv("DJANGO_SETTINGS_MODULE")
+    (tmp_path / "test_one.py").write_text(module)
+    (tmp_path / "test_two.py").write_text("def test_that_always_passes(): pass\n")
+    assert run_tests.run_and_retry([["test_one.py"], ["test_two.py"]]) == code
+    retried = "They run once more" in capfd.readouterr().out
+    assert retried == (module is not BAD_TEARDOWN)
