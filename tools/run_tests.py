@@ -34,7 +34,7 @@ def run_and_retry(halves: Sequence[Sequence[str]]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         records = [Path(folder, str(number)) for number in range(len(halves))]
         recorded = [
-            [*half, "-p", "cacheprovider", "-o", f"cache_dir={record}", f"--junitxml={record}.xml"]
+            [*half, "-o", f"cache_dir={record}", f"--junitxml={record}.xml"]
             for half, record in zip(halves, records, strict=True)
         ]
         code = run(recorded)
