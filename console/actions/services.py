@@ -34,6 +34,7 @@ APPLY_TASK = "console.actions.apply"
 QUEUED_MAX = timedelta(minutes=15)
 APPLYING_MAX = timedelta(minutes=3)  # nothing takes this long: its worker was killed
 KEPT = timedelta(days=90)  # what was done stays in the audit log
+CLUSTER_ID = "cluster_id"  # among the facts of every plan: one of another cluster is not applied
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +54,7 @@ def propose(
     """
     _check_allowed(user, cluster, kind, resource)
     with for_cluster(cluster) as gateway:
-        facts = KINDS[kind].read(gateway, params)
+        facts = {CLUSTER_ID: gateway.admin.cluster_id(), **KINDS[kind].read(gateway, params)}
     snapshot = store.snapshot(cluster.slug, rights.of(user, cluster))
     draft = KINDS[kind].draft(facts, params, snapshot)
     return Plan.objects.create(
@@ -61,7 +62,7 @@ def propose(
         kind=kind,
         resource=resource,
         params=dict(params),
-        facts=dict(facts),
+        facts=facts,
         fingerprint=fingerprint(facts),
         draft=draft.as_json(),
         created_by=user,
@@ -143,7 +144,12 @@ def _apply(plan: Plan) -> None:
     _check_allowed(plan.created_by, cluster, plan.kind, plan.resource)
     kind = KINDS[plan.kind]
     with for_cluster(cluster) as gateway:
-        facts = kind.read(gateway, plan.params)
+        cluster_id = gateway.admin.cluster_id()
+        if cluster_id != plan.facts.get(CLUSTER_ID):
+            raise PlanRefused(
+                _("The brokers of this cluster are those of another cluster now. Plan it anew.")
+            )
+        facts = {CLUSTER_ID: cluster_id, **kind.read(gateway, plan.params)}
         if fingerprint(facts) != plan.fingerprint:
             raise PlanRefused(
                 _("Things changed since the review. %(changed)s Plan it anew.")

@@ -54,9 +54,10 @@ def _collides(a: str, b: str) -> bool:
 
 
 def read_existing(gateway: Gateway, params: Params) -> Facts:
-    """For a topic that is there: its partitions and where their replicas lie."""
+    """For a topic that is there: which one, its partitions and where their replicas lie."""
     place = gateway.admin.describe_topic(params["name"])
     return {
+        "topic_id": place.topic_id,  # another topic of this name has another
         "partitions": len(place.partitions),
         "replicas": [sorted(partition.replicas) for partition in place.partitions],
     }

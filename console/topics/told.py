@@ -32,6 +32,8 @@ def tell_new(then: Facts, now: Facts) -> list[str]:
 
 def tell_existing(then: Facts, now: Facts) -> list[str]:
     """Of a topic that is there (console.topics.changes.read_existing)."""
+    if now.get("topic_id") != then.get("topic_id"):
+        return [_("The topic was deleted, and this one of the same name was made since.")]
     if now["partitions"] != then["partitions"]:
         text = ngettext(
             "It has %(now)d partition now and had %(then)d.",

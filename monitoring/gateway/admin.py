@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from confluent_kafka import TopicCollection, TopicPartitionInfo
+from confluent_kafka import TopicCollection, TopicPartitionInfo, Uuid
 from confluent_kafka.admin import (
     AdminClient,
     ConfigEntry,
@@ -25,6 +25,7 @@ from monitoring.gateway.kafka_errors import translated
 
 T = TypeVar("T")
 _TIMEOUT_S, _READ_TIMEOUT_S = 15, 5
+_NO_TOPIC_ID = str(Uuid(0, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class TopicPlace:
 
     name: str
     partitions: tuple[PartitionPlace, ...]
+    topic_id: str = ""  # empty = the cluster gives topics no ids
 
 
 class Admin:
@@ -108,7 +110,13 @@ class Admin:
         with translated():  # not list_topics, which would create the topic on many clusters
             futures = self._client.describe_topics(asked, request_timeout=_READ_TIMEOUT_S)
             told = _wait(futures[name])
-        return TopicPlace(name, tuple(map(_place, told.partitions)))
+        return TopicPlace(name, tuple(map(_place, told.partitions)), _topic_id(told.topic_id))
+
+    def cluster_id(self) -> str:
+        """The id that the brokers say their cluster has; empty where they say none."""
+        with translated():
+            told = _wait(self._client.describe_cluster(request_timeout=_READ_TIMEOUT_S))
+        return told.cluster_id or ""
 
     def describe_configs(self, topic: str) -> list[ConfigValue]:
         """Every setting of a topic, sorted by name, defaults included."""
@@ -117,6 +125,11 @@ class Admin:
             futures = self._client.describe_configs([resource], request_timeout=_READ_TIMEOUT_S)
             told = _wait(futures[resource])
         return sorted(map(_config_value, told.values()), key=lambda value: value.name)
+
+
+def _topic_id(told: Uuid | None) -> str:
+    """As Kafka writes it; that of zeros is what brokers without topic ids tell."""
+    return "" if told is None or str(told) == _NO_TOPIC_ID else str(told)
 
 
 def _place(told: TopicPartitionInfo) -> PartitionPlace:

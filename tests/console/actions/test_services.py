@@ -12,9 +12,12 @@ from console.actions.models import Plan
 from console.actions.plan import PlanApplied, PlanRefused
 from console.actions.tasks import apply_plan
 from console.audit.models import AuditEntry
+from console.topics import changes
+from monitoring.gateway.admin import Admin
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import for_cluster
 from tests.console.conftest import a_user
+from tests.support.waiting import wait_until
 
 
 def a_name() -> str:
@@ -107,6 +110,41 @@ def test_what_changed_since_the_review_stops_it_and_is_told(cluster, operator):
     assert "It has 3 partitions now and had 2." in plan.outcome
     assert partitions_of(cluster, name) == 3
     assert AuditEntry.objects.get().outcome == "refused"
+
+
+@pytest.mark.parametrize("kind", ["topic.delete", "topic.add-partitions"])
+def test_a_topic_that_was_deleted_and_made_anew_is_not_changed_by_an_old_plan(
+    cluster, admin, kind
+):
+    name = a_name()
+    make(cluster, name)
+    plan = propose(admin, cluster, kind, name, total=5)
+    again = False
+    while not again:  # until its partitions lie where those of the first did
+        with for_cluster(cluster) as gateway:
+            gateway.admin.delete_topic(name)
+            wait_until(lambda: partitions_of(cluster, name) is None, "it is gone")
+            gateway.admin.create_topic(name, 2, 1)
+            wait_until(lambda: partitions_of(cluster, name) == 2, "it is there again")
+            found = changes.read_existing(gateway, {"name": name})
+        again = found["replicas"] == plan.facts["replicas"]
+    confirm_and_run(plan, admin, name)
+    assert plan.state == models.REFUSED
+    assert "made since. Plan it anew." in plan.outcome
+    assert partitions_of(cluster, name) == 2
+
+
+def test_a_plan_for_one_cluster_is_not_applied_to_another_at_the_same_addresses(
+    cluster, operator, monkeypatch
+):
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    assert plan.facts["cluster_id"]
+    monkeypatch.setattr(Admin, "cluster_id", lambda self: "another-cluster")
+    confirm_and_run(plan, operator)
+    assert plan.state == models.REFUSED
+    assert "another cluster now. Plan it anew." in plan.outcome
+    assert partitions_of(cluster, name) is None
 
 
 def test_a_topic_that_was_deleted_meanwhile_fails_the_plan(cluster, admin):

@@ -28,6 +28,13 @@ def test_partitions_and_moves_are_told_in_words_and_not_as_lists():
     ]
 
 
+def test_a_topic_that_was_made_anew_is_told_and_nothing_else_of_it():
+    then = {"topic_id": "a", "partitions": 2, "replicas": [[1], [2]]}
+    assert tell_existing(then, {"topic_id": "b", "partitions": 3, "replicas": [[1]] * 3}) == [
+        "The topic was deleted, and this one of the same name was made since."
+    ]
+
+
 def test_of_many_moves_some_are_told_and_the_others_counted():
     then = {"partitions": 9, "replicas": [[1]] * 9}
     lines = tell_existing(then, {"partitions": 9, "replicas": [[2]] * 9})
