@@ -10,7 +10,7 @@ Redirects are never followed, and callers bound time and size.
 import ipaddress
 import re
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
@@ -105,6 +105,11 @@ def split_url(url: str) -> tuple[str, str, int]:
     if port == 0:
         raise EgressRefused("the URL names port 0, which nothing listens on")
     return parts.scheme, _as_dns_knows(host), port or _PORTS[parts.scheme]
+
+
+def origins(urls: Iterable[str]) -> set[tuple[str, str, int]]:
+    """Whom these URLs ask: a secret that was typed for one is not for another."""
+    return {split_url(url) for url in urls}
 
 
 def _as_dns_knows(host: str) -> str:

@@ -8,7 +8,13 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from console.accounts.rights import Rights
-from monitoring.egress import URL_LENGTH_MAX, EgressRefused, EgressUnresolved, check_url
+from monitoring.egress import (
+    URL_LENGTH_MAX,
+    EgressRefused,
+    EgressUnresolved,
+    check_url,
+    origins,
+)
 from monitoring.models import AlertRule
 from monitoring.secrets import SecretUnreadable
 
@@ -102,6 +108,19 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
                 told = {"reason": error}
                 raise ValidationError(_("It cannot be used: %(reason)s.") % told) from error
         return url
+
+    def clean(self) -> dict[str, Any]:
+        """The stored secret signs for no scheme, host and port that it was not typed for."""
+        data = super().clean() or self.cleaned_data
+        url, (kept_url, kept_secret) = data.get("url"), self._kept_webhook()
+        is_kept = kept_secret and not data.get("secret")
+        if url and is_kept and origins([url]) - origins([kept_url]):
+            text = _(
+                "Type the secret again: it would go to an address it was not meant for. Or tick "
+                "“Remove the webhook” to leave it behind."
+            )
+            self.add_error("secret", text)
+        return data
 
     def save(self, commit: bool = True) -> AlertRule:
         url, secret = self._kept_webhook()

@@ -1,13 +1,13 @@
 """The form by which an admin points the console at a Kafka-compatible cluster."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
+from monitoring.egress import origins
 from monitoring.models import Cluster
 
 # Slugs that would read as something else in a URL or a key.
@@ -84,14 +84,13 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
         return urls
 
     def clean(self) -> dict[str, Any]:
-        """The stored token goes to no host that it was not typed for."""
+        """The stored token goes to no scheme, host and port that it was not typed for."""
         data = super().clean() or self.cleaned_data
         urls = data.get("admin_urls_text")
-        if urls and self.instance.admin_token and not data.get("token"):
-            before = {urlsplit(url).netloc for url in self.instance.admin_urls.values()}
-            if {urlsplit(url).netloc for url in urls.values()} - before:
-                text = _("Type the token again: it would go to an address it was not meant for.")
-                self.add_error("token", text)
+        is_kept = self.instance.admin_token and not data.get("token")
+        if urls and is_kept and origins(urls.values()) - origins(self.instance.admin_urls.values()):
+            text = _("Type the token again: it would go to an address it was not meant for.")
+            self.add_error("token", text)
         return data
 
     def save(self, commit: bool = True) -> Cluster:

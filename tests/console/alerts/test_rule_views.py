@@ -62,6 +62,36 @@ def test_an_empty_url_keeps_the_webhook_and_the_box_removes_it(client):
     assert rule.open_webhook() == ("", "")
 
 
+@pytest.mark.parametrize(
+    "elsewhere",
+    ["http://127.0.0.1:10/hook", "https://127.0.0.1:9/hook", "http://127.0.0.2:9/hook"],
+)
+def test_a_secret_goes_to_no_address_that_it_was_not_typed_for(client, settings, elsewhere):
+    settings.AERIE_EGRESS_ALLOW = ["127.0.0.0/8"]
+    add(client, url=URL, secret="s3cret")
+    rule = AlertRule.objects.get()
+    refused = edit(client, rule, url=elsewhere)
+    assert refused.status_code == 422
+    assert "Type the secret again" in refused.content.decode()
+    rule.refresh_from_db()
+    assert rule.open_webhook() == (URL, "s3cret")
+    assert edit(client, rule, url=elsewhere, secret="another").status_code == 302
+    rule.refresh_from_db()
+    assert rule.open_webhook() == (elsewhere, "another")
+
+
+def test_a_secret_stays_where_only_the_path_changes_and_goes_where_it_is_left_behind(client):
+    add(client, url=URL, secret="s3cret")
+    rule = AlertRule.objects.get()
+    assert edit(client, rule, url="HTTP://127.0.0.1:9/other").status_code == 302
+    rule.refresh_from_db()
+    assert rule.open_webhook() == ("HTTP://127.0.0.1:9/other", "s3cret")
+    unsigned = "http://127.0.0.1:10/hook"
+    assert edit(client, rule, url=unsigned, no_webhook="on").status_code == 302
+    rule.refresh_from_db()
+    assert rule.open_webhook() == (unsigned, "")
+
+
 def test_a_webhook_that_can_be_opened_no_more_is_entered_again(client, make_rule):
     rule = make_rule()
     AlertRule.objects.update(webhook_url="sealed with a lost key")

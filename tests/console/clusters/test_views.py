@@ -50,6 +50,21 @@ def test_a_stored_token_goes_to_no_address_that_it_was_not_typed_for(sampled, cl
 
 
 @pytest.mark.parametrize(
+    ("url", "is_another"),
+    [("https://10.0.0.1:80", True), ("http://10.0.0.1:81", True), ("http://10.0.0.2", True),
+     ("HTTP://10.0.0.1:80/", False)],
+)  # fmt: skip
+def test_a_stored_token_is_asked_for_again_where_scheme_host_or_port_is_another(
+    sampled, client_of, admin, url, is_another
+):
+    client = client_of(admin)
+    client.post(reverse("cluster-add"), FORM | {"admin_urls_text": "1 http://10.0.0.1"})
+    edit = reverse("cluster-edit", args=["other"])
+    answer = client.post(edit, FORM | {"token": "", "admin_urls_text": f"1 {url}"})
+    assert answer.status_code == (422 if is_another else 302)
+
+
+@pytest.mark.parametrize(
     "wrong",
     [{"bootstrap_servers": "nonsense"}, {"bootstrap_servers": "host:99999"}, {"slug": "Ümlaut"},
      {"slug": "add"}, {"slug": "local"}, {"admin_urls_text": "one http://x"},
