@@ -14,6 +14,10 @@ const PALETTES = {
 const DASHES = ["solid", "dash", "dot"]; // more series than colours: told apart by the line
 const CONFIG = {
   displaylogo: false,
+  // Nothing of a chart goes to another host: Plotly offers by itself to upload it to its cloud.
+  showSendToCloud: false,
+  plotlyServerURL: "",
+  topojsonURL: "",
   responsive: true,
   modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
 };
