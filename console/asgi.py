@@ -1,6 +1,6 @@
 """What the web server runs: HTTP by Django, WebSockets by Channels.
 
-A WebSocket is taken only from a page of this very site (AllowedHostsOriginValidator) and with the
+A WebSocket is taken only from a page of this very site (console/live/origin.py) and with the
 session of someone who is signed in; the consumer asks for the right to the cluster itself.
 """
 
@@ -13,13 +13,13 @@ http = get_asgi_application()  # first: it loads the apps that the imports below
 
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
-from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
+from console.live.origin import SameOrigin  # noqa: E402
 from console.live.urls_ws import urlpatterns  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
         "http": http,
-        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(urlpatterns))),
+        "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(urlpatterns))),
     }
 )

@@ -93,6 +93,8 @@ async def test_strangers_outsiders_other_sites_and_unknown_clusters_are_refused(
     assert await connect(outsider) is None
     assert await connect(viewer, slug="nowhere") is None
     assert await connect(viewer, origin=b"https://elsewhere.example") is None
+    assert await connect(viewer, origin=b"http://127.0.0.1:8001") is None
+    assert await connect(viewer, origin=b"https://127.0.0.1") is None
 
 
 async def test_losing_the_role_ends_the_stream_at_the_next_tick(world, viewer):

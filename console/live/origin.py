@@ -1,0 +1,72 @@
+"""Which pages may open a WebSocket: those of this very site, by scheme, host and port.
+
+A browser sends the session's cookie with a WebSocket that any page of the same host opens, for
+cookies ignore ports: which page asks, the header Origin alone says. It must be the address that
+the request itself went to, as the proxy told it. Where the proxy does not pass the Host on, so that
+the console sees its own loopback address, it must be one of those that Django trusts for forms
+(CSRF_TRUSTED_ORIGINS). Browsers always send the header, so nobody may leave it out.
+"""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from channels.security.websocket import WebsocketDenier
+from django.conf import settings
+from django.http.request import is_same_domain, split_domain_port, validate_host
+
+_PORTS = {"http": 80, "https": 443}
+_SCHEMES = {"ws": "http", "wss": "https"}
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+Origin = tuple[str, str, int]  # scheme, host, port
+
+
+class SameOrigin:
+    """Lets a WebSocket through to the application only from a page of this site."""
+
+    def __init__(self, application: Any) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        asked = self._application if is_own_page(scope) else WebsocketDenier()
+        await asked(scope, receive, send)
+
+
+def is_own_page(scope: Any) -> bool:
+    """Whether the page that opens this WebSocket is of this site."""
+    headers = scope.get("headers", [])
+    origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
+    hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
+    if len(origins) != 1 or len(hosts) != 1:
+        return False
+    page, domain = _parsed(origins[0]), split_domain_port(hosts[0])[0]
+    if page is None or not validate_host(domain, settings.ALLOWED_HOSTS):
+        return False
+    if page == _parsed(f"{_SCHEMES.get(scope.get('scheme', 'ws'))}://{hosts[0]}"):
+        return True
+    return domain in _LOOPBACK and any(
+        _matches(page, pattern) for pattern in settings.CSRF_TRUSTED_ORIGINS
+    )
+
+
+def _parsed(text: str) -> Origin | None:
+    """None for what is no origin: "null", an address with a path or a name in it."""
+    try:
+        parts = urlsplit(text.lower())
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in _PORTS or not parts.hostname:
+        return None
+    if "@" in parts.netloc or text.lower() != f"{parts.scheme}://{parts.netloc}":
+        return None
+    return parts.scheme, parts.hostname, port or _PORTS[parts.scheme]
+
+
+def _matches(page: Origin, pattern: str) -> bool:
+    """Whether the page is that origin, or one below `https://*.example`."""
+    trusted = _parsed(pattern)
+    if trusted is None:
+        return False
+    scheme, host, port = trusted
+    return (scheme, port) == (page[0], page[2]) and is_same_domain(page[1], host.removeprefix("*"))
