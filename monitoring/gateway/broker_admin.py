@@ -4,16 +4,18 @@ For pages, one question at a time; the sampler reads its counters itself (counte
 passes the egress check, answers are bounded in size and time.
 """
 
-import json
 from typing import Any
 
 import httpx
 
+from monitoring import bounded_http
+from monitoring.bounded_http import Answer, AnswerRefused
 from monitoring.egress import EgressRefused, EgressUnresolved, Target, check_url
+from monitoring.gateway import loop
 from monitoring.gateway.admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unsupported
 
-_TIMEOUT_S = 5.0
+TIMEOUT_S = 5.0
 _ANSWER_BYTES_MAX = 16 * 1024 * 1024
 
 
@@ -22,7 +24,7 @@ class BrokerAdmin:
 
     def __init__(self, urls: AdminUrls) -> None:
         self._urls = urls
-        self._client = httpx.Client(follow_redirects=False, trust_env=False, timeout=_TIMEOUT_S)
+        self._client: httpx.AsyncClient | None = None  # made and used on the gateway's loop
 
     def segments(self, broker_id: int, topic: str, partition: int) -> dict[str, Any]:
         """The files of a partition as `broker_id` holds them."""
@@ -66,7 +68,9 @@ class BrokerAdmin:
         return self._get(broker_id, "/v1/events", {"after": after, "limit": limit})
 
     def close(self) -> None:
-        self._client.close()
+        client, self._client = self._client, None
+        if client is not None:
+            loop.run(client.aclose(), TIMEOUT_S)
 
     def _get(self, broker_id: int, path: str, query: dict[str, Any]) -> dict[str, Any]:
         base = self._urls.by_broker.get(str(broker_id))
@@ -77,32 +81,41 @@ class BrokerAdmin:
             )
         try:
             target = check_url(base.rstrip("/") + path, self._urls.also_allowed)
-            status, body = self._fetch(target, query)
+            answer = loop.run(self._fetch(target, query), TIMEOUT_S)
         except (EgressRefused, EgressUnresolved) as error:
             raise Refused(str(error)) from error
-        except httpx.HTTPError as error:
+        except AnswerRefused as error:
+            raise Refused(f"the admin port of broker {broker_id} {error}") from error
+        except (httpx.HTTPError, TimeoutError) as error:
+            why = "timed out" if isinstance(error, TimeoutError) else type(error).__name__
             raise ClusterUnavailable(
-                f"the admin port of broker {broker_id} does not answer: {type(error).__name__}"
+                f"the admin port of broker {broker_id} does not answer: {why}"
             ) from error
-        return _understand(broker_id, status, body)
+        return _understand(broker_id, answer)
 
-    def _fetch(self, target: Target, query: dict[str, Any]) -> tuple[int, bytes]:
-        headers = {**target.headers, "Authorization": f"Bearer {self._urls.token}"}
-        body = bytearray()
-        with self._client.stream(
-            "GET", target.url, params=query, headers=headers, extensions=target.extensions
-        ) as answer:
-            for part in answer.iter_bytes():
-                body += part
-                if len(body) > _ANSWER_BYTES_MAX:
-                    raise Refused(f"the admin port answers more than {_ANSWER_BYTES_MAX} bytes")
-            return answer.status_code, bytes(body)
+    async def _fetch(self, target: Target, query: dict[str, Any]) -> Answer:
+        if self._client is None:
+            self._client = httpx.AsyncClient(
+                follow_redirects=False, trust_env=False, timeout=TIMEOUT_S
+            )
+        return await bounded_http.request(
+            self._client,
+            "GET",
+            target,
+            timeout_s=TIMEOUT_S,
+            body_bytes_max=_ANSWER_BYTES_MAX,
+            headers={"Authorization": f"Bearer {self._urls.token}"},
+            params=query,
+        )
 
 
-def _understand(broker_id: int, status: int, body: bytes) -> dict[str, Any]:
+def _understand(broker_id: int, answer: Answer) -> dict[str, Any]:
     """The answer's JSON, or the error that its status stands for."""
+    status = answer.status
     try:
-        told = json.loads(body)
+        told = bounded_http.parsed(answer.body)
+    except AnswerRefused as error:
+        raise Refused(f"the admin port of broker {broker_id} {error}") from error
     except ValueError:
         told = None
     if status == 200 and isinstance(told, dict):

@@ -5,13 +5,14 @@ cluster without admin URLs, or a broker whose admin port does not answer, leaves
 """
 
 import asyncio
-import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
 import numpy as np
 
+from monitoring import bounded_http
+from monitoring.bounded_http import Answer, AnswerRefused
 from monitoring.egress import EgressRefused, EgressUnresolved, Target, check_url
 from monitoring.gateway.admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, Refused
@@ -57,46 +58,44 @@ class CounterSource:
         try:
             async with asyncio.timeout(timeout_s):
                 target = await self._judged(url)
-                status, body = await self._fetch_again(target)
+                answer = await self._fetch_again(target, timeout_s)
+                told = bounded_http.parsed(answer.body) if answer.status == 200 else None
         except (EgressRefused, EgressUnresolved) as error:
             raise Refused(f"admin port: {error}") from error
+        except AnswerRefused as error:
+            raise Refused(f"the admin port {error}") from error
         except (httpx.HTTPError, TimeoutError) as error:
             why = "timed out" if isinstance(error, TimeoutError) else type(error).__name__
             raise ClusterUnavailable(f"the admin port does not answer: {why}") from error
-        if status != 200:
-            raise Refused(f"the admin port answers {status} to {path}")
-        try:
-            return json.loads(body)
         except ValueError as error:
             raise Refused("the admin port does not answer in JSON") from error
+        if answer.status != 200:
+            raise Refused(f"the admin port answers {answer.status} to {path}")
+        if not isinstance(told, dict):
+            raise Refused("the admin port answers in a shape that is not known")
+        return told
 
     async def _judged(self, url: str) -> Target:
         """In a thread, as a name is looked up; one that hangs takes none from other work."""
         running = asyncio.get_running_loop()
         return await running.run_in_executor(_LOOKUPS, check_url, url, self._urls.also_allowed)
 
-    async def _fetch_again(self, target: Target) -> tuple[int, bytes]:
+    async def _fetch_again(self, target: Target, timeout_s: float) -> Answer:
         """A kept connection may be closed just as it is used again: a new one is tried, once."""
         try:
-            return await self._fetch(target)
+            return await self._fetch(target, timeout_s)
         except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
-            return await self._fetch(target)
+            return await self._fetch(target, timeout_s)
 
-    async def _fetch(self, target: Target) -> tuple[int, bytes]:
-        headers = {**target.headers, "Authorization": f"Bearer {self._urls.token}"}
-        request = self._client.build_request(
-            "GET", target.url, headers=headers, extensions=target.extensions
+    async def _fetch(self, target: Target, timeout_s: float) -> Answer:
+        return await bounded_http.request(
+            self._client,
+            "GET",
+            target,
+            timeout_s=timeout_s,
+            body_bytes_max=ANSWER_BYTES_MAX,
+            headers={"Authorization": f"Bearer {self._urls.token}"},
         )
-        answer = await self._client.send(request, stream=True)
-        try:
-            body = bytearray()
-            async for part in answer.aiter_bytes():
-                body += part
-                if len(body) > ANSWER_BYTES_MAX:
-                    raise Refused(f"the admin port answers more than {ANSWER_BYTES_MAX} bytes")
-            return answer.status_code, bytes(body)
-        finally:
-            await answer.aclose()
 
 
 def _stats(told: dict[str, Any]) -> dict[str, Any]:

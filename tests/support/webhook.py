@@ -44,7 +44,10 @@ def webhook_server(settings) -> Iterator[WebhookServer]:
                 self.send_header("Content-Length", str(len(state.body)))
             self.end_headers()
             if status != 204:
-                self.wfile.write(state.body)
+                try:
+                    self.wfile.write(state.body)
+                except ConnectionError:
+                    pass  # nobody need read it
 
         def log_message(self, *_: object) -> None:
             pass

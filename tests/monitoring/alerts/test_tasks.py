@@ -13,6 +13,7 @@ from monitoring.alerts import tasks, webhook
 from monitoring.alerts.backoff import WAITS_S
 from monitoring.alerts.payload import sample_payload, signature
 from monitoring.models import AlertDelivery, AlertRule
+from tests.support.hostile_http import MIB, answering, memory_below, zstd_bomb
 
 pytestmark = pytest.mark.django_db
 
@@ -147,6 +148,14 @@ def test_nobody_listening_is_tried_again(delivery):
 def test_an_endless_answer_is_cut_off(delivery, webhook_server):
     webhook_server.answers, webhook_server.body = [200], b"x" * 10_000_000
     assert send(delivery).state == "delivered"
+
+
+def test_an_answer_that_would_fill_the_memory_is_not_decoded(delivery, webhook_server):
+    with answering(zstd_bomb()) as (port, _):
+        delivery.rule.set_webhook(f"http://127.0.0.1:{port}/", "")
+        delivery.rule.save()
+        with memory_below(64 * MIB):
+            assert send(delivery).state == "delivered"
 
 
 def test_a_rule_whose_webhook_was_removed_says_so(delivery):

@@ -1,7 +1,11 @@
 import pytest
 
+from monitoring.gateway import broker_admin
+from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.gateway.broker_admin import BrokerAdmin
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unsupported
 from monitoring.gateway.gateway import for_cluster
+from tests.support.hostile_http import MIB, answering, json_answer, memory_below, zstd_bomb
 
 
 @pytest.fixture
@@ -69,3 +73,38 @@ def test_an_admin_port_that_is_closed_is_unavailable(live_cluster):
     row = live_cluster.row(admin_urls={"1": "http://127.0.0.1:1"})
     with for_cluster(row) as gateway, pytest.raises(ClusterUnavailable):
         gateway.broker_admin.broker(1)
+
+
+@pytest.fixture
+def hostile_admin():
+    """Makes a BrokerAdmin for a port of this machine."""
+    made = []
+
+    def admin(port):
+        urls = AdminUrls({"1": f"http://127.0.0.1:{port}"}, "token", ("127.0.0.1",))
+        made.append(BrokerAdmin(urls))
+        return made[-1]
+
+    yield admin
+    for one in made:
+        one.close()
+
+
+def test_an_answer_that_would_fill_the_memory_is_not_decoded(hostile_admin):
+    with answering(zstd_bomb()) as (port, _), memory_below(64 * MIB):
+        with pytest.raises(Refused, match="zstd"):
+            hostile_admin(port).broker(1)
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b"[" + b"[]," * 2_000_000 + b"0]"])
+def test_json_that_would_fill_the_memory_is_refused(hostile_admin, body):
+    with answering(json_answer(body)) as (port, _), memory_below(64 * MIB):
+        with pytest.raises(Refused):
+            hostile_admin(port).broker(1)
+
+
+def test_an_admin_port_that_drips_its_answer_is_unavailable(hostile_admin, monkeypatch):
+    monkeypatch.setattr(broker_admin, "TIMEOUT_S", 0.3)
+    with answering(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", then=b"x") as (port, _):
+        with pytest.raises(ClusterUnavailable, match="timed out"):
+            hostile_admin(port).broker(1)

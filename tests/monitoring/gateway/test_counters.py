@@ -8,7 +8,8 @@ import pytest
 from monitoring.gateway import counters
 from monitoring.gateway.admin_urls import AdminUrls
 from monitoring.gateway.counters import CounterSource
-from monitoring.gateway.errors import ClusterUnavailable
+from monitoring.gateway.errors import ClusterUnavailable, Refused
+from tests.support.hostile_http import MIB, answering, memory_below, zstd_bomb
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
@@ -48,3 +49,14 @@ async def test_a_look_up_that_hangs_costs_no_more_than_the_time_limit(monkeypatc
     finally:
         answered.set()
         await source.close()
+
+
+async def test_an_answer_that_would_fill_the_memory_is_not_decoded():
+    with answering(zstd_bomb()) as (port, _), memory_below(64 * MIB):
+        urls = AdminUrls({"1": f"http://127.0.0.1:{port}"}, "token", ("127.0.0.1",))
+        source = CounterSource(urls)
+        try:
+            with pytest.raises(Refused, match="zstd"):
+                await source._get(1, "/v1/broker", timeout_s=60)
+        finally:
+            await source.close()
