@@ -124,6 +124,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "console.accounts.middleware.SecureCookiesMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "console.audit.middleware.AccessLogMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -262,6 +263,9 @@ SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
 X_FRAME_OPTIONS = "DENY"
+# Django sends it with answers over HTTPS alone; cookies are Secure there, too
+# (console/accounts/middleware.py).
+SECURE_HSTS_SECONDS = _env.integer("AERIE_HSTS_SECONDS", 365 * 86_400, 0, 2 * 365 * 86_400)
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"

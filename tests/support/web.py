@@ -42,13 +42,13 @@ _SWITCHES = [
 
 
 @contextmanager
-def served(environment: Mapping[str, str], log: Path) -> Iterator[str]:
+def served(environment: Mapping[str, str], log: Path, *options: str) -> Iterator[str]:
     """The base URL of a real server of the product, for as long as the block lasts."""
     port = free_port()
     command = [sys.executable, "-m", "uvicorn", "console.asgi:application", "--port", str(port)]
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [*command, "--log-level", "warning"],
+            [*command, "--log-level", "warning", *options],
             cwd=REPOSITORY,
             env=os.environ | {"DJANGO_SETTINGS_MODULE": "console.settings"} | environment,
             stdout=output,
