@@ -22,16 +22,34 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")  # urlsplit drops some of them without
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]*:[0-9a-f:.]*(%[a-z0-9._-]+)?")
 # IPv6 networks whose last 32 bits are an IPv4 address: the deprecated "compatible" one, NAT64.
 _ENDS_IN_IPV4 = (ipaddress.IPv6Network("::/96"), ipaddress.IPv6Network("64:ff9b::/96"))
-# Special, though `is_global` says otherwise: site-local, NAT64 of one's own network.
-_NOT_PUBLIC = (ipaddress.IPv6Network("fec0::/10"), ipaddress.IPv6Network("64:ff9b:1::/48"))
+# Special, though `is_global` says otherwise, of some of them or in some versions of Python.
+_NOT_PUBLIC = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        "fec0::/10",  # site-local
+        "64:ff9b:1::/48",  # NAT64 of one's own network
+        "::ffff:0:0:0/96",  # IPv4 translated by the network itself
+        "5f00::/16",  # segment routing
+        "3fff::/20",  # documentation
+        "192.0.0.0/24",  # protocol assignments
+        "192.88.99.0/24",  # relays of 6to4
+    )
+)
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class EgressRefused(Exception):
-    """A URL that may not be requested; trying again does not help."""
+    """A URL that may not be requested; trying again does not help.
+
+    The text names no address that a name stands for, `address` does: it is for who runs Aerie.
+    """
 
     retriable = False
+
+    def __init__(self, text: str, address: str = "") -> None:
+        super().__init__(text)
+        self.address = address
 
 
 class EgressUnresolved(Exception):
@@ -155,8 +173,8 @@ def _judge(host: str, address: Address, allowed: Sequence[str]) -> None:
             continue  # a host name, compared by check_url
         if address in network or meant in network:
             return
-    what = host if host == str(address) else f"{host} ({address})"
     raise EgressRefused(
-        f"{what} is not a public address. If it is meant, whoever runs Aerie names it in "
-        "AERIE_EGRESS_ALLOW"
+        f"{host} is not a public address. If it is meant, whoever runs Aerie names it in "
+        "AERIE_EGRESS_ALLOW",
+        "" if host == str(address) else str(address),
     )

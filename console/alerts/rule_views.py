@@ -68,7 +68,7 @@ def edit(request: HttpRequest, cluster: str, rule: int) -> HttpResponse:
 def _form(request: HttpRequest, rule: AlertRule) -> HttpResponse:
     before = services.told(rule) if rule.pk else {}
     posted = request.POST if request.method == "POST" else None
-    form = RuleForm(posted, instance=rule, rights=request.rights)
+    form = RuleForm(posted, instance=rule, user=request.user, rights=request.rights)
     if request.method == "POST" and form.is_valid():
         saved = services.save(request, form, before)
         messages.success(request, _("The rule “%(name)s” was saved.") % {"name": saved.name})

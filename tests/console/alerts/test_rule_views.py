@@ -1,4 +1,5 @@
 import json
+import socket
 
 import pytest
 from django.urls import reverse
@@ -122,6 +123,35 @@ def test_a_bad_value_is_said_at_its_field(client, changes, said):
     assert answer.status_code == 422
     assert any(part in answer.content.decode() for part in said.split("|"))
     assert not AlertRule.objects.exists()
+
+
+def resolving_to(monkeypatch, address):
+    def getaddrinfo(host, port, **_):
+        return [(0, 0, 0, "", (address, port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+
+
+def test_what_a_name_of_this_network_stands_for_is_told_to_admins_only(
+    client, client_of, admin, monkeypatch
+):
+    resolving_to(monkeypatch, "10.1.2.3")
+    refused = add(client, url="http://db.internal/").content.decode()
+    assert "db.internal is not a public address" in refused
+    assert "10.1.2.3" not in refused
+    refused = add(client_of(admin), url="http://db.internal/").content.decode()
+    assert "Its address is 10.1.2.3." in refused
+
+
+def test_nobody_looks_up_names_by_the_hundred(client, monkeypatch):
+    resolving_to(monkeypatch, "10.1.2.3")
+    answers = [
+        add(client, url=f"http://host-{number}.internal/").content.decode()
+        for number in range(throttle.PER_MINUTE_MAX + 1)
+    ]
+    assert all("is not a public address" in answer for answer in answers[:-1])
+    assert "Too many addresses" in answers[-1]
+    assert "public" not in answers[-1]
 
 
 def test_a_name_is_taken_once_per_cluster(client, make_rule, clusters):
