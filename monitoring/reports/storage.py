@@ -25,6 +25,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 from django.conf import settings
 
+# What some spreadsheet runs: also with the full-width signs, and behind what it cuts away.
+_FORMULA = r"^[\t\r\n]|^[\p{Z}\p{C}]*[=+\-@＝＋－＠]"
 FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 _VERSION = 1
 _MOMENTS = {
@@ -142,8 +144,9 @@ def _for_spreadsheets(table: pa.Table) -> pa.Table:
     for name, column in zip(table.column_names, table.columns, strict=True):
         if name in _MOMENTS:
             name, column = _MOMENTS[name], _utc(column)
-        elif pa.types.is_string(column.type):
-            risky = pc.match_substring_regex(column, r"^[=+\-@\t\r]")
+        elif pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            column = column.cast(pa.string())
+            risky = pc.match_substring_regex(column, _FORMULA)
             column = pc.if_else(risky, pc.binary_join_element_wise("'", column, ""), column)
         columns.append(column)
         names.append(name)
