@@ -51,7 +51,7 @@ class JsonLines:
 
     def _opened(self) -> BinaryIO:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-        return os.fdopen(os.open(self._path, flags, 0o640), "wb", buffering=0)
+        return os.fdopen(os.open(self._path, flags, 0o600), "wb", buffering=0)
 
     def _roll(self, full: BinaryIO) -> None:
         """Renames the full file, unless another process did: the name is a new file's then."""

@@ -80,7 +80,7 @@ def say(text: str) -> None:
 def check(config: StackConfig, history_url: str) -> None:
     """Make the folders, and see that the settings suit this machine; raises NotReady for all."""
     checks: list[Callable[[], None]] = [
-        lambda: make_folder(config.data),
+        lambda: make_folder(config.data, say),
         lambda: make_history_folder(history_url),
     ]
     problems = []

@@ -4,8 +4,10 @@ Also finds the programs that are not ours (Java, Redis) and fills in the Procfil
 """
 
 import os
+import shlex
+import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +28,9 @@ NO_REDIS = (
     "to a Redis elsewhere."
 )
 
+MADE_BY_US = frozenset({"stack.lock", "secret.key", "db.sqlite3"})
+"""A data folder that was in use has at least one of these."""
+
 
 class NotReady(Exception):
     """Something that the stack needs is missing; the text says what to do."""
@@ -39,11 +44,34 @@ class Prepared:
     redis_url: str
 
 
-def make_folder(data: Path) -> None:
-    """The data folder with its logs; only its owner may look into it. Raises NotReady."""
+def make_folder(data: Path, say: Callable[[str], None]) -> None:
+    """The data folder with its logs; only its owner, who must be us, may look into it. One that
+    others could look into is closed, which is said. Raises NotReady."""
     setting = f"AERIE_DATA={data}"
     _make_writable(data, setting, 0o700)
-    _make_writable(data / "logs", setting)
+    _close_to_others(data, setting, say)
+    _make_writable(data / "logs", setting, 0o700)
+
+
+def _close_to_others(data: Path, setting: str, say: Callable[[str], None]) -> None:
+    status = data.stat()
+    if status.st_uid != os.geteuid():
+        raise NotReady(
+            f"{setting} belongs to another user (number {status.st_uid}), who could read and "
+            "change everything in it. Name a folder that is yours"
+        )
+    mode = stat.S_IMODE(status.st_mode)
+    if not mode & 0o077:
+        return
+    names = {entry.name for entry in data.iterdir()}
+    if names and not names & MADE_BY_US:  # a home, /tmp: closing it would harm what else is there
+        raise NotReady(
+            f"{setting} is open to other users (mode {mode:04o}), and what is in it is not "
+            "Aerie's. Name a folder of its own, or close this one: "
+            f"chmod 700 {shlex.quote(str(data))}"
+        )
+    data.chmod(0o700)
+    say(f"{data} was open to other users (mode {mode:04o}); it is closed to them now (0700)")
 
 
 def make_history_folder(history_url: str) -> None:

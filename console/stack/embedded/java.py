@@ -27,7 +27,7 @@ def write_wrapper(folder: Path, java: Path) -> Path:
     target = folder / "bin" / "java"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(_WRAPPER.format(java=shlex.quote(str(java))))
-    target.chmod(0o755)
+    target.chmod(0o700)
     return folder
 
 

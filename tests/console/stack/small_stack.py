@@ -23,7 +23,7 @@ def main() -> None:
     from console.stack.launch import end_leftovers  # needs the models
 
     data = Path(sys.argv[1])
-    make_folder(data)
+    make_folder(data, print)
     programs = {
         name: Program(
             entry["command"],

@@ -17,7 +17,7 @@ ALL = {"zookeeper", "redis", "broker-1", "web", "spark"}
 @pytest.fixture
 def config(tmp_path: Path) -> StackConfig:
     data = tmp_path / "data"
-    make_folder(data)
+    make_folder(data, print)
     return replace(
         StackConfig.from_settings(settings),
         data=data,
@@ -48,6 +48,41 @@ def test_secrets_are_made_once_and_for_their_owner_only(config: StackConfig) -> 
     assert {mode(file) for file in files} == {0o600}
     assert mode(config.data) == 0o700
     assert len(set(first)) == len(first)
+
+
+def test_a_data_folder_of_ours_that_was_open_is_closed_and_that_is_said(tmp_path: Path) -> None:
+    data, said = tmp_path / "data", list[str]()
+    data.mkdir()
+    data.chmod(0o755)
+    (data / "stack.lock").touch()
+    make_folder(data, said.append)
+    assert mode(data) == 0o700
+    assert said == [f"{data} was open to other users (mode 0755); it is closed to them now (0700)"]
+    make_folder(data, said.append)
+    assert len(said) == 1
+
+
+def test_an_empty_folder_that_was_open_is_closed(tmp_path: Path) -> None:
+    tmp_path.chmod(0o750)
+    make_folder(tmp_path, print)
+    assert mode(tmp_path) == 0o700
+
+
+def test_an_open_folder_of_something_else_is_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").touch()
+    tmp_path.chmod(0o755)
+    with pytest.raises(NotReady, match=r"open to other users .* chmod 700"):
+        make_folder(tmp_path, print)
+    assert mode(tmp_path) == 0o755
+
+
+def test_a_folder_of_another_user_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o700)
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    with pytest.raises(NotReady, match="belongs to another user"):
+        make_folder(tmp_path, print)
 
 
 def test_a_password_file_that_was_emptied_stays_empty(config: StackConfig) -> None:

@@ -97,7 +97,7 @@ def run(tmp_path: Path) -> Iterator[Callable[..., SmallStack]]:
 
     def start(**programs: dict[str, object]) -> SmallStack:
         data = tmp_path / "data"
-        data.mkdir()
+        data.mkdir(0o700)
         started.append(SmallStack(data, programs))
         return started[-1]
 
@@ -152,7 +152,7 @@ def test_ctrl_c_stops_everything_and_says_so(run: Callable[..., SmallStack]) -> 
 def test_a_closed_terminal_stops_everything_though_make_leads_the_session(tmp_path: Path) -> None:
     """The leader hears of it by SIGHUP and waits for us; nobody tells us."""
     data = tmp_path / "data"
-    data.mkdir()
+    data.mkdir(0o700)
     (data / "programs.json").write_text(json.dumps({"plain": {"command": SLEEP}}))
     supervisor = f"{sys.executable} -m tests.console.stack.small_stack {data}"
     leader, terminal = pty.fork()

@@ -1,5 +1,6 @@
 """The whole product as `make up` starts it, in a folder and on ports of its own (without Spark)."""
 
+import contextlib
 import os
 import random
 import re
@@ -122,6 +123,17 @@ def sign_in(url: str, password: str) -> int:
         return answer.status_code
 
 
+def open_to_others(data: Path) -> list[str]:
+    """Whatever others than its owner could read if the folder itself were open."""
+    found = [str(data)] if data.stat().st_mode & 0o077 else []
+    for folder, _, names in os.walk(data):
+        for path in (os.path.join(folder, name) for name in names):
+            with contextlib.suppress(FileNotFoundError):  # brokers and Redis drop files meanwhile
+                if os.lstat(path).st_mode & 0o077:
+                    found.append(path)
+    return found
+
+
 def test_the_whole_stack_starts_refuses_a_second_stops_and_finds_its_data(
     stack: WholeStack,
 ) -> None:
@@ -129,6 +141,8 @@ def test_the_whole_stack_starts_refuses_a_second_stops_and_finds_its_data(
     assert sign_in(url, password) == 200
     admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{stack.kafka_port}"})
     assert len(admin.list_topics(timeout=10).brokers) == 3
+
+    assert open_to_others(stack.data) == []
 
     second = stack.run("up")
     assert second.returncode == 1

@@ -1,5 +1,6 @@
 """`manage.py up`: run the whole product in the foreground until Ctrl-C."""
 
+import os
 import sys
 from typing import Any
 
@@ -27,6 +28,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        os.umask(0o077)  # of all that is started too: files are their owner's only
         without = [name for name in options["without"].split(",") if name]
         config = StackConfig.from_settings(settings)
         try:
