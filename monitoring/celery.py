@@ -1,14 +1,14 @@
-"""The Celery application: `celery -A monitoring.celery worker -Q sampling|default|spark`, `beat`.
+"""The Celery application: `python -m monitoring.worker QUEUE`, `celery -A monitoring.celery beat`.
 
-Queues: `sampling` (one thread, owns the connections to the clusters), `default` (flushes,
-deliveries, admin actions), `spark` (reports). Settings with the prefix CELERY_ come from
-Django's; what is here is not a matter of installation.
+queues.py has the queues. Settings with the prefix CELERY_ come from Django's; what is here is not a
+matter of installation.
 """
 
 import os
 
 from celery import Celery
 
+from monitoring.queues import routes
 from monitoring.schedule import beat_schedule
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
@@ -26,11 +26,7 @@ app.conf.update(
     task_publish_retry_policy={"max_retries": 1, "interval_start": 0},
     worker_send_task_events=False,
     task_store_errors_even_if_ignored=False,
-    # Everything else goes to `default`.
-    task_routes={
-        "monitoring.sampling.tasks.sample": {"queue": "sampling"},
-        "monitoring.reports.run": {"queue": "spark"},
-    },
+    task_routes=routes(),
 )
 app.autodiscover_tasks()
 app.autodiscover_tasks(

@@ -1,4 +1,4 @@
-"""The tasks of plans (queue `default`): carry one out, and see to those that were lost."""
+"""The tasks of plans: carry one out (queue `actions`); see to those that were lost (`history`)."""
 
 from celery import shared_task
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from monitoring.queues import QUEUES
+
 
 class ProbeKind(StrEnum):
     """How to ask a process whether it is ready; probes.py carries them out."""
@@ -54,6 +56,7 @@ STORES_STAGE = 0
 
 _LOGIN_PAGE = "http://127.0.0.1:$AERIE_PORT/login"
 _WORKER = Probe(ProbeKind.LINE, " ready.")
+_PROBES = {"sampling": Probe(ProbeKind.TICK, "3")}  # of workers that say more than `ready`
 _BROKERS = ("broker-1", "broker-2", "broker-3")
 
 ROLES: dict[str, Role] = {
@@ -64,9 +67,10 @@ ROLES: dict[str, Role] = {
     "broker-3": Role(1, ("zookeeper",), Probe(ProbeKind.HTTP, "$BROKER_3_ADMIN/readyz")),
     "prepare": Role(2, (), Probe(ProbeKind.EXIT)),
     "web": Role(2, ("prepare", "redis"), Probe(ProbeKind.HTTP, _LOGIN_PAGE)),
-    "sampling": Role(2, ("prepare", "redis"), Probe(ProbeKind.TICK, "3")),
-    "default": Role(2, ("prepare", "redis"), _WORKER),
-    "spark-jobs": Role(2, ("prepare", "redis"), _WORKER),
+    **{
+        queue.process_name: Role(2, ("prepare", "redis"), _PROBES.get(queue.name, _WORKER))
+        for queue in QUEUES.values()
+    },
     "beat": Role(2, ("prepare", "redis")),  # that it works shows in the first tick
     "demo": Role(2, _BROKERS),
     # Starts last and is not waited for: it takes a whole core for some seconds. Stops after the

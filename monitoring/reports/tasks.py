@@ -18,14 +18,12 @@ from monitoring.reports import services
 from monitoring.reports.models import Report, State
 from monitoring.reports.send import send
 
-SOFT_LIMIT_S = 15 * 60
-HARD_LIMIT_S = SOFT_LIMIT_S + 60
 ATTEMPTS_MAX = 2
 SILENCE_MAX = timedelta(seconds=30)  # of heartbeats; then a worker counts as dead
 RESEND = timedelta(minutes=10)
 
 
-@shared_task(name="monitoring.reports.run", soft_time_limit=SOFT_LIMIT_S, time_limit=HARD_LIMIT_S)
+@shared_task(name="monitoring.reports.run")
 def run(report_id: str) -> None:
     """Computes one report. The message is gone once taken: a lost worker is `reap`'s matter."""
     from monitoring.reports.runner import run_report  # keeps Spark out of every other process

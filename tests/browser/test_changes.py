@@ -33,7 +33,7 @@ def partitions_of(cluster: Cluster, topic: str) -> int | None:
 
 def test_a_topic_is_created_grown_and_deleted(local, web, page):
     sign_in(page, web, a_user("boss", "admin"))
-    with worker("default", "threads"):
+    with worker("actions"):
         page.goto(f"{web}/c/local/create-topic")
         page.fill("input[name=name]", "journey")
         page.click("button:has-text('Review the plan')")
@@ -73,6 +73,6 @@ def test_a_plan_waits_for_a_worker_and_the_page_for_the_plan(local, web, page):
     page.click("button:has-text('Apply')")
     expect(page.locator("progress")).to_be_visible()
     expect(page.locator("#plan [role=status]")).to_contain_text("Waiting for a worker")
-    with worker("default", "threads"):
+    with worker("actions"):
         expect(page.locator(".alert-success")).to_be_visible(timeout=APPLIED_MS)
     assert partitions_of(local, "patience") == 3

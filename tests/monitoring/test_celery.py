@@ -42,11 +42,11 @@ def processes(live_cluster, redis_server, tmp_path):
     }
     servers = live_cluster.brokerd.bootstrap_servers
     subprocess.run([sys.executable, "-c", _SEED, servers], env=environment, cwd=ROOT, check=True)
-    celery = [sys.executable, "-m", "celery", "-A", "monitoring.celery"]
-    worker = [*celery, "worker", "-Q", "sampling", "--pool", "threads", "-c", "1", "-l", "WARNING"]
+    worker = [sys.executable, "-m", "monitoring.worker", "sampling"]
+    beat = [sys.executable, "-m", "celery", "-A", "monitoring.celery", "beat", "-l", "WARNING"]
     started = []
     with (tmp_path / "output.log").open("wb") as output:
-        for command in (worker, [*celery, "beat", "-l", "WARNING"]):
+        for command in (worker, beat):
             started.append(
                 subprocess.Popen(command, env=environment, cwd=ROOT, stdout=output, stderr=output)
             )

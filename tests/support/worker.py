@@ -16,15 +16,12 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 class Worker:
     """`kill` is kill -9 of the worker and of its pool."""
 
-    def __init__(self, queue: str, pool: str, **environ: str) -> None:
+    def __init__(self, queue: str, **environ: str) -> None:
         share_the_database()
         self.log = Path(settings.AERIE_DATA) / f"worker-{queue}.log"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [
-                    *(sys.executable, "-m", "celery", "-A", "monitoring.celery", "worker"),
-                    *("-Q", queue, "--pool", pool, "-c", "1", "-n", f"{queue}-{os.getpid()}@%h"),
-                ],
+                [sys.executable, "-m", "monitoring.worker", queue],
                 cwd=REPOSITORY,
                 env=os.environ | {"DJANGO_SETTINGS_MODULE": "console.settings"} | environ,
                 stdout=log,
@@ -39,8 +36,8 @@ class Worker:
 
 
 @contextmanager
-def worker(queue: str, pool: str, **environ: str) -> Iterator[Worker]:
-    running = Worker(queue, pool, **environ)
+def worker(queue: str, **environ: str) -> Iterator[Worker]:
+    running = Worker(queue, **environ)
     try:
         yield running
     finally:

@@ -57,7 +57,7 @@ def test_a_report_is_ordered_watched_and_read(
     operator.fill("[name=end]", "2025-10-09T10:00")
     operator.click("text=Run the report")
     operator.wait_for_selector("#report progress")
-    with worker("spark", "prefork", SPARK_CONNECT_PORT=str(spark_server.port)):
+    with worker("spark", SPARK_CONNECT_PORT=str(spark_server.port)):
         operator.wait_for_selector("#report .js-plotly-plot .xtick text", timeout=180_000)
     text = operator.inner_text("#report")
     assert "2\u202f900 messages were written to 1 topic." in text

@@ -68,7 +68,7 @@ class WholeStack:
         """Start, wait until it says that it is ready; returns URL and password."""
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
-                self.command("up", "--without", "spark,spark-jobs,default"),
+                self.command("up", "--without", "spark,spark-jobs,actions,deliveries,history"),
                 env=self.environment,
                 stdout=output,
                 stderr=subprocess.STDOUT,

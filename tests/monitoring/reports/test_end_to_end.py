@@ -71,14 +71,14 @@ def test_a_report_outlives_its_worker_and_waits_for_spark(
 ) -> None:
     params = params_of(bad_day)
     report = services.start(kinds.THROUGHPUT_AND_LAG, cluster, params, None, ["console."])
-    with worker("spark", "prefork", SPARK_CONNECT_PORT=str(free_port())) as first:
+    with worker("spark", SPARK_CONNECT_PORT=str(free_port())) as first:
         wait_for(report, lambda row: row.stage == "starting", first)
         assert report.state == State.RUNNING
         first.kill()
     long_ago = timezone.now() - 2 * tasks.SILENCE_MAX
     Report.objects.filter(pk=report.pk).update(heartbeat_at=long_ago)
     tasks.reap()
-    with worker("spark", "prefork", SPARK_CONNECT_PORT=str(spark_server.port)) as second:
+    with worker("spark", SPARK_CONNECT_PORT=str(spark_server.port)) as second:
         wait_for(report, lambda row: row.is_finished, second)
     assert (report.state, report.progress, report.attempt) == (State.DONE, 100, 2)
     check(report, bad_day)
@@ -89,7 +89,7 @@ def test_a_worker_that_is_stopped_hands_its_report_back(
 ) -> None:
     params = params_of(bad_day)
     report = services.start(kinds.THROUGHPUT_AND_LAG, cluster, params, None, ["console."])
-    with worker("spark", "prefork", SPARK_CONNECT_PORT=str(free_port())) as running:
+    with worker("spark", SPARK_CONNECT_PORT=str(free_port())) as running:
         wait_for(report, lambda row: row.stage == "starting", running)
         said_before = running.log.stat().st_size
         running.process.terminate()

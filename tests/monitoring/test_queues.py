@@ -1,0 +1,54 @@
+"""The one table of the queues, and what is made from it."""
+
+from pathlib import Path
+
+import pytest
+
+from console.stack.plan import ROLES
+from console.stack.procfile import parse
+from monitoring.celery import app
+from monitoring.queues import QUEUES, routes
+from monitoring.schedule import beat_schedule
+
+PROCFILE = Path(__file__).parents[2] / "Procfile"
+
+
+def our_tasks():
+    app.loader.import_default_modules()
+    return {name for name in app.tasks if name.startswith(("monitoring.", "console."))}
+
+
+def test_every_task_of_ours_has_a_queue_and_no_queue_a_task_that_is_not_there():
+    assert set(routes()) == our_tasks()
+
+
+def test_celery_sends_each_task_to_its_queue():
+    router = app.amqp.Router()
+    for task, route in routes().items():
+        assert router.route({}, task)["queue"].name == route["queue"]
+
+
+def test_every_queue_has_a_worker_among_the_processes():
+    commands = parse(PROCFILE.read_text())
+    for queue in QUEUES.values():
+        assert commands[queue.process_name] == f"python -m monitoring.worker {queue.name}"
+        assert queue.process_name in ROLES
+
+
+@pytest.mark.parametrize("name", ["actions", "history", "sampling", "spark"])
+def test_messages_to_webhooks_share_a_queue_with_nothing_else(name):
+    assert not any("deliver" in task or "send_due" in task for task in QUEUES[name].tasks)
+
+
+def test_what_ends_lost_plans_and_reports_is_not_in_the_queue_that_lost_them():
+    assert routes()["console.actions.tidy"] != routes()["console.actions.apply"]
+    assert routes()["monitoring.reports.reap"] != routes()["monitoring.reports.run"]
+
+
+def test_every_scheduled_task_is_in_a_queue():
+    assert {entry["task"] for entry in beat_schedule().values()} <= set(routes())
+
+
+def test_time_limits_stand_only_where_a_process_can_be_held_to_them():
+    for queue in QUEUES.values():
+        assert queue.time_limit_s is None or not queue.threads
