@@ -13,11 +13,14 @@ from urllib.parse import SplitResult, urlsplit
 from cryptography.fernet import Fernet
 from django.contrib.auth.password_validation import CommonPasswordValidator
 
+from console.accounts.passwords import is_like_name
+
 Rule = Callable[[str], str]
 
 HEAP_MIB_MIN = 32  # what the embedded ZooKeeper starts with (Procfile)
 _HEAP_MIB_MAX = 64 * 1024
 PASSWORD_LENGTH_MIN = 8
+ADMIN_NAME = "admin"
 _UNIT_MIB = {"k": 1 / 1024, "m": 1, "g": 1024}
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?")
 _LOCAL_MASTER = re.compile(r"local(\[(\*|\d+)(,\d+)?\])?|local-cluster\[\d+,\d+,\d+\]|yarn")
@@ -45,12 +48,14 @@ def heap(value: str) -> str:
 
 
 def password(value: str) -> str:
-    """A password that the console's own forms would take (AUTH_PASSWORD_VALIDATORS)."""
+    """A password that the console would take for its admin (AUTH_PASSWORD_VALIDATORS)."""
     form = "choose another, or leave it unset to have one made"
     if len(value) < PASSWORD_LENGTH_MIN:
         return f"has fewer than {PASSWORD_LENGTH_MIN} characters: {form}"
     if value.lower() in CommonPasswordValidator().passwords:
         return f"is a password that many people use: {form}"
+    if is_like_name(value, ADMIN_NAME):
+        return f"is too similar to the user name {ADMIN_NAME!r}: {form}"
     return ""
 
 

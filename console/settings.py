@@ -274,6 +274,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "OPTIONS": {"min_length": rules.PASSWORD_LENGTH_MIN},
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "console.accounts.passwords.UserNameValidator"},
 ]
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

@@ -19,34 +19,33 @@ class Login(auth.LoginView):
     redirect_authenticated_user = True
 
     def post(self, request, *args, **kwargs) -> HttpResponse:  # type: ignore[no-untyped-def]
-        username = request.POST.get("username", "")[:150]
-        address = request.META.get("REMOTE_ADDR", "")
-        if lockout.is_locked(username, address):
-            form = self.get_form()
-            form.errors["__all__"] = form.error_class(
-                [
-                    _("Too many failed sign-ins. Wait %(minutes)d minutes and try again.")
-                    % {"minutes": lockout.WAIT_SECONDS // 60}
-                ]
-            )
-            response = self.render_to_response(self.get_context_data(form=form))
+        if not lockout.attempt(*self._who()):
+            # Not the form that was posted: looking for its errors would look at the password.
+            form = self.form_class(request, initial={"username": self._who()[0]})
+            locked = _("Too many failed sign-ins. Wait %(minutes)d minutes and try again.") % {
+                "minutes": lockout.WAIT_SECONDS // 60
+            }
+            response = self.render_to_response(self.get_context_data(form=form, locked=locked))
             response.status_code = 429
             response["Retry-After"] = str(lockout.WAIT_SECONDS)
             return response
         return super().post(request, *args, **kwargs)
 
+    def _who(self) -> tuple[str, str]:
+        """The name that was typed, and the address it came from."""
+        name = self.request.POST.get("username", "")
+        return name, self.request.META.get("REMOTE_ADDR", "")
+
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         response = super().form_valid(form)
-        address = self.request.META.get("REMOTE_ADDR", "")
-        lockout.forget(form.cleaned_data["username"], address)
+        name, address = self._who()
+        lockout.succeeded(name, address)
         audit.record(self.request.user, "account.sign-in", remote_addr=address)
         return response
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
-        username = str(form.data.get("username", ""))[:150]
-        address = self.request.META.get("REMOTE_ADDR", "")
-        lockout.record_failure(username, address)
-        shown = username.replace("\x00", "")  # PostgreSQL stores no NUL
+        name, address = self._who()
+        shown = name[:150].replace("\x00", "")  # PostgreSQL stores no NUL
         audit.record(
             None, "account.sign-in", resource=shown, remote_addr=address, outcome="refused"
         )

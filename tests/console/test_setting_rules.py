@@ -49,6 +49,7 @@ def test_what_is_right_is_let_through(rule: rules.Rule, value: str) -> None:
     [
         (rules.password, "seven77", "fewer than 8 characters"),
         (rules.password, "Password1", "many people use"),
+        (rules.password, "Admin-2026", "too similar to the user name"),
         (rules.heap, "12x", "such as 512m"),
         (rules.heap, "512", "such as 512m"),
         (rules.heap, "8m", "not between 32m and 64g"),

@@ -58,7 +58,14 @@ def test_what_is_done_to_an_account_is_in_the_audit_log(account):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "typed"), [(["eve"], "x"), (["eve", "--role", "viewer"], "123")]
+    ("arguments", "typed"),
+    [
+        (["eve"], "x"),
+        (["eve", "--role", "viewer"], "123"),
+        (["evelyn.m", "--role", "viewer"], "evelyn.m"),
+        (["evelyn.m", "--role", "viewer"], "Evelyn.M1"),
+        (["evelyn.m", "--role", "viewer"], "\uff45velyn.\uff2d!"),
+    ],
 )
 def test_what_is_missing_or_weak_is_refused(account, django_user_model, arguments, typed):
     with pytest.raises(CommandError):

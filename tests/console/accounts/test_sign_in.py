@@ -1,4 +1,5 @@
 import pytest
+from django.contrib.auth.signals import user_login_failed
 from django.urls import reverse
 
 from console.accounts import lockout
@@ -55,6 +56,19 @@ def test_after_too_many_failures_even_the_right_password_must_wait(client, viewe
     response = sign_in(client, "viewer-password")
     assert response.status_code == 429
     assert int(response["Retry-After"]) > 0
+
+
+def test_who_must_wait_is_told_so_without_a_look_at_the_password(client, viewer, redis_server):
+    looked_at = []
+    note = lambda credentials, **_: looked_at.append(credentials["username"])  # noqa: E731
+    user_login_failed.connect(note)
+    for _ in range(lockout.MAX_PER_ACCOUNT):
+        sign_in(client, "wrong")
+    answers = [sign_in(client, "wrong", name) for name in ("viewer", " viewer", "\uff36iewer")]
+    user_login_failed.disconnect(note)
+    assert [answer.status_code for answer in answers] == [429] * 3
+    assert "Wait 5 minutes" in answers[0].content.decode()
+    assert looked_at == ["viewer"] * lockout.MAX_PER_ACCOUNT
 
 
 def test_another_account_from_the_same_address_is_not_locked_with_it(

@@ -1,0 +1,70 @@
+"""What is counted as one account and one address, and how many attempts are let through."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from console.accounts import lockout
+
+HOME = "192.0.2.7"
+
+pytestmark = pytest.mark.usefixtures("redis_server")
+
+
+def let_through(*attempts: tuple[str, str]) -> int:
+    return sum(lockout.attempt(name, address) for name, address in attempts)
+
+
+def test_of_many_attempts_at_once_no_more_are_let_through_than_of_many_in_a_row():
+    with ThreadPoolExecutor(40) as pool:
+        answers = list(pool.map(lambda _: lockout.attempt("eve", HOME), range(40)))
+    assert sum(answers) == lockout.MAX_PER_ACCOUNT
+
+
+@pytest.mark.parametrize(
+    "alike",
+    [" eve", "eve\u00a0", "EVE", "\uff45\uff56\uff45", " \uff25ve ", " " * 200 + "eve"],
+)  # fmt: skip
+def test_all_ways_to_type_a_name_count_as_one(alike):
+    assert let_through(*[("eve", HOME)] * lockout.MAX_PER_ACCOUNT) == lockout.MAX_PER_ACCOUNT
+    assert not lockout.attempt(alike, HOME)
+    assert lockout.attempt("eva", HOME)
+
+
+@pytest.mark.parametrize(
+    ("address", "alike", "another"),
+    [
+        ("127.0.0.1", "127.9.8.7", "128.0.0.1"),
+        ("127.0.0.1", "::1", "::2"),
+        ("::1", "::ffff:127.0.0.2", "::ffff:192.0.2.1"),
+        ("192.0.2.7", "::ffff:192.0.2.7", "192.0.2.8"),
+        ("2001:db8::1", "2001:db8:0:0:ffff::", "2001:db8:0:1::1"),
+        ("", "", "192.0.2.7"),
+    ],
+)
+def test_all_addresses_that_one_person_has_count_as_one(address, alike, another):
+    let_through(*[("eve", address)] * lockout.MAX_PER_ACCOUNT)
+    assert not lockout.attempt("eve", alike)
+    assert lockout.attempt("eve", another)
+
+
+def test_an_address_waits_after_many_names():
+    names = [(f"name-{number}", HOME) for number in range(2 * lockout.MAX_PER_ADDRESS)]
+    assert let_through(*names) == lockout.MAX_PER_ADDRESS
+    assert lockout.attempt("eve", "192.0.2.8")
+
+
+def test_who_signs_in_often_is_not_locked():
+    for _ in range(2 * lockout.MAX_PER_ADDRESS):
+        assert lockout.attempt("eve", HOME)
+        lockout.succeeded("eve", HOME)
+
+
+def test_a_refused_attempt_counts_for_no_other_account():
+    let_through(*[("eve", HOME)] * (2 * lockout.MAX_PER_ADDRESS))
+    assert lockout.attempt("eva", HOME)
+
+
+@pytest.mark.parametrize("name", ["", "\x00", "\ud800", "e" * 100_000])
+def test_any_name_can_be_counted(name):
+    assert let_through(*[(name, HOME)] * (lockout.MAX_PER_ACCOUNT + 1)) == lockout.MAX_PER_ACCOUNT
