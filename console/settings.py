@@ -291,7 +291,13 @@ CONTENT_SECURITY_POLICY = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{levelname} {name}: {message}", "style": "{"}},
+    "formatters": {
+        "line": {
+            "class": "brokerd.line_format.LineFormatter",
+            "format": "{levelname} {name}: {message}",
+            "style": "{",
+        }
+    },
     "filters": {"expected": {"()": "console.logs.WithoutTracebackOfTheExpected"}},
     "handlers": {
         "stdout": {
@@ -304,6 +310,8 @@ LOGGING = {
     "root": {"handlers": ["stdout"], "level": "DEBUG" if DEBUG else "INFO"},
     "loggers": {
         "django.channels.server": {"level": "WARNING"},
+        # Its handlers write what clients sent as it is: ours in their place.
+        "uvicorn": {"handlers": [], "propagate": True},
         "kazoo.client": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
         # What libraries announce to programmers.

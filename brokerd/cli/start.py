@@ -13,6 +13,7 @@ from pathlib import Path
 from brokerd.cli import signals
 from brokerd.cluster.registration import ClusterError
 from brokerd.config import BrokerConfig, ConfigError, parse
+from brokerd.line_format import LineFormatter, line_of
 from brokerd.log.log_dir import LogDirError
 from brokerd.metrics import LoopTimes
 from brokerd.security.admin_token import TokenError
@@ -55,14 +56,11 @@ def start(path: str, overrides: Sequence[str], *, daemon: bool) -> int:
         problems = [*error.problems, *problems_of(error.tls)]
     if problems:
         for problem in problems:
-            print(f"brokerd: {problem}", file=sys.stderr)
+            _complain(problem)
         return 1
     if daemon:
         return _in_background(path, overrides, config)
-    logging.basicConfig(
-        level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
-    )
-    logging.getLogger("kazoo").setLevel(logging.ERROR)
+    _log_to_standard_error()
     for warning in config.warnings:
         logger.warning("%s", warning)
     _raise_open_files()
@@ -71,8 +69,19 @@ def start(path: str, overrides: Sequence[str], *, daemon: bool) -> int:
         with asyncio.Runner(loop_factory=lambda: _loop(times)) as runner:
             return runner.run(_serve(config, times))
     except START_ERRORS as error:
-        print(f"brokerd: {error}", file=sys.stderr)
+        _complain(error)
         return 1
+
+
+def _complain(problem: object) -> None:
+    print(f"brokerd: {line_of(str(problem))}", file=sys.stderr)
+
+
+def _log_to_standard_error() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    logging.getLogger("kazoo").setLevel(logging.ERROR)
 
 
 def _loop(times: LoopTimes) -> asyncio.AbstractEventLoop:
@@ -95,7 +104,7 @@ async def _serve(config: BrokerConfig, times: LoopTimes) -> int:
             ended.set_result(code)
 
     def fatal(error: Exception) -> None:
-        print(f"brokerd: {error}", file=sys.stderr)
+        _complain(error)
         end(1)
 
     loop = asyncio.get_running_loop()
@@ -141,7 +150,7 @@ def _in_background(path: str, overrides: Sequence[str], config: BrokerConfig) ->
     """Starts the same command detached, and returns once it is ready or has failed."""
     output = _output_file(config)
     if output is None:
-        print(f"brokerd: log.dirs: cannot write into {', '.join(config.log_dirs)}", file=sys.stderr)
+        _complain(f"log.dirs: cannot write into {', '.join(config.log_dirs)}")
         return 1
     command = [sys.executable, "-m", "brokerd", "start", path]
     for override in overrides:

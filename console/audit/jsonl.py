@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from brokerd.line_format import escape
+
 SIZE_BYTES_MAX = 16 * 1024 * 1024
 
 log = logging.getLogger(__name__)
@@ -29,10 +31,10 @@ class JsonLines:
         self._complained_at = 0.0
 
     def append(self, fields: dict[str, Any]) -> None:
-        line = json.dumps(fields, ensure_ascii=False, default=str, separators=(",", ":")) + "\n"
+        line = escape(json.dumps(fields, ensure_ascii=False, default=str, separators=(",", ":")))
         try:
             with self._lock:
-                self._write(line.encode())
+                self._write(f"{line}\n".encode())
         except OSError as error:
             if time.monotonic() - self._complained_at > 60:
                 self._complained_at = time.monotonic()

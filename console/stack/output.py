@@ -2,7 +2,8 @@
 
 Reading a process's output must never wait for a terminal that is paused (Ctrl-S), or the process
 would stop at its next line; so a thread writes to the terminal from a bounded queue, and what does
-not fit is counted and dropped. Log files roll to `.1` at 16 MiB.
+not fit is counted and dropped. Log files roll to `.1` at 16 MiB. Neither gets a control character
+that a process has printed; what may be a client's words is escaped.
 """
 
 import os
@@ -13,24 +14,34 @@ import threading
 from pathlib import Path
 from typing import IO
 
+from brokerd.line_format import escape
+
 LINE_BYTES_MAX = 8_192
+TAB_WIDTH = 4
 QUEUE_LINES_MAX = 10_000
 LOG_BYTES_MAX = 16 * 1024 * 1024
 _COLOURS = (36, 32, 33, 35, 34, 96, 92, 93, 95, 94)
 
 
 class LineSplitter:
-    """Cuts a stream of bytes into lines; a line too long is cut. Pure."""
+    """Cuts a stream of bytes into lines; a line too long is cut, and never goes on as another.
+
+    Pure.
+    """
 
     def __init__(self) -> None:
         self._rest = b""
+        self._is_cut = False
 
     def feed(self, data: bytes) -> list[str]:
-        """The lines that `data` completes."""
+        """The lines that `data` completes, and what there is of one that is too long."""
+        if self._is_cut:
+            _, newline, data = data.partition(b"\n")
+            self._is_cut = not newline
         *lines, rest = (self._rest + data).split(b"\n")
         if len(rest) > LINE_BYTES_MAX:
             lines.append(rest)
-            rest = b""
+            rest, self._is_cut = b"", True
         self._rest = rest
         return [self._text(line) for line in lines]
 
@@ -41,7 +52,8 @@ class LineSplitter:
 
     @staticmethod
     def _text(line: bytes) -> str:
-        return line[:LINE_BYTES_MAX].decode(errors="replace").rstrip("\r")
+        text = line[:LINE_BYTES_MAX].decode(errors="replace").rstrip("\r")
+        return text.expandtabs(TAB_WIDTH)
 
 
 class Terminal:
@@ -77,7 +89,7 @@ class Terminal:
         label = f"{name:<{self._width}} |"
         if self._is_coloured:
             label = f"\033[{self._colours.get(name, 1)}m{label}\033[0m"
-        self.plain(f"{label} {text}")
+        self.plain(f"{label} {escape(text)}")
 
     def plain(self, text: str) -> None:
         """A line without a name."""
@@ -115,7 +127,7 @@ class LogFile:
 
     def write(self, text: str) -> None:
         """Append one line; a full disk must not stop the stack."""
-        data = text.encode(errors="replace") + b"\n"
+        data = escape(text).encode() + b"\n"
         try:
             if self._size_bytes > LOG_BYTES_MAX:
                 self._roll()

@@ -1,5 +1,7 @@
 import logging
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from django.db import OperationalError
@@ -7,11 +9,38 @@ from django.db import OperationalError
 from console.logs import WithoutTracebackOfTheExpected
 from monitoring.store import StoreDown
 
+ROOT = Path(__file__).parent.parent.parent
+
 
 @pytest.fixture
 def filtered(caplog: pytest.LogCaptureFixture):
     with caplog.at_level("WARNING"), caplog.filtering(WithoutTracebackOfTheExpected()):
         yield caplog
+
+
+@pytest.mark.parametrize("name", ["django.request", "uvicorn.error", "celery.app.trace", "asyncio"])
+def test_what_a_client_sent_begins_no_line_of_the_log(name: str) -> None:
+    """Of the web process and of workers, whose libraries bring handlers of their own."""
+    program = f"""
+import logging, django
+from uvicorn.config import Config
+Config("console.asgi:application", log_level="warning", access_log=False)
+django.setup()
+from monitoring.celery import app
+app.log.setup(loglevel="INFO")
+try:
+    raise ValueError("a\\nERROR forged\\x1b[31m")
+except ValueError:
+    logging.getLogger({name!r}).exception("of %s", "b\\nERROR forged\\x9b31m\\u202e")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    lines = (done.stdout + done.stderr).splitlines()
+    assert f"ERROR {name}: of b\\nERROR forged\\u009b31m\\u202e" in lines
+    assert "ValueError: a\\nERROR forged\\u001b[31m" in lines
+    assert all(line.isprintable() for line in lines)
+    assert not [line for line in lines if line.startswith("ERROR forged")]
 
 
 def record_of(error: Exception, text: str) -> logging.LogRecord:

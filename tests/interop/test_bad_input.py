@@ -239,6 +239,23 @@ def test_replies_keep_the_order_of_their_requests(broker: Brokerd, topic: str) -
     assert answered == sent
 
 
+def test_what_a_client_names_begins_no_line_of_the_log_and_steers_no_terminal(
+    broker: Brokerd,
+) -> None:
+    forged = "2026-01-01 00:00:00,000 ERROR forged"
+    names = [f"{end}{forged}\x1b[31m\x9b2J\x7f" for end in ("\n", "\r", "\x85", "\u2028", "\u202e")]
+    names.append(f"{'x' * 9_000}\n{forged}")
+    for name in names:
+        with Wire(broker.port) as wire:
+            wire.request(ApiKey.PRODUCE, 7, produce(name, bytes(batch()), acks=0))
+            assert wire.is_closed()
+    said = broker.said()
+    assert said.count("a Produce with acks=0 failed") >= len(names)
+    assert r"\n2026-01-01 00:00:00,000 ERROR forged\u001b[31m\u009b2J\u007f" in said
+    assert [line for line in said.splitlines() if not line.isprintable()] == []
+    assert [line for line in said.splitlines() if line.startswith(forged)] == []
+
+
 def test_random_frames_never_stop_the_broker(broker: Brokerd, topic: str) -> None:
     for key in range(70):
         for version in (0, 3, 12):

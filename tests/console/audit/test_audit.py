@@ -87,6 +87,15 @@ def test_a_full_log_is_renamed_and_begun_anew(tmp_path: Path):
     assert path.with_name("log.jsonl.1").stat().st_size == SIZE_BYTES_MAX - 5
 
 
+def test_what_was_sent_neither_breaks_a_line_nor_steers_a_terminal_that_shows_it(tmp_path: Path):
+    path = tmp_path / "log.jsonl"
+    agent = "für \n\x1b[31m\x7f\x9b2J\u2028\u202e\ud800\U000e0001"
+    JsonLines(path).append({"agent": agent, "n": 1})
+    [line] = path.read_text().splitlines()
+    assert line.isprintable()
+    assert json.loads(line) == {"agent": agent, "n": 1}
+
+
 def test_a_log_that_another_process_renamed_meanwhile_is_not_renamed_again(tmp_path: Path):
     path = tmp_path / "log.jsonl"
     path.write_text("full")

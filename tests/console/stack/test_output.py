@@ -22,6 +22,18 @@ def test_an_endless_line_is_cut() -> None:
     assert splitter.end() == []
 
 
+def test_what_is_cut_from_a_line_is_no_line_of_its_own() -> None:
+    splitter = LineSplitter()
+    assert len(splitter.feed(b"x" * (LINE_BYTES_MAX + 1))) == 1
+    assert splitter.feed(b"ERROR forged") == []
+    assert splitter.feed(b" and more\nthe next\n") == ["the next"]
+    assert splitter.end() == []
+
+
+def test_tabs_become_spaces() -> None:
+    assert LineSplitter().feed(b"\tat org.apache.Main\n") == ["    at org.apache.Main"]
+
+
 def test_bytes_that_are_no_text_do_no_harm() -> None:
     assert LineSplitter().feed(b"\xff\xfe ok\r\n") == ["\ufffd\ufffd ok"]
 
@@ -33,6 +45,25 @@ def test_every_line_carries_its_name() -> None:
     terminal.line("broker-1", "there")
     terminal.close()
     assert stream.getvalue() == "web      | hello\nbroker-1 | there\n"
+
+
+def test_no_control_character_of_a_process_reaches_the_terminal_or_its_log(
+    tmp_path: Path,
+) -> None:
+    stream = io.StringIO()
+    terminal = Terminal(["web"], stream)
+    log = LogFile(tmp_path / "web.log")
+    printed = "".join(map(chr, range(256))) + "\u2028\u202e für Zürich"
+    for line in LineSplitter().feed(printed.encode() + b"\n"):
+        terminal.line("web", line)
+        log.write(line)
+    terminal.close()
+    log.close()
+    for shown in (stream.getvalue(), (tmp_path / "web.log").read_text()):
+        assert shown.count("\n") == 2, "one that was printed and one at the end"
+        assert shown.replace("\n", "").isprintable()
+        assert "\\u001b\\u001c" in shown
+        assert "\\u2028\\u202e für Zürich" in shown
 
 
 def test_a_terminal_that_is_gone_stops_nothing() -> None:
