@@ -29,6 +29,11 @@ class SparkConfig:
     def token_file(self) -> Path:
         return self.home / "connect.token"
 
+    @property
+    def cluster_secret_file(self) -> Path:
+        """`spark.authenticate.secret` of the cluster that SPARK_MASTER names, if it has one."""
+        return self.home / "cluster.secret"
+
 
 def from_settings() -> SparkConfig:
     return SparkConfig(

@@ -7,11 +7,17 @@ the supervisor's view, and a signal reaches the JVM.
 Spark runs what people ask of it, so nothing it could leak is within its reach: of our
 environment only the names in `KEPT` are passed on, and its token comes by a file of mode 0600,
 not by an argument that `ps` shows.
+
+Besides Connect's port Spark listens on two for its own parts (the driver's RPC and its blocks).
+Who calls there must know a secret (`spark.authenticate`, by SASL): with a local master Spark makes
+one that never leaves its memory. `spark.network.crypto` is left off: beside Connect, queries hung
+with it.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Mapping
@@ -27,6 +33,7 @@ from monitoring.spark.java import find_java_home
 
 SERVER_CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
 KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "USER", "LOGNAME")
+_LOCAL_MASTER = re.compile(r"local(\[.*\])?")
 
 
 def environment(environ: Mapping[str, str], java_home: Path) -> dict[str, str]:
@@ -67,7 +74,18 @@ def properties(config: SparkConfig, secret: str) -> dict[str, str]:
         "spark.sql.shuffle.partitions": "4",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-    }
+    } | _authentication(config)
+
+
+def _authentication(config: SparkConfig) -> dict[str, str]:
+    """What makes Spark's parts prove themselves to each other. The secret of a cluster is its
+    operator's: without the file that holds it we do as a cluster without one does."""
+    if _LOCAL_MASTER.fullmatch(config.master):
+        return {"spark.authenticate": "true"}
+    if not config.cluster_secret_file.exists():
+        return {}
+    secret = config.cluster_secret_file.read_text().strip()
+    return {"spark.authenticate": "true", "spark.authenticate.secret": secret}
 
 
 def write_properties(path: Path, values: Mapping[str, str]) -> None:

@@ -1,10 +1,12 @@
 import os
 import socket
 import stat
+import struct
 import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from monitoring.spark.config import SparkConfig, token
@@ -41,6 +43,44 @@ def test_the_token_is_in_a_private_file_and_in_no_argument(tmp_path: Path) -> No
     assert secret in file.read_text()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert not any(secret in argument for argument in command)
+
+
+@pytest.mark.parametrize("master", ["local", "local[2]", "local[*]", "local[2, 3]"])
+def test_a_local_master_makes_a_secret_of_its_own(tmp_path: Path, master: str) -> None:
+    values = properties(SparkConfig(home=tmp_path, port=1, master=master), "token")
+    assert values["spark.authenticate"] == "true"
+    assert "spark.authenticate.secret" not in values
+
+
+def test_the_secret_of_a_cluster_is_taken_from_its_file(tmp_path: Path) -> None:
+    config = SparkConfig(home=tmp_path, port=1, master="spark://127.0.0.1:7077")
+    assert "spark.authenticate" not in properties(config, "token")
+    config.cluster_secret_file.write_text("of the cluster\n")
+    assert properties(config, "token")["spark.authenticate.secret"] == "of the cluster"
+
+
+def rpc_answer(port: int) -> bytes:
+    """What one of Spark's own ports answers to a call (RpcRequest, type 3) without credentials."""
+    body = b"no java object"
+    call = struct.pack(">bqi", 3, 7, len(body)) + body
+    with socket.create_connection(("127.0.0.1", port), 30) as connection:
+        connection.sendall(struct.pack(">q", 8 + len(call)) + call)
+        answer = connection.recv(8)
+        size = struct.unpack(">q", answer)[0]
+        while len(answer) < size and (part := connection.recv(65_536)):
+            answer += part
+    return answer
+
+
+@pytest.mark.spark
+def test_sparks_own_ports_hear_nobody_without_the_secret(spark_process: SparkServer) -> None:
+    assert spark_process.process is not None
+    found = psutil.Process(spark_process.process.pid).net_connections("tcp")
+    listening = {each.laddr.port for each in found if each.status == psutil.CONN_LISTEN}
+    ports = listening - {spark_process.config.port}
+    assert len(ports) == 2  # the driver's RPC and the blocks
+    for port in ports:
+        assert b"Expected SaslMessage, received something else" in rpc_answer(port)
 
 
 def test_a_port_in_use_is_named() -> None:

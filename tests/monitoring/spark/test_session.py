@@ -34,6 +34,15 @@ def test_a_wrong_token_is_refused_and_said(spark_server: SparkConfig, tmp_path: 
 
 
 @pytest.mark.spark
+def test_without_a_token_nothing_is_told(spark_server: SparkConfig) -> None:
+    without = dataclasses.replace(spark_server, remote=f"sc://localhost:{spark_server.port}")
+    with pytest.raises(SparkUnavailable, match="refused our token") as caught:
+        with open_session(without):
+            pass
+    assert not caught.value.retriable
+
+
+@pytest.mark.spark
 def test_sessions_do_not_see_each_others_views(spark_server: SparkConfig) -> None:
     with open_session(spark_server) as first, open_session(spark_server) as second:
         first.range(1).createOrReplaceTempView("mine")
