@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
 from monitoring.egress import EgressRefused, split_url
 from monitoring.reports.models import Report
-from monitoring.secrets import seal, unseal
+from monitoring.secrets import SealedField, seal, unseal
 
 __all__ = ["Alert", "AlertDelivery", "AlertRule", "Cluster", "Report"]
 
@@ -80,7 +80,7 @@ class Cluster(models.Model):
     )
     # Broker id → base URL of brokerd's admin port; empty for every other broker.
     admin_urls = models.JSONField(blank=True, default=dict, validators=[_check_admin_urls])
-    admin_token = models.TextField(blank=True, default="", editable=False)  # sealed
+    admin_token = SealedField()
     read_only = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -18,11 +18,11 @@ from cryptography.fernet import Fernet
 
 def ensure(path: Path, make: Callable[[], str]) -> str:
     """The secret in `path`; made and written there if there is none yet."""
-    if kept := _read(path):
+    if kept := read(path):
         return kept
     path.parent.mkdir(parents=True, exist_ok=True)
     with _locked(path.parent) as folder:
-        if kept := _read(path):  # another process was first
+        if kept := read(path):  # another process was first
             return kept
         secret = make()
         descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # 0600
@@ -39,7 +39,8 @@ def ensure(path: Path, make: Callable[[], str]) -> str:
     return secret
 
 
-def _read(path: Path) -> str:
+def read(path: Path) -> str:
+    """The secret in `path`; empty where there is none."""
     try:
         return path.read_text().strip()
     except FileNotFoundError:

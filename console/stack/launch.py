@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
+from django.db import DatabaseError, connection
+
 from console.stack import lock, ports, procfile, sessions
 from console.stack.config import StackConfig
 from console.stack.outside import Service, wait_for
@@ -19,6 +21,7 @@ from console.stack.preparation import (
 )
 from console.stack.probes import Asker
 from console.stack.supervisor import Program, Supervisor
+from monitoring.secrets import why_no_key
 from monitoring.seed import EMBEDDED_SLUG
 
 LEFTOVER_GRACE_S = 5.0
@@ -36,6 +39,7 @@ def up(config: StackConfig, without: Collection[str], outside: Iterable[Service]
         end_leftovers(config.data)
         _refuse_if(ports.taken(config.ports(set(names))))
         _refuse_if(wait_for(outside, say))
+        _refuse_if(_lost_key())
         prepared = prepare(config, os.environ, set(names))
         programs = _programs({name: commands[name] for name in names}, prepared)
         supervisor = Supervisor(
@@ -47,6 +51,17 @@ def up(config: StackConfig, without: Collection[str], outside: Iterable[Service]
             on_ready=lambda: ready_line(config),
         )
         asyncio.run(supervisor.run())
+
+
+def _lost_key() -> list[str]:
+    """Preparation makes a key where there is none: not where secrets wait for the one they had."""
+    try:
+        return [problem] if (problem := why_no_key()) else []
+    except DatabaseError as error:
+        reason = (str(error).splitlines() or ["it does not say why"])[0]
+        return [f"AERIE_SECRET_KEY_FILE is missing, and the database cannot be asked: {reason}"]
+    finally:
+        connection.close()
 
 
 def ready_line(config: StackConfig) -> str:

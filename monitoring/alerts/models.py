@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from monitoring.secrets import SecretUnreadable, seal, unseal
+from monitoring.secrets import SealedField, SecretUnreadable, seal, unseal
 
 
 class AlertRule(models.Model):
@@ -31,8 +31,8 @@ class AlertRule(models.Model):
     lag_max = models.BigIntegerField(validators=[MinValueValidator(0)])
     for_seconds = models.PositiveIntegerField(default=60, validators=[MaxValueValidator(86400)])
     enabled = models.BooleanField(default=True)
-    webhook_url = models.TextField(blank=True, default="", editable=False)  # sealed
-    webhook_secret = models.TextField(blank=True, default="", editable=False)  # sealed
+    webhook_url = SealedField()
+    webhook_secret = SealedField()
     created_by = models.CharField(max_length=150, blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

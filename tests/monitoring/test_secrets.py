@@ -3,7 +3,10 @@ import stat
 import pytest
 from cryptography.fernet import Fernet
 
-from monitoring.secrets import SecretUnreadable, seal, unseal
+from monitoring.models import AlertRule, Cluster
+from monitoring.secrets import SecretUnreadable, seal, sealed_count, unseal, why_no_key
+
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -52,3 +55,31 @@ def test_a_lost_key_is_said_with_what_to_do(key_file):
     key_file.write_bytes(Fernet.generate_key())
     with pytest.raises(SecretUnreadable, match="AERIE_SECRET_KEY_FILE"):
         unseal(sealed)
+
+
+def test_where_the_key_is_gone_and_secrets_are_stored_no_other_key_is_made(key_file):
+    sealed = seal("hush")
+    Cluster.objects.create(slug="local", bootstrap_servers="127.0.0.1:1", admin_token=sealed)
+    key_file.unlink()
+    for attempt in (lambda: seal("new"), lambda: unseal(sealed)):
+        with pytest.raises(SecretUnreadable, match="AERIE_SECRET_KEY_FILE"):
+            attempt()
+    assert not key_file.exists()
+    assert str(key_file) in why_no_key()
+    assert "sealed with it (1)" in why_no_key()
+
+
+def test_an_empty_key_file_is_a_lost_one_where_secrets_are_stored(key_file):
+    Cluster.objects.create(slug="x", bootstrap_servers="127.0.0.1:1", admin_token=seal("hush"))
+    key_file.write_bytes(b"")
+    assert "is missing" in why_no_key()
+
+
+def test_every_stored_secret_counts(key_file):
+    assert sealed_count() == 0
+    cluster = Cluster.objects.create(slug="x", bootstrap_servers="h:1", admin_token=seal("a"))
+    rule = AlertRule(cluster=cluster, name="late", group_pattern="*", lag_max=1)
+    rule.set_webhook("https://example.com/", "secret")
+    rule.save()
+    assert sealed_count() == 3
+    assert why_no_key() == ""

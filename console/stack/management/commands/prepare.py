@@ -13,6 +13,7 @@ from django.db import OperationalError
 
 from console.stack.config import StackConfig
 from console.stack.seeding import seed
+from monitoring.secrets import why_no_key
 
 
 class Command(BaseCommand):
@@ -29,5 +30,7 @@ class Command(BaseCommand):
     def _prepare(self) -> None:
         call_command("migrate", verbosity=0, interactive=False)
         call_command("clearsessions", verbosity=0)
+        if problem := why_no_key():
+            sys.exit(problem)
         for line in seed(StackConfig.from_settings(settings), settings.AERIE_ADMIN_PASSWORD):
             self.stdout.write(line)
