@@ -59,7 +59,7 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
         "send-due-deliveries": {
             "task": "monitoring.alerts.tasks.send_due",
             "schedule": 10.0,
-            "options": {"expires": 9},
+            "options": {"expires": 60},  # it may wait while every thread waits for a webhook
         },
         "drop-old-alerts": {
             "task": "monitoring.alerts.tasks.drop_old",

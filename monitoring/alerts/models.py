@@ -128,6 +128,8 @@ class AlertDelivery(models.Model):
     took_ms = models.PositiveIntegerField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
     next_attempt_at = models.DateTimeField(default=timezone.now)
+    queued_at = models.DateTimeField(null=True)  # given to a worker then; null = with none
+    attempted_at = models.DateTimeField(null=True)  # when the last attempt began
     finished_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -1,6 +1,7 @@
 """Delivery of alert messages, and an end to old ones.
 
-An attempt claims its row first, so two workers never send twice.
+An attempt claims its row first, so two workers never send twice; when it is over, the next message
+of the rule is handed over (send.py).
 """
 
 import time
@@ -13,12 +14,11 @@ from django.utils import timezone
 from monitoring.alerts import webhook
 from monitoring.alerts.backoff import wait_s
 from monitoring.alerts.models import Alert, AlertDelivery
-from monitoring.alerts.send import enqueue
+from monitoring.alerts.send import enqueue_due, rules_that_owe
 from monitoring.secrets import SecretUnreadable
 
 # While an attempt runs nobody else takes it; if its worker dies, the sweep does after that.
 _CLAIM_S = 60
-_SWEEP_MAX = 500
 _ERROR_LENGTH_MAX = 500
 _DELIVERIES_KEPT = timedelta(days=30)
 _ALERTS_KEPT = timedelta(days=90)
@@ -30,21 +30,26 @@ def deliver(delivery_id: int) -> None:
     now = timezone.now()
     claimed = AlertDelivery.objects.filter(
         pk=delivery_id, state=AlertDelivery.State.PENDING, next_attempt_at__lte=now
-    ).update(attempts=F("attempts") + 1, next_attempt_at=now + timedelta(seconds=_CLAIM_S))
+    ).update(
+        attempts=F("attempts") + 1,
+        next_attempt_at=now + timedelta(seconds=_CLAIM_S),
+        queued_at=now,
+        attempted_at=now,
+    )
     if not claimed:
         return
     delivery = AlertDelivery.objects.select_related("rule__cluster").get(pk=delivery_id)
-    _note(delivery, _attempt(delivery))
+    try:
+        _note(delivery, _attempt(delivery))
+    finally:
+        enqueue_due(delivery.rule_id)
 
 
 @shared_task(ignore_result=True)
 def send_due() -> None:
-    """Queue every message whose time has come: those to try again, and any that were lost."""
-    due = AlertDelivery.objects.filter(
-        state=AlertDelivery.State.PENDING, next_attempt_at__lte=timezone.now()
-    )
-    for delivery_id in due.values_list("pk", flat=True)[:_SWEEP_MAX]:
-        enqueue(delivery_id)
+    """Hand over every message whose time has come: those to try again, and any that were lost."""
+    for rule_id in rules_that_owe():
+        enqueue_due(rule_id)
 
 
 @shared_task(ignore_result=True)
@@ -71,6 +76,7 @@ def _note(delivery: AlertDelivery, outcome: webhook.Outcome) -> None:
     delivery.status_code = outcome.status_code
     delivery.error = outcome.error[:_ERROR_LENGTH_MAX]
     delivery.took_ms = outcome.took_ms
+    delivery.queued_at = None
     again_s = wait_s(delivery.attempts) if outcome.retriable else None
     if outcome.delivered:
         delivery.state, delivery.finished_at = AlertDelivery.State.DELIVERED, now
@@ -78,6 +84,5 @@ def _note(delivery: AlertDelivery, outcome: webhook.Outcome) -> None:
         delivery.state, delivery.finished_at = AlertDelivery.State.FAILED, now
     else:
         delivery.next_attempt_at = now + timedelta(seconds=again_s)
-    delivery.save(
-        update_fields=["status_code", "error", "took_ms", "state", "finished_at", "next_attempt_at"]
-    )
+    changed = ["status_code", "error", "took_ms", "state", "finished_at", "next_attempt_at"]
+    delivery.save(update_fields=[*changed, "queued_at"])

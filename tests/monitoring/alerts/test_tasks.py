@@ -164,16 +164,13 @@ def test_a_rule_whose_webhook_was_removed_says_so(delivery):
     assert "no webhook" in send(delivery).error
 
 
-def test_the_sweep_queues_what_is_due_and_only_that(delivery, monkeypatch):
-    later = AlertDelivery.objects.create(
-        rule=delivery.rule, event="test", payload={},
-        next_attempt_at=timezone.now() + timedelta(hours=1),
-    )  # fmt: skip
-    queued = []
-    monkeypatch.setattr(tasks, "enqueue", queued.append)
-    tasks.send_due()
-    assert queued == [delivery.pk]
-    assert later.pk not in queued
+def test_looking_up_a_name_costs_no_more_than_the_time_limit(delivery, monkeypatch):
+    monkeypatch.setattr(webhook, "TIMEOUT_S", 0.3)
+    answered = threading.Event()
+    monkeypatch.setattr(egress.socket, "getaddrinfo", lambda *_, **__: answered.wait(60) and [])
+    send(delivery)
+    answered.set()
+    assert (delivery.state, "no answer" in delivery.error) == ("pending", True)
 
 
 def test_a_server_that_drips_its_answer_costs_no_more_than_the_time_limit(delivery, monkeypatch):
