@@ -33,7 +33,10 @@ class Plan(models.Model):
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    remote_addr = models.CharField(max_length=64, blank=True)
+    remote_addr = models.CharField(max_length=64, blank=True)  # from where it was planned
+    # Who confirmed it, as text: the account may be gone when the plan ends.
+    confirmed_by = models.CharField(max_length=150, blank=True, default="")
+    confirmed_addr = models.CharField(max_length=64, blank=True, default="")
     created_at = models.DateTimeField(db_index=True)
     moved_at = models.DateTimeField(null=True)  # into its state; null = it is a draft still
 

@@ -78,7 +78,7 @@ def _check_allowed(user: Any, cluster: Cluster, kind: str, resource: str) -> Non
         raise PlanRefused(_("This cluster is set to read-only. An admin can lift that."))
 
 
-def confirm(plan: Plan, user: Any, typed: str) -> None:
+def confirm(plan: Plan, user: Any, typed: str, remote_addr: str) -> None:
     """Queues the plan, once. Raises PlanRefused, saying what is wrong.
 
     A plan that came too late is ended by it; any other mistake can be mended and tried again.
@@ -88,16 +88,17 @@ def confirm(plan: Plan, user: Any, typed: str) -> None:
     if plan.state != models.DRAFT:
         raise PlanApplied(_("This plan was applied already."))
     _check_allowed(user, _cluster(plan), plan.kind, plan.resource)
+    confirmed = {"confirmed_by": user.get_username(), "confirmed_addr": remote_addr}
     if is_expired(plan.created_ms, now_ms()):
         late = _("This plan was older than 15 minutes when it was applied. Make a new one.")
-        _finish(plan, models.DRAFT, models.REFUSED, late)
+        _finish(plan, models.DRAFT, models.REFUSED, late, **confirmed)
         raise PlanRefused(late)
     wanted = plan.draft["typed_name"]
     if wanted and typed.strip() != wanted:
         raise PlanRefused(_("Type “%(name)s” exactly, to confirm.") % {"name": wanted})
     with transaction.atomic():
         stage = _("Waiting for a worker")
-        if not plan.move(models.DRAFT, models.QUEUED, stage=stage):
+        if not plan.move(models.DRAFT, models.QUEUED, stage=stage, **confirmed):
             raise PlanApplied(_("This plan was applied already."))
         transaction.on_commit(lambda: _send(plan))
 
@@ -165,9 +166,9 @@ def _report(plan: Plan, percent: int, stage: str) -> None:
 
 
 @transaction.atomic
-def _finish(plan: Plan, state_from: str, state: str, outcome: str) -> None:
+def _finish(plan: Plan, state_from: str, state: str, outcome: str, **fields: str) -> None:
     percent = {"progress": 100} if state == models.DONE else {}
-    if not plan.move(state_from, state, outcome=outcome, **percent):
+    if not plan.move(state_from, state, outcome=outcome, **percent, **fields):
         return
     changes = plan.draft["changes"]
     audit.record(
@@ -177,10 +178,22 @@ def _finish(plan: Plan, state_from: str, state: str, outcome: str) -> None:
         plan.resource,
         before={change["name"]: change["before"] for change in changes if change["before"]},
         after={change["name"]: change["after"] for change in changes if change["after"]},
-        remote_addr=plan.remote_addr,
+        remote_addr=plan.confirmed_addr or plan.remote_addr,
         outcome="ok" if state == models.DONE else state,
-        detail=outcome or _undo(plan),
+        detail=" ".join(filter(None, [outcome or _undo(plan), _confirmed(plan)])),
+        actor_name=plan.confirmed_by,
     )
+
+
+def _confirmed(plan: Plan) -> str:
+    """Who confirmed the plan and from where, and from where it was planned."""
+    if not plan.confirmed_by:
+        return ""
+    return _("Planned from %(planned)s, confirmed by %(who)s from %(confirmed)s.") % {
+        "planned": plan.remote_addr or "—",
+        "who": plan.confirmed_by,
+        "confirmed": plan.confirmed_addr or "—",
+    }
 
 
 def _undo(plan: Plan) -> str:

@@ -33,7 +33,12 @@ def apply(request: HttpRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
         _note_attempt(request, cluster, plan)
         raise
     try:
-        services.confirm(found, request.user, request.POST.get("typed", "")[:300])
+        services.confirm(
+            found,
+            request.user,
+            request.POST.get("typed", "")[:300],
+            request.META.get("REMOTE_ADDR", ""),
+        )
     except PlanApplied:
         messages.info(request, _("It was applied already; this is what became of it."))
     except PlanRefused as error:

@@ -29,8 +29,9 @@ def record(
     remote_addr: str = "",
     outcome: str = "ok",
     detail: str = "",
+    actor_name: str = "",
 ) -> AuditEntry:
-    """Writes down one action. `actor` is a user or None (the system itself).
+    """Writes down one action. `actor` is a user or None (the system, unless a name is given).
 
     `before` and `after` hold what changed, JSON-able. `outcome` is ok, failed or refused. Call it
     in the transaction of the change, so that neither is kept without the other.
@@ -38,7 +39,7 @@ def record(
     entry = AuditEntry.objects.create(
         at=timezone.now(),
         actor=actor if getattr(actor, "pk", None) else None,
-        actor_name=getattr(actor, "username", "") or "system",
+        actor_name=getattr(actor, "username", "") or actor_name or "system",
         verb=verb,
         cluster=cluster,
         resource=resource[:300],

@@ -52,7 +52,7 @@ def _queued(monkeypatch, django_capture_on_commit_callbacks):
 
 
 def confirm_and_run(plan, user, typed=""):
-    services.confirm(plan, user, typed)
+    services.confirm(plan, user, typed, "10.0.0.9")
     services.run(str(plan.pk))
     plan.refresh_from_db()
     return plan
@@ -77,6 +77,28 @@ def test_a_topic_is_created_as_planned_and_written_down(cluster, operator):
     assert entry.after["Partitions"] == "3"
 
 
+def test_who_confirmed_and_from_where_is_written_down(cluster, operator):
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    services.confirm(plan, operator, "", "10.7.7.7")
+    operator.delete()
+    services.run(str(plan.pk))
+    entry = AuditEntry.objects.get()
+    assert (entry.actor_name, entry.remote_addr) == ("operator", "10.7.7.7")
+    told = "Planned from 10.0.0.9, confirmed by operator from 10.7.7.7."
+    assert entry.detail.endswith(told)
+
+
+def test_a_plan_that_was_confirmed_too_late_says_by_whom(cluster, operator):
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    plan.created_at -= timedelta(minutes=16)
+    plan.save()
+    with pytest.raises(PlanRefused):
+        services.confirm(plan, operator, "", "10.7.7.7")
+    assert AuditEntry.objects.get().remote_addr == "10.7.7.7"
+
+
 def test_partitions_are_added(cluster, operator):
     name = a_name()
     make(cluster, name, 2)
@@ -92,7 +114,7 @@ def test_a_topic_is_deleted_only_with_its_name_typed(cluster, admin):
     plan = propose(admin, cluster, "topic.delete", name)
     for typed in ("", "yes", name.upper(), name[:-1]):
         with pytest.raises(PlanRefused, match="exactly"):
-            services.confirm(plan, admin, typed)
+            services.confirm(plan, admin, typed, "10.0.0.9")
     assert partitions_of(cluster, name) == 2
     assert confirm_and_run(plan, admin, name).state == models.DONE
     assert partitions_of(cluster, name) is None
@@ -113,9 +135,7 @@ def test_what_changed_since_the_review_stops_it_and_is_told(cluster, operator):
 
 
 @pytest.mark.parametrize("kind", ["topic.delete", "topic.add-partitions"])
-def test_a_topic_that_was_deleted_and_made_anew_is_not_changed_by_an_old_plan(
-    cluster, admin, kind
-):
+def test_a_topic_that_was_deleted_and_made_anew_is_not_changed_by_an_old_plan(cluster, admin, kind):
     name = a_name()
     make(cluster, name)
     plan = propose(admin, cluster, kind, name, total=5)
@@ -162,7 +182,7 @@ def test_a_plan_is_applied_once_however_often_it_is_asked(cluster, operator):
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     confirm_and_run(plan, operator)
     with pytest.raises(PlanRefused, match="already"):
-        services.confirm(plan, operator, "")
+        services.confirm(plan, operator, "", "10.0.0.9")
     services.run(str(plan.pk))
     assert AuditEntry.objects.count() == 1
 
@@ -171,7 +191,7 @@ def test_a_plan_is_applied_once_however_often_it_is_asked(cluster, operator):
 def test_two_workers_that_get_the_same_plan_apply_it_once(cluster, operator):
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
-    services.confirm(plan, operator, "")
+    services.confirm(plan, operator, "", "10.0.0.9")
 
     def work():
         try:
@@ -195,9 +215,9 @@ def test_a_plan_that_is_too_old_is_ended_and_written_down_once(cluster, operator
     plan.created_at -= timedelta(minutes=16)
     plan.save()
     with pytest.raises(PlanRefused, match="15 minutes"):
-        services.confirm(plan, operator, "")
+        services.confirm(plan, operator, "", "10.0.0.9")
     with pytest.raises(PlanApplied):
-        services.confirm(plan, operator, "")
+        services.confirm(plan, operator, "", "10.0.0.9")
     assert plan.state == models.REFUSED
     assert AuditEntry.objects.get().outcome == "refused"
 
@@ -222,7 +242,7 @@ def test_the_queue_is_given_the_plan_by_the_tasks_name(
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     with django_capture_on_commit_callbacks(execute=True):
-        services.confirm(plan, operator, "")
+        services.confirm(plan, operator, "", "10.0.0.9")
     assert sent == [(apply_plan.name, (str(plan.pk),))]
 
 
@@ -230,13 +250,13 @@ def test_a_plan_belongs_to_who_made_it(cluster, operator, admin):
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     with pytest.raises(PlanRefused, match="someone else"):
-        services.confirm(plan, admin, "")
+        services.confirm(plan, admin, "", "10.0.0.9")
 
 
 def test_a_right_that_was_lost_before_the_worker_came_stops_it(cluster, operator):
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
-    services.confirm(plan, operator, "")
+    services.confirm(plan, operator, "", "10.0.0.9")
     operator.role_grants.all().delete()
     services.run(str(plan.pk))
     plan.refresh_from_db()
@@ -266,7 +286,7 @@ def test_a_read_only_cluster_refuses_plans_and_applying(cluster, operator):
     cluster.save()
     for attempt in (
         lambda: propose(operator, cluster, "topic.create", name, **creation(name)),
-        lambda: services.confirm(plan, operator, ""),
+        lambda: services.confirm(plan, operator, "", "10.0.0.9"),
     ):
         with pytest.raises(PlanRefused, match="read-only"):
             attempt()
@@ -312,12 +332,13 @@ def test_a_queue_that_hangs_ends_the_plan_with_a_row_in_the_audit_log(
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     with redis_server.hung(), django_capture_on_commit_callbacks(execute=True):
-        services.confirm(plan, operator, "")
+        services.confirm(plan, operator, "", "10.0.0.9")
     plan.refresh_from_db()
     assert plan.state == models.FAILED
     assert "Nothing was changed" in plan.outcome
     entry = AuditEntry.objects.get(resource=name)
-    assert (entry.outcome, entry.detail) == ("failed", plan.outcome)
+    assert entry.outcome == "failed"
+    assert entry.detail.startswith(plan.outcome)
 
 
 def test_a_queue_that_does_not_answer_ends_the_plan_and_changes_nothing(
@@ -328,7 +349,7 @@ def test_a_queue_that_does_not_answer_ends_the_plan_and_changes_nothing(
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     redis_server.kill()
     with django_capture_on_commit_callbacks(execute=True):
-        services.confirm(plan, operator, "")
+        services.confirm(plan, operator, "", "10.0.0.9")
     plan.refresh_from_db()
     assert plan.state == models.FAILED
     assert "Redis" in plan.outcome

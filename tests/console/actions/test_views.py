@@ -33,7 +33,8 @@ def test_from_the_form_to_the_topic(
     assert "segment.bytes" in page
     assert "Delete the topic." in page, "the review says how to take it back"
     with django_capture_on_commit_callbacks(execute=True):
-        client.post(reverse("plan-apply", args=["local", plan.pk]))
+        client.post(reverse("plan-apply", args=["local", plan.pk]), REMOTE_ADDR="10.7.7.7")
+    assert AuditEntry.objects.get(resource=name).remote_addr == "10.7.7.7"
     assert b"alert-success" in client.get(reverse("plan", args=["local", plan.pk])).content
     assert partitions_of(cluster, name) == 2
 
