@@ -14,7 +14,10 @@ PARTITION_MAX = 2**31 - 1
 
 
 class BrowseForm(forms.Form):
-    """Where to read: a partition (or all), an offset (or the newest), how many."""
+    """Where to read: a partition (or all), an offset (or the newest), how many.
+
+    `before` is on no form: the link to older records names it.
+    """
 
     partition = forms.IntegerField(
         label=_("Partition"), min_value=0, max_value=PARTITION_MAX, required=False
@@ -22,6 +25,7 @@ class BrowseForm(forms.Form):
     offset = forms.IntegerField(
         label=_("From offset"), min_value=0, max_value=OFFSET_MAX, required=False
     )
+    before = forms.IntegerField(min_value=0, max_value=OFFSET_MAX, required=False)
     limit = forms.TypedChoiceField(
         label=_("Records"),
         choices=[(n, str(n)) for n in (25, 50, 100, 250)],
@@ -47,12 +51,20 @@ class BrowseForm(forms.Form):
 
     def clean(self) -> None:
         asked = self.cleaned_data
-        if asked.get("offset") is not None and "partition" in asked and asked["partition"] is None:
-            self.add_error("partition", _("An offset belongs to one partition: choose it."))
+        offset, before = asked.get("offset"), asked.get("before")
+        if offset is not None and before is not None:
+            self.add_error("offset", _("Read from an offset upwards or before one, not both."))
+        if (offset, before) != (None, None) and "partition" in asked and asked["partition"] is None:
+            if len(self._partitions) == 1:
+                asked["partition"] = self._partitions[0]
+            else:
+                self.add_error("partition", _("An offset belongs to one partition: choose it."))
 
     def query(self, topic: str) -> Query:
         asked = self.cleaned_data
-        return Query(topic, asked["partition"], asked["offset"], asked["limit"])
+        return Query(
+            topic, asked["partition"], asked["offset"], asked["limit"], before=asked["before"]
+        )
 
 
 class MaskingRuleForm(forms.ModelForm):

@@ -20,7 +20,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from monitoring.gateway.browse import RecordRow
+from monitoring.gateway.records import RecordRow
 
 COVER = "••••"
 COVER_BYTES = COVER.encode()

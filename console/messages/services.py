@@ -1,10 +1,10 @@
-"""The one door through which records leave the system: `read(principal, …)`.
+"""The one door through which records leave the system: `read(principal, …)` and `read_whole`.
 
-It asks for the right first and masks before anything else sees a record. Browse uses it today;
-whatever shows, exports or searches records later has to come through here too.
+It asks for the right first and masks before anything else sees a record. Browse and downloads use
+it; whatever shows, exports or searches records later has to come through here too.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -14,8 +14,10 @@ from console.accounts import rights
 from console.messages.decode import Decoded, decode
 from console.messages.masking import COVER, COVER_BYTES, mask
 from console.messages.models import MaskingRule
-from monitoring.gateway.browse import RecordRow, Unread
+from monitoring.gateway.browse import Portion, Unread
+from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.gateway.gateway import for_cluster
+from monitoring.gateway.records import RecordRow
 from monitoring.models import Cluster
 
 COVERED = Decoded("covered", COVER, 0, preview=COVER)
@@ -23,12 +25,14 @@ COVERED = Decoded("covered", COVER, 0, preview=COVER)
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which records: from `offset` of `partition` upwards, or the newest (offset None)."""
+    """Which records: of `partition` from `offset` upwards or the newest below `before`; else the
+    newest."""
 
     topic: str
     partition: int | None = None
     offset: int | None = None
     limit: int = 50
+    before: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +49,54 @@ class ShownRecord:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a read brought, and the partitions that are missing in it."""
+    """What a read brought, the partitions that are missing in it, and where to read on.
+
+    `older` and `newer` are of `partition`: `before` and `offset` of the next query.
+    """
 
     records: list[ShownRecord]
     unread: tuple[Unread, ...] = ()
+    partition: int | None = None
+    older: int | None = None
+    newer: int | None = None
 
 
 def read(principal: Any, cluster: Cluster, query: Query) -> Shown:
-    """Up to `query.limit` records, newest first, masked for `principal`.
+    """Up to `query.limit` records, masked for `principal`: newest first, or from an offset upwards.
 
     Raises PermissionDenied without the right to read the topic, GatewayError where the cluster
     does not answer as asked (unknown topic, offset out of range, cluster down).
     """
+    portion, targets = _read(principal, cluster, query)
+    records = [_shown(row, bool(targets)) for row in portion.rows]
+    return Shown(records, portion.unread, portion.partition, portion.older, portion.newer)
+
+
+def read_whole(
+    principal: Any, cluster: Cluster, topic: str, partition: int, offset: int
+) -> RecordRow:
+    """One record in full length, masked for `principal`. Raises as `read` does."""
+    portion, _targets = _read(principal, cluster, Query(topic, partition, offset, 1))
+    for row in portion.rows:
+        if row.offset == offset:
+            return row
+    for gap in portion.unread:
+        raise ClusterUnavailable(f"partition {gap.partition} of {topic} could not be read")
+    raise NotFound(f"partition {partition} of {topic} holds no record of offset {offset} any more")
+
+
+def _read(principal: Any, cluster: Cluster, query: Query) -> tuple[Portion, list[str]]:
+    """The masked records, and what was covered in them."""
     held = rights.of(principal, cluster)
     if not held.may("record.read", query.topic):
         raise PermissionDenied(_("Your role does not include reading the records of this topic."))
     with for_cluster(cluster) as gateway:
-        portion = gateway.browse.read(query.topic, query.partition, query.offset, query.limit)
+        portion = gateway.browse.read(
+            query.topic, query.partition, query.offset, query.limit, before=query.before
+        )
     targets = [] if held.may("record.unmask", query.topic) else _targets(cluster, query.topic)
-    records = [_shown(mask(row, targets), bool(targets)) for row in portion.rows]
-    return Shown(records, portion.unread)
+    masked = tuple(mask(row, targets) for row in portion.rows)
+    return replace(portion, rows=masked), targets
 
 
 def _targets(cluster: Cluster, topic: str) -> list[str]:

@@ -10,9 +10,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from console.accounts.access import requires
 from console.audit import services as audit
-from console.live.rows import PartitionRow
-from console.messages import services
-from console.messages.forms import BrowseForm, MaskingRuleForm
+from console.messages import files, services
+from console.messages.forms import OFFSET_MAX, PARTITION_MAX, BrowseForm, MaskingRuleForm
 from console.messages.models import MaskingRule
 from console.topics import gaps
 from console.topics.frame import frame
@@ -23,7 +22,7 @@ from monitoring.gateway.errors import GatewayError, NotFound, OffsetOutOfRange
 @require_safe
 @requires("record.read", resource="topic")
 def browse(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
-    """The records of a topic, newest first; what could not be read is named."""
+    """The records of a topic; what could not be read is named."""
     page: dict[str, Any] = frame(request, topic, "messages")
     page["rows"] = page["shown"].partitions(topic) if page["shown"] else []
     page["form"] = BrowseForm(request.GET, [row.partition for row in page["rows"]])
@@ -46,27 +45,33 @@ def _read(request: HttpRequest, page: dict[str, Any]) -> int:
         page["error"] = sentence(error.message)
         return 503 if error.retriable else 502
     page["gaps"] = gaps.told(found.unread, page["shown"], page["topic"])
-    page["records"] = found.records
-    page |= _neighbours(query, found.records, page["rows"])
-    return 200 if found.records or not found.unread else 503
+    page["found"], page["query"], page["records"] = found, query, found.records
+    is_empty = not found.records and found.older is None
+    return 503 if found.unread and is_empty else 200
 
 
-def _neighbours(
-    query: services.Query,
-    records: list[services.ShownRecord],
-    rows: list[PartitionRow],
-) -> dict[str, int]:
-    """Offsets that lead to older and newer records of one partition, where there are any."""
-    row = next((row for row in rows if row.partition == query.partition), None)
-    if row is None or not records:
-        return {}
-    links = {}
-    start, end = row.log_start_offset or 0, row.log_end_offset or 0
-    if records[-1].offset > start:
-        links["older"] = max(start, records[-1].offset - query.limit)
-    if query.offset is not None and records[0].offset + 1 < end:
-        links["newer"] = records[0].offset + 1
-    return links
+@require_safe
+@requires("record.read", resource="topic")
+def download(
+    request: HttpRequest, cluster: str, topic: str, partition: int, offset: int, part: str
+) -> HttpResponse:
+    """One record as a file, whatever its size: its value, or all of it as JSON."""
+    if part not in files.PARTS or partition > PARTITION_MAX or offset > OFFSET_MAX:
+        raise Http404(_("There is no such file."))
+    try:
+        record = services.read_whole(request.user, request.cluster, topic, partition, offset)
+    except (NotFound, OffsetOutOfRange) as error:
+        raise Http404(sentence(error.message)) from error
+    except GatewayError as error:
+        status = 503 if error.retriable else 502
+        return HttpResponse(sentence(error.message), "text/plain; charset=utf-8", status)
+    content = files.of(topic, record, part)
+    if content is None:
+        raise Http404(_("The value of this record is null."))
+    response = HttpResponse(content, content_type=files.PARTS[part].content_type)
+    name = f"{topic}-{partition}-{offset}{files.PARTS[part].suffix}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -74,11 +74,14 @@ def _gap(
         return Gap(_sentence(title % which, _absence(blamed, brokers)), _remedy(blamed))
     if why == browse.TOO_MUCH:
         title = ngettext(
-            "Partition %(list)s was not read to its end",
-            "Partitions %(list)s were not read to their ends",
+            "Of partition %(list)s a part was read",
+            "Of partitions %(list)s a part was read",
             n,
         )
-        text = _("There is more than is read at once. Choose one partition, or fewer records.")
+        text = _(
+            "What a page may read, in size and time, was used up before it was full. Choose one "
+            "partition and read on with “Older” or “Newer”, or ask for fewer records."
+        )
         return Gap(title % which + ".", text)
     title = ngettext(
         "Partition %(list)s could not be read", "Partitions %(list)s could not be read", n

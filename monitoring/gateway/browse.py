@@ -1,14 +1,14 @@
-"""Records by partition and offset, newest first, in bounded portions.
+"""Records by partition and offset, in bounded portions.
 
 A consumer without a group reads from assigned positions: nothing is committed, no group appears
-on the cluster. Bounded by count, bytes and time. A partition that could not be read, or not to its
-end, is named in the answer with the reason; one without a leader is not even asked.
+on the cluster. Bounded by count, bytes and time. A partition that could not be read, or not as far
+as was asked for, is named in the answer with the reason; one without a leader is not even asked.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from confluent_kafka import (
     OFFSET_BEGINNING,
@@ -19,38 +19,28 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
+from monitoring.gateway.errors import NotFound, OffsetOutOfRange
 from monitoring.gateway.kafka_errors import translate, translated
+from monitoring.gateway.records import RecordRow, by_offset, by_time
+from monitoring.gateway.walk import Newest, Walk
+from monitoring.gateway.wire.facade import Wire
 
 LIMIT_MAX = 500
 _BYTES_MAX = 8 * 1024 * 1024
 _TIMEOUT_S = 5.0
-_RECORDS_MAX = 5000  # read to find the newest of all partitions
-_TAIL = -2000  # librdkafka: position _TAIL − n = n before the end
+_WINDOW_RECORDS_MAX = 5000  # that the windows of all partitions hold at one time
 
 
-@dataclass(frozen=True, slots=True)
-class RecordRow:
-    """One record as it lies in the log; bytes are not interpreted."""
-
-    partition: int
-    offset: int
-    timestamp_ms: int | None
-    key: bytes | None
-    value: bytes | None
-    headers: tuple[tuple[str, bytes | None], ...]
-
-
-# Why a partition is missing in a portion, or its newest records are.
+# Why a partition is missing in a portion, or records of it that were asked for.
 NO_LEADER = "no leader"
 SILENT = "silent"  # its leader did not answer, or not in time
-TOO_MUCH = "too much"  # a bound was reached before its end
+TOO_MUCH = "too much"  # a bound was reached first
 FAILED = "failed"  # the broker refused; `detail` says why
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A partition that was not read, or not to its end."""
+    """A partition that was not read, or not as far as was asked for."""
 
     partition: int
     why: str
@@ -59,17 +49,25 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """What one read brought."""
+    """What one read brought, and where to read on.
+
+    Records are in the order in which they were looked for: newest first, or from an offset upwards.
+    `older` and `newer` are of `partition`: `before` and `offset` of the next read, None where
+    nothing is left.
+    """
 
     rows: tuple[RecordRow, ...]
     unread: tuple[Unread, ...] = ()
+    partition: int | None = None
+    older: int | None = None
+    newer: int | None = None
 
 
 class Browse:
     """Reads records of one cluster."""
 
-    def __init__(self, bootstrap_servers: str) -> None:
-        self._bootstrap_servers = bootstrap_servers
+    def __init__(self, bootstrap_servers: str, wire: Wire) -> None:
+        self._bootstrap_servers, self._wire = bootstrap_servers, wire
 
     def read(
         self,
@@ -78,34 +76,40 @@ class Browse:
         offset: int | None,
         limit: int,
         max_bytes: int = _BYTES_MAX,
+        *,
+        before: int | None = None,
     ) -> Portion:
-        """Up to `limit` records, newest first, and the partitions that are missing in them.
+        """Up to `limit` records, and the partitions that are missing in them.
 
-        `offset` None = the newest ones of `partition`, or of all partitions when that is None,
-        too; an offset (with a partition) = from there upwards. Raises NotFound, OffsetOutOfRange,
-        ClusterUnavailable or Refused.
+        `offset` (with a partition) = from there upwards; else the newest ones, of `partition` or of
+        all when that is None; `before` (with a partition) = the newest ones below that offset.
+        One partition is in the order of its offsets, several are in that of the times.
+        Raises NotFound, OffsetOutOfRange, ClusterUnavailable or Refused.
         """
         limit = max(1, min(limit, LIMIT_MAX))
-        if offset is not None and partition is None:
+        if partition is None and (offset is not None or before is not None):
             raise NotFound("an offset needs a partition")
         with translated(), self._consumer("earliest" if offset is None else "error") as consumer:
             leaders = _leaders(consumer, topic)
             if partition is not None and partition not in leaders:
                 raise NotFound(f"topic {topic} has no partition {partition}")
             asked = sorted(leaders) if partition is None else [partition]
-            led = [number for number in asked if leaders[number] >= 0]
             unread = [Unread(number, NO_LEADER) for number in asked if leaders[number] < 0]
-            if not led:
-                return Portion((), tuple(unread))
-            if offset is None:
-                rows, left = _newest(consumer, topic, led, limit, max_bytes)
+            spans = self._wire.spans(topic, _TIMEOUT_S) if len(unread) < len(asked) else {}
+            led = [number for number in asked if leaders[number] >= 0]
+            unread += [Unread(number, SILENT) for number in led if number not in spans]
+            walked = {number: spans[number] for number in led if number in spans}
+            reading = _Reading(consumer, topic, max_bytes)
+            if not walked:
+                portion = Portion(())
+            elif offset is not None:
+                portion = reading.upwards(led[0], walked[led[0]], offset, limit)
+            elif len(asked) == 1:
+                portion = reading.downwards(led[0], walked[led[0]], before, limit)
             else:
-                rows, left = _from(consumer, topic, led[0], offset, limit, max_bytes)
-        shown = sorted(rows, key=_age)
-        return Portion(
-            tuple(shown[:limit] if offset is None else shown),
-            tuple(sorted([*unread, *left], key=lambda gap: gap.partition)),
-        )
+                portion = reading.newest(walked, limit)
+        missing = sorted([*unread, *portion.unread], key=lambda gap: gap.partition)
+        return replace(portion, unread=tuple(missing))
 
     @contextmanager
     def _consumer(self, reset: str) -> Iterator[Consumer]:
@@ -130,11 +134,6 @@ class Browse:
             consumer.close()
 
 
-def _age(row: RecordRow) -> tuple[int, int, int]:
-    """Newest first; records without a time come last, each partition from its end."""
-    return (-(row.timestamp_ms or 0), row.partition, -row.offset)
-
-
 def _leaders(consumer: Consumer, topic: str) -> dict[int, int]:
     """Partition → the broker that leads it now, −1 = none."""
     told = consumer.list_topics(topic, timeout=_TIMEOUT_S).topics[topic]
@@ -143,70 +142,155 @@ def _leaders(consumer: Consumer, topic: str) -> dict[int, int]:
     return {number: place.leader for number, place in told.partitions.items()}
 
 
-def _newest(
-    consumer: Consumer, topic: str, partitions: list[int], limit: int, max_bytes: int
-) -> tuple[list[RecordRow], list[Unread]]:
-    """About the last `limit` records of every partition."""
-    each = max(1, min(limit, _RECORDS_MAX // len(partitions)))
-    consumer.assign([TopicPartition(topic, number, _TAIL - each) for number in partitions])
-    return _collect(consumer, partitions, _RECORDS_MAX + len(partitions), max_bytes)
+class _Reading:
+    """One read: its consumer and its bounds."""
+
+    def __init__(self, consumer: Consumer, topic: str, max_bytes: int) -> None:
+        self._consumer, self._topic, self._max_bytes = consumer, topic, max_bytes
+        self._deadline_s = time.monotonic() + _TIMEOUT_S
+        self._heard: set[int] = set()  # partitions that answered
+        self._failed: dict[int, Unread] = {}
+
+    def upwards(self, partition: int, span: range, offset: int, limit: int) -> Portion:
+        """From `offset` on."""
+        if not span.start <= offset <= span.stop:
+            raise OffsetOutOfRange(_told(self._topic, partition, span))
+        older = offset if offset > span.start else None
+        if offset == span.stop:
+            return Portion((), (), partition, older)
+        rows: list[RecordRow] = []
+        size_bytes, is_end = 0, False
+        self._assign({partition: OFFSET_BEGINNING if offset == span.start else offset})
+        while len(rows) < limit and size_bytes < self._max_bytes and not is_end:
+            message = self._next(1)
+            if message is None:
+                break
+            if message.error() is not None:
+                is_end = True
+            else:
+                rows.append(_row(message))
+                size_bytes += rows[-1].size_bytes
+        if rows and rows[0].offset > span.start:
+            older = rows[0].offset
+        newer = rows[-1].offset + 1 if rows and not is_end else None
+        unread = () if is_end or len(rows) == limit else (self._gap(partition),)
+        newer = newer if newer is not None and newer < span.stop else None
+        return Portion(tuple(rows), unread, partition, older, newer)
+
+    def downwards(self, partition: int, span: range, before: int | None, limit: int) -> Portion:
+        """The newest ones, below `before`."""
+        end = span.stop if before is None else min(before, span.stop)
+        walk = Walk(partition, span.start, end, limit)
+        found = Newest([walk], limit + 1, by_offset)  # one more tells that there are older ones
+        self._walk(found)
+        rows = found.rows[:limit]
+        older = None
+        if len(found.rows) > limit:
+            older = rows[-1].offset
+        elif not walk.is_over and walk.end < end:
+            older = walk.end
+        newer = rows[0].offset + 1 if rows else end
+        unread = () if len(rows) == limit else self._gaps(found)
+        is_last = before is None or newer >= span.stop
+        return Portion(tuple(rows), unread, partition, older, None if is_last else newer)
+
+    def newest(self, spans: Mapping[int, range], limit: int) -> Portion:
+        """The newest ones of several partitions."""
+        each = max(1, min(limit, _WINDOW_RECORDS_MAX // len(spans)))
+        walks = [Walk(number, span.start, span.stop, each) for number, span in spans.items()]
+        found = Newest(walks, limit, by_time)
+        self._walk(found)
+        return Portion(tuple(found.rows), self._gaps(found))
+
+    def _gaps(self, found: Newest) -> tuple[Unread, ...]:
+        return tuple(self._gap(walk.partition) for walk in found.unfinished())
+
+    def _gap(self, partition: int) -> Unread:
+        why = TOO_MUCH if partition in self._heard else SILENT
+        return self._failed.get(partition, Unread(partition, why))
+
+    def _walk(self, found: Newest) -> None:
+        """Until the newest are found, all is read, or a bound is reached."""
+        while time.monotonic() < self._deadline_s:
+            bytes_left = self._max_bytes - found.size_bytes
+            walks = [walk for walk in found.unfinished() if walk.partition not in self._failed]
+            if not walks or bytes_left <= 0:
+                break
+            found.take(self._windows(walks, bytes_left))
+
+    def _windows(
+        self, walks: Sequence[Walk], bytes_left: int
+    ) -> list[tuple[Walk, list[RecordRow] | None]]:
+        """The windows that were read in time; None = it holds more than its share of the bounds."""
+        records_max = max(1, _WINDOW_RECORDS_MAX // len(walks))
+        bytes_max = bytes_left // len(walks)
+        windows = {walk.partition: _Window(walk) for walk in walks}
+        done: list[tuple[Walk, list[RecordRow] | None]] = []
+        self._assign({walk.partition: walk.start for walk in walks})
+        while windows:
+            message = self._next(len(walks))
+            if message is None:
+                break
+            for number in self._failed:
+                windows.pop(number, None)
+            window = windows.get(message.partition())
+            if window is None:
+                continue
+            is_whole = window.take(message)
+            if is_whole or len(window.rows) >= records_max or window.size_bytes > bytes_max:
+                done.append((window.walk, window.rows if is_whole else None))
+                del windows[message.partition()]
+        return done
+
+    def _assign(self, offsets: Mapping[int, int]) -> None:
+        places = [TopicPartition(self._topic, number, at) for number, at in offsets.items()]
+        self._consumer.assign(places)
+
+    def _next(self, partitions: int) -> Message | None:
+        """A record, the end of a partition, or None when the time is up.
+
+        The error of one among several partitions is kept in `_failed`.
+        """
+        # A negative time-out would wait for ever.
+        while (left_s := self._deadline_s - time.monotonic()) > 0:
+            message = self._consumer.poll(min(left_s, 0.5))
+            if message is None:
+                continue
+            error, number = message.error(), message.partition()
+            if error is None or error.code() == KafkaError._PARTITION_EOF:
+                self._heard.add(number)
+            elif partitions == 1:
+                raise KafkaException(error)
+            else:
+                self._failed.setdefault(number, Unread(number, FAILED, translate(error).message))
+            return message
+        return None
 
 
-def _from(
-    consumer: Consumer, topic: str, partition: int, offset: int, limit: int, max_bytes: int
-) -> tuple[list[RecordRow], list[Unread]]:
-    place = TopicPartition(topic, partition)
-    try:
-        low, high = consumer.get_watermark_offsets(place, timeout=_TIMEOUT_S)
-    except KafkaException as error:
-        if isinstance(translate(error.args[0]), ClusterUnavailable):
-            return [], [Unread(partition, SILENT)]  # others answered: only its leader does not
-        raise
-    if not low <= offset <= high:
-        raise OffsetOutOfRange(_range(topic, partition, low, high))
-    if offset == high:
-        return [], []
-    place.offset = OFFSET_BEGINNING if offset == low else offset
-    consumer.assign([place])
-    rows, left = _collect(consumer, [partition], limit, max_bytes)
-    # A portion is what was asked for here: that there is more behind it is no fault.
-    return rows, [] if rows else left
+class _Window:
+    """The records of a walk's next window, as they come."""
+
+    __slots__ = ("rows", "size_bytes", "walk")
+
+    def __init__(self, walk: Walk) -> None:
+        self.walk = walk
+        self.rows: list[RecordRow] = []
+        self.size_bytes = 0
+
+    def take(self, message: Message) -> bool:
+        """Whether the window was read to its end."""
+        if message.error() is not None or message.offset() >= self.walk.end:
+            return True
+        row = _row(message)
+        self.rows.append(row)
+        self.size_bytes += row.size_bytes
+        return row.offset == self.walk.end - 1
 
 
-def _range(topic: str, partition: int, low: int, high: int) -> str:
-    if high > low:
-        return f"partition {partition} of {topic} holds offsets {low} to {high - 1}"
-    return f"partition {partition} of {topic} is empty; the next offset is {high}"
-
-
-def _collect(
-    consumer: Consumer, partitions: list[int], limit: int, max_bytes: int
-) -> tuple[list[RecordRow], list[Unread]]:
-    """Records until every partition is read to its end, or a bound is reached."""
-    rows: list[RecordRow] = []
-    unread: list[Unread] = []
-    waiting, size_bytes = set(partitions), 0
-    deadline = time.monotonic() + _TIMEOUT_S
-    while waiting and len(rows) < limit and size_bytes < max_bytes:
-        left_s = deadline - time.monotonic()
-        if left_s <= 0:
-            break
-        message = consumer.poll(min(left_s, 0.5))
-        if message is None:
-            continue
-        error, partition = message.error(), message.partition()
-        if error is None:
-            rows.append(_row(message))
-            size_bytes += len(message)
-        elif error.code() == KafkaError._PARTITION_EOF:
-            waiting.discard(partition)
-        elif len(partitions) == 1:
-            raise KafkaException(error)
-        elif partition in waiting:
-            waiting.discard(partition)
-            unread.append(Unread(partition, FAILED, translate(error).message))
-    why = TOO_MUCH if size_bytes >= max_bytes or len(rows) >= limit else SILENT
-    return rows, unread + [Unread(number, why) for number in sorted(waiting)]
+def _told(topic: str, partition: int, span: range) -> str:
+    if span:
+        return f"partition {partition} of {topic} holds offsets {span.start} to {span.stop - 1}"
+    return f"partition {partition} of {topic} is empty; the next offset is {span.stop}"
 
 
 def _row(message: Message) -> RecordRow:

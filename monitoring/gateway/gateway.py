@@ -38,7 +38,7 @@ class Gateway:
     @cached_property
     def browse(self) -> Browse:
         """Records, by partition and offset."""
-        return Browse(self._cluster.bootstrap_servers)
+        return Browse(self._cluster.bootstrap_servers, self.wire)
 
     @cached_property
     def broker_admin(self) -> BrokerAdmin:

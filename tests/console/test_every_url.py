@@ -59,6 +59,11 @@ TABLE = {
     "plan": [(["local", PLAN], CHANGE, None)],
     "plan-apply": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
     "messages": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None), (CLOSED, ADMIN, None)],
+    "message-download": [
+        ([*TOPIC, 0, 7, "value"], LOOK, None),
+        ([*HIDDEN, 0, 7, "value"], SECRET, None),
+        ([*CLOSED, 0, 7, "value"], ADMIN, None),
+    ],
     "masking": [(["local"], ADMIN, ADMIN)],
     "masking-remove": [(["local", 1], (LOGIN, GONE, *NEVER[2:]), ADMIN)],
     "segments": [([*TOPIC, 0], LOOK, None), ([*HIDDEN, 0], SECRET, None)],

@@ -12,6 +12,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from monitoring.gateway.gateway import Gateway
 from monitoring.models import Cluster
 from tests.support.brokerd import BrokerdCluster
+from tests.support.waiting import wait_until
 from tests.support.zookeeper import ZooKeeper
 
 
@@ -43,6 +44,52 @@ class LiveCluster:
     def create_topic(self, name: str, partitions: int = 2) -> None:
         with self.gateway() as gateway:
             gateway.admin.create_topic(name, partitions, 1)
+
+    def create_compacted_topic(self, name: str) -> list[int]:
+        """A topic of one partition whose offsets have a hole of 7999; returns the offsets left."""
+        configs = {
+            "cleanup.policy": "compact",
+            "segment.bytes": "4000",
+            "min.cleanable.dirty.ratio": "0.01",
+        }
+        with self.gateway() as gateway:
+            gateway.admin.create_topic(name, 1, 1, configs)
+        producer = Producer(
+            {
+                "bootstrap.servers": self.brokerd.bootstrap_servers,
+                "batch.size": 2000,
+                "log_level": 0,
+            }
+        )
+        for number in range(8013):
+            is_kept = number < 5 or number > 8004
+            # The large ones begin segments: all before the last of them is compacted.
+            value = b"x" * 3000 if number in (8004, 8012) else b"%d" % number
+            producer.produce(name, value, b"key-%d" % number if is_kept else b"same", partition=0)
+            if number in (4, 8003, 8004, 8011):
+                assert producer.flush(60) == 0
+        assert producer.flush(60) == 0
+        left = [*range(5), *range(8004, 8013)]
+        wait_until(lambda: self._offsets(name) == left, f"{name} is compacted", deadline_s=120)
+        return left
+
+    def _offsets(self, topic: str) -> list[int]:
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.brokerd.bootstrap_servers,
+                "group.id": "offsets",
+                "enable.partition.eof": True,
+                "log_level": 0,
+            }
+        )
+        consumer.assign([TopicPartition(topic, 0, 0)])
+        try:
+            found = []
+            while (message := consumer.poll(30)) is not None and message.error() is None:
+                found.append(message.offset())
+            return found
+        finally:
+            consumer.close()
 
     def produce(self, topic: str, counts: dict[int, int]) -> None:
         """Write `counts[partition]` small records."""
@@ -80,6 +127,7 @@ def _live_brokers(
         settings={
             "brokerd.admin.token.file": str(token),
             "zookeeper.session.timeout.ms": "5000",  # for who waits until a dead broker is missed
+            "log.cleaner.backoff.ms": "100",
         },
     ) as brokers:
         yield LiveCluster(brokers, zookeeper, token.read_text().strip())

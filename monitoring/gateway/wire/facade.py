@@ -19,6 +19,7 @@ from monitoring.gateway.wire.metadata import (
 from monitoring.gateway.wire.reader import ClusterReader
 
 _TIMEOUT_S = 5.0
+_GRACE_S = 0.5  # for what is done after the last answer
 
 
 class Wire:
@@ -38,6 +39,16 @@ class Wire:
         # One that is not there comes back with an error and no partitions.
         return bool(self._ask(body_of_topic(name)).spans.get(name))
 
+    def spans(self, topic: str, timeout_s: float) -> dict[int, range]:
+        """Partition → its offsets, from the log start to the end; without those that nobody told.
+
+        Raises ClusterUnavailable after `timeout_s`.
+        """
+        try:
+            return loop.run(self._read_spans(topic, timeout_s), timeout_s + _GRACE_S)
+        except TimeoutError as error:
+            raise ClusterUnavailable("the brokers did not answer in time") from error
+
     def _ask(self, body: bytes) -> Metadata:
         try:
             return loop.run(self._read(body), _TIMEOUT_S)
@@ -50,3 +61,16 @@ class Wire:
             return await reader.read_metadata(_TIMEOUT_S / 2, body)
         finally:
             await reader.close()
+
+    async def _read_spans(self, topic: str, timeout_s: float) -> dict[int, range]:
+        reader = ClusterReader(self._bootstrap, None, now_ms)
+        try:
+            known = await reader.read_metadata(timeout_s / 2, body_of_topic(topic))
+            reads = await reader.read_offsets(known, timeout_s / 2)
+        finally:
+            await reader.close()
+        rows = reads.metadata.spans.get(topic, range(0))
+        told = slice(rows.start, rows.stop)
+        starts, ends = reads.log_start[told].tolist(), reads.log_end[told].tolist()
+        spans = [range(start, end) for start, end in zip(starts, ends, strict=True)]
+        return {at: span for at, span in enumerate(spans) if span.start >= 0 <= span.stop}

@@ -67,11 +67,14 @@ class ClusterReader:
             ),
         )
         reads.coordinators.sort(key=lambda read: read.broker_id)
-        reads.at_ms = self._now_ms()
-        latest = partial(self._read_offsets, timeout_s=timeout_s, timestamp=offsets.LATEST)
-        earliest = partial(self._read_offsets, timeout_s=timeout_s, timestamp=offsets.EARLIEST)
-        await self._each_broker(reads, (latest, earliest))
+        await self._read_both_offsets(reads, timeout_s)
         reads.groups_complete = _all_coordinators_told(reads)
+        return reads
+
+    async def read_offsets(self, known: Metadata, timeout_s: float) -> ClusterReads:
+        """Where the logs of these partitions start and end, and nothing else."""
+        reads = ClusterReads.empty(known)
+        await self._read_both_offsets(reads, timeout_s)
         return reads
 
     async def read_metadata(
@@ -192,6 +195,12 @@ class ClusterReader:
             timeout_s,
         )
         log_dirs.decode_into(reads, broker.id, answer)
+
+    async def _read_both_offsets(self, reads: ClusterReads, timeout_s: float) -> None:
+        reads.at_ms = self._now_ms()
+        latest = partial(self._read_offsets, timeout_s=timeout_s, timestamp=offsets.LATEST)
+        earliest = partial(self._read_offsets, timeout_s=timeout_s, timestamp=offsets.EARLIEST)
+        await self._each_broker(reads, (latest, earliest))
 
     async def _read_offsets(
         self,

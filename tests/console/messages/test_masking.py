@@ -3,7 +3,7 @@ import json
 import pytest
 
 from console.messages.masking import COVER, is_target, mask
-from monitoring.gateway.browse import RecordRow
+from monitoring.gateway.records import RecordRow
 
 
 def a_record(**parts):

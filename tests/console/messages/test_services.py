@@ -8,8 +8,9 @@ from django.core.exceptions import PermissionDenied
 
 from console.accounts.rights import is_closed
 from console.demo.topics import BROKERD_EVENTS
+from console.messages.masking import COVER_BYTES
 from console.messages.models import MaskingRule
-from console.messages.services import COVERED, Query, read
+from console.messages.services import COVERED, Query, read, read_whole
 from monitoring.gateway.browse import LIMIT_MAX
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
 from monitoring.models import Cluster
@@ -70,6 +71,32 @@ def test_what_a_rule_names_is_covered_for_all_but_admins(local, topic, role, req
     assert shown.headers[0][1] == COVERED
     [whole] = read(admin, local, Query(topic, 0)).records
     assert (whole.key.text, whole.headers[0][1].text) == ("alice", "t0p")
+
+
+def test_a_whole_record_is_covered_by_the_same_rules_and_is_not_cut(
+    local, topic, viewer, admin, outsider, live_cluster
+):
+    producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
+    large = b"x" * 500_000
+    producer.produce(topic, large, b"alice", partition=0)
+    assert producer.flush(30) == 0
+    assert read_whole(viewer, local, topic, 0, 1).value == large
+    cover(local, "key", "value.who.name")
+    shown = read_whole(viewer, local, topic, 0, 0)
+    assert (shown.key, b"Ada" in shown.value) == (COVER_BYTES, False)
+    assert read_whole(admin, local, topic, 0, 0).value == VALUE
+    with pytest.raises(PermissionDenied):
+        read_whole(outsider, local, topic, 0, 0)
+    with pytest.raises(NotFound, match="no record of offset 2"):
+        read_whole(viewer, local, topic, 0, 2)
+    with pytest.raises(OffsetOutOfRange):
+        read_whole(viewer, local, topic, 0, 9)
+
+
+def test_records_before_an_offset_lead_on(local, topic, viewer):
+    found = read(viewer, local, Query(topic, 1, limit=1, before=2))
+    assert [record.offset for record in found.records] == [1]
+    assert (found.partition, found.older, found.newer) == (1, 1, 2)
 
 
 def test_rules_of_other_topics_and_clusters_cover_nothing(local, topic, viewer):

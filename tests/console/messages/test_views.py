@@ -1,5 +1,8 @@
 """The pages of records and of masking, and what they say where nothing can be read."""
 
+import json
+from dataclasses import replace
+
 import pytest
 from django.urls import reverse
 
@@ -8,8 +11,9 @@ from console.messages import services
 from console.messages.decode import decode
 from console.messages.models import MaskingRule
 from console.messages.services import Shown, ShownRecord
-from monitoring.gateway.browse import NO_LEADER, Unread
-from monitoring.gateway.errors import ClusterUnavailable, OffsetOutOfRange
+from monitoring.gateway.browse import NO_LEADER, TOO_MUCH, Unread
+from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
+from monitoring.gateway.records import RecordRow
 from tests.console.conftest import BROKERS, PARTITIONS, sample_next
 
 BROWSE = "/c/local/topics/orders/messages"
@@ -26,7 +30,8 @@ def asked(monkeypatch):
         queries.append(query)
         value = decode(b'{"text": "<script>alert(1)</script>"}')
         headers = (("h", decode(None)),)
-        return Shown([ShownRecord(1, 41, 1_760_000_000_000, decode(b"k"), value, headers)])
+        record = ShownRecord(1, 41, 1_760_000_000_000, decode(b"k"), value, headers)
+        return Shown([record], partition=1, older=16, newer=42)
 
     monkeypatch.setattr(services, "read", read)
     return queries
@@ -42,14 +47,102 @@ def test_the_newest_are_read_where_nothing_is_asked(sampled, client_of, viewer, 
 def test_a_partition_and_an_offset_lead_to_older_and_newer_ones(sampled, client_of, viewer, asked):
     page = client_of(viewer).get(f"{BROWSE}?partition=1&offset=41&limit=25").content.decode()
     assert asked == [services.Query("orders", 1, 41, 25)]
-    assert "?partition=1&amp;offset=16&amp;limit=25" in page
+    assert "?partition=1&amp;before=16&amp;limit=25" in page
     assert "?partition=1&amp;offset=42&amp;limit=25" in page
+    client_of(viewer).get(f"{BROWSE}?partition=1&before=16&limit=25")
+    assert asked[1] == services.Query("orders", 1, None, 25, before=16)
+
+
+def test_where_nothing_was_found_within_the_bounds_the_way_back_goes_on(
+    sampled, client_of, viewer, monkeypatch
+):
+    shown = Shown([], (Unread(1, TOO_MUCH),), partition=1, older=7)
+    monkeypatch.setattr(services, "read", lambda *_: shown)
+    answer = client_of(viewer).get(f"{BROWSE}?partition=1&before=9000")
+    assert answer.status_code == 200
+    page = answer.content.decode()
+    assert "Of partition 1 a part was read" in page
+    assert "?partition=1&amp;before=7&amp;limit=25" in page
+    assert "No records here" not in page
+
+
+def test_before_the_first_record_the_page_says_that_this_is_the_start(
+    sampled, client_of, viewer, monkeypatch
+):
+    monkeypatch.setattr(services, "read", lambda *_: Shown([], (), 1))
+    page = client_of(viewer).get(f"{BROWSE}?partition=1&before=4").content.decode()
+    assert "This is the start of the partition" in page
+
+
+def test_each_record_can_be_downloaded(sampled, client_of, viewer, asked):
+    page = client_of(viewer).get(BROWSE).content.decode()
+    assert f'href="{BROWSE}/1/41/value"' in page
+    assert f'href="{BROWSE}/1/41/record"' in page
+
+
+@pytest.fixture
+def one(monkeypatch):
+    """The record that every download finds, changed by tests."""
+    found = [RecordRow(1, 41, 1_760_000_000_000, b"\xff", b'{"a": "\xc3\xb6"}', (("h", None),))]
+    monkeypatch.setattr(services, "read_whole", lambda *_: found[0])
+    return found
+
+
+def test_a_download_is_the_value_byte_for_byte_or_all_of_the_record(
+    sampled, client_of, viewer, one
+):
+    answer = client_of(viewer).get(f"{BROWSE}/1/41/value")
+    assert answer.content == one[0].value
+    assert answer["Content-Type"] == "application/octet-stream"
+    assert answer["Content-Disposition"] == 'attachment; filename="orders-1-41.value"'
+    answer = client_of(viewer).get(f"{BROWSE}/1/41/record")
+    assert json.loads(answer.content) == {
+        "topic": "orders", "partition": 1, "offset": 41, "timestamp_ms": 1_760_000_000_000,
+        "key": {"base64": "/w=="}, "value": {"text": '{"a": "ö"}'},
+        "headers": [{"name": "h", "value": None}],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["1/41/key", f"{2**31}/41/value", f"1/{2**63}/value", "1/41/..", f"{'9' * 5000}/1/value"],
+)
+def test_a_download_that_there_is_not_is_said(sampled, client_of, viewer, one, path):
+    assert client_of(viewer).get(f"{BROWSE}/{path}").status_code == 404
+
+
+def test_a_null_value_is_no_file(sampled, client_of, viewer, one):
+    one[0] = replace(one[0], value=None)
+    assert client_of(viewer).get(f"{BROWSE}/1/41/value").status_code == 404
+    assert client_of(viewer).get(f"{BROWSE}/1/41/record").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (NotFound("it was deleted"), 404),
+        (OffsetOutOfRange("it was deleted"), 404),
+        (ClusterUnavailable("no broker answers"), 503),
+    ],
+)
+def test_a_download_that_cannot_be_read_says_why(
+    sampled, client_of, viewer, monkeypatch, error, status
+):
+    def failing(*_):
+        raise error
+
+    monkeypatch.setattr(services, "read_whole", failing)
+    answer = client_of(viewer).get(f"{BROWSE}/1/41/value")
+    assert answer.status_code == status
+    assert error.message[1:] in answer.content.decode()
 
 
 @pytest.mark.parametrize(
     ("query", "told"),
     [
         ("offset=3", "choose it"),
+        ("before=3", "choose it"),
+        ("partition=1&offset=3&before=3", "not both"),
         ("partition=7", "partitions 0 to 1"),
         ("partition=1&offset=-1", "greater than or equal to 0"),
         ("partition=1&offset=99999999999999999999", "less than or equal to"),

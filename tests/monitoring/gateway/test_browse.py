@@ -1,6 +1,9 @@
+import itertools
 import uuid
+from types import SimpleNamespace
 
 import pytest
+from confluent_kafka import Producer
 
 from monitoring.gateway import browse as module
 from monitoring.gateway.browse import NO_LEADER, SILENT, TOO_MUCH, Portion, Unread
@@ -35,12 +38,102 @@ def test_the_newest_of_all_partitions_are_merged_by_time(browse):
 
 
 def test_an_offset_starts_there_and_goes_up(browse):
-    rows = browse.read("browse.some", 0, 10, 3).rows
-    assert [row.offset for row in rows] == [12, 11, 10]
+    portion = browse.read("browse.some", 0, 10, 3)
+    assert [row.offset for row in portion.rows] == [10, 11, 12]
+    assert (portion.older, portion.newer) == (10, 13)
+
+
+def test_before_an_offset_come_the_newest_below_it(browse):
+    portion = browse.read("browse.some", 0, None, 3, before=10)
+    assert [row.offset for row in portion.rows] == [9, 8, 7]
+    assert (portion.older, portion.newer) == (7, 10)
+    assert browse.read("browse.some", 0, None, 3, before=0).rows == ()
+    assert browse.read("browse.some", 0, None, 1, before=2**62).rows[0].offset == 29
+
+
+@pytest.mark.parametrize("limit", [1, 4, 30])
+def test_both_ways_lead_through_every_record_once_and_come_to_an_end(browse, limit):
+    pages = [browse.read("browse.some", 0, None, limit)]
+    while pages[-1].older is not None:
+        pages.append(browse.read("browse.some", 0, None, limit, before=pages[-1].older))
+    assert [row.offset for page in pages for row in page.rows] == list(range(29, -1, -1))
+    pages = [browse.read("browse.some", 0, 0, limit)]
+    while pages[-1].newer is not None:
+        pages.append(browse.read("browse.some", 0, pages[-1].newer, limit))
+    assert [row.offset for page in pages for row in page.rows] == list(range(30))
+
+
+@pytest.mark.parametrize("partition", [0, None])
+def test_a_page_of_a_compacted_topic_is_full_and_the_way_back_comes_to_an_end(
+    live_cluster, partition
+):
+    topic = f"browse.compacted-{uuid.uuid4().hex[:8]}"
+    left = live_cluster.create_compacted_topic(topic)
+    browse = live_cluster.gateway().browse
+    portion = browse.read(topic, partition, None, 25)
+    assert [row.offset for row in portion.rows] == left[::-1]
+    assert (portion.unread, portion.older) == ((), None)
+    page = browse.read(topic, partition, None, 6)
+    offsets = [row.offset for row in page.rows]
+    while page.older is not None:
+        page = browse.read(topic, 0, None, 6, before=page.older)
+        offsets += [row.offset for row in page.rows]
+    assert offsets == left[::-1]
+    assert [row.offset for row in browse.read(topic, 0, 5, 2).rows] == [8004, 8005]
+
+
+def test_one_partition_is_in_the_order_of_its_offsets_whatever_the_times(live_cluster):
+    topic = f"browse.times-{uuid.uuid4().hex[:8]}"
+    live_cluster.create_topic(topic, 1)
+    producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
+    for number in range(5):
+        producer.produce(topic, b"x", partition=0, timestamp=1_700_000_000_000 - number)
+    assert producer.flush(30) == 0
+    for partition in (0, None):
+        rows = live_cluster.gateway().browse.read(topic, partition, None, 3).rows
+        assert [row.offset for row in rows] == [4, 3, 2]
+
+
+def test_where_a_bound_ends_a_page_the_newest_are_shown_and_the_way_goes_on(live_cluster):
+    topic = f"browse.large-{uuid.uuid4().hex[:8]}"
+    live_cluster.create_topic(topic, 1)
+    producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
+    for _ in range(12):
+        producer.produce(topic, b"x" * 100_000, partition=0)
+    assert producer.flush(30) == 0
+    browse = live_cluster.gateway().browse
+    page = browse.read(topic, 0, None, 12, max_bytes=350_000)
+    pages = [page]
+    assert page.rows[0].offset == 11
+    assert page.unread == (Unread(0, TOO_MUCH),)
+    while page.older is not None:
+        page = browse.read(topic, 0, None, 12, max_bytes=350_000, before=page.older)
+        pages.append(page)
+    assert [row.offset for page in pages for row in page.rows] == list(range(11, -1, -1))
+    up = browse.read(topic, 0, 0, 12, max_bytes=350_000)
+    assert (up.unread, up.newer) == ((Unread(0, TOO_MUCH),), len(up.rows))
+
+
+def test_no_wait_is_endless_when_the_time_is_up(monkeypatch):
+    clock = SimpleNamespace(monotonic=itertools.count(0, 1.9).__next__)
+    monkeypatch.setattr(module, "time", clock)
+    waits = []
+
+    class Silent:
+        def assign(self, places):
+            pass
+
+        def poll(self, wait_s):
+            waits.append(wait_s)
+
+    portion = module._Reading(Silent(), "t", 100).downwards(0, range(9), None, 5)
+    assert portion == Portion((), (Unread(0, SILENT),), 0)
+    assert waits
+    assert min(waits) > 0, "librdkafka takes a negative time-out for an endless one"
 
 
 def test_the_end_is_empty_and_beyond_it_is_out_of_range(browse):
-    assert browse.read("browse.some", 0, 30, 5) == Portion(())
+    assert browse.read("browse.some", 0, 30, 5) == Portion((), (), 0, older=30)
     with pytest.raises(OffsetOutOfRange, match="0 to 29"):
         browse.read("browse.some", 0, 31, 5)
     with pytest.raises(OffsetOutOfRange, match="empty"):
@@ -48,7 +141,7 @@ def test_the_end_is_empty_and_beyond_it_is_out_of_range(browse):
 
 
 def test_an_empty_partition_has_no_records(browse):
-    assert browse.read("browse.some", 2, None, 5) == Portion(())
+    assert browse.read("browse.some", 2, None, 5) == Portion((), (), 2)
 
 
 def test_unknown_topics_and_partitions_are_said_and_not_created(browse, live_cluster):
