@@ -1,6 +1,9 @@
 """A small HTTP/1.1 server for GET on 127.0.0.1: enough for probes, a scraper and the console.
 
 Everything is bounded: head size, connections, the time a client may take. Bodies are refused.
+Where as many connections are open as may be, the next one ends another that waits for its client:
+of those that have not shown the token, if there are any, the one that has waited longest. So nobody
+keeps others out by holding connections open.
 """
 
 from __future__ import annotations
@@ -8,7 +11,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
@@ -20,7 +24,11 @@ logger = logging.getLogger(__name__)
 HEAD_BYTES_MAX = 16 * 1024
 CONNECTIONS_MAX = 64
 IDLE_TIMEOUT_S = 30
+"""Between requests, and for what a client does not take of an answer."""
+HEAD_TIMEOUT_S = 5
+"""For a head that has begun, and for the first of a connection."""
 OPEN_PATHS = ("/healthz", "/readyz")
+_HEAD_END = b"\r\n\r\n"
 _REASONS = {
     200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found",
     405: "Method Not Allowed", 431: "Request Header Fields Too Large",
@@ -75,6 +83,71 @@ def problem(status: int, message: str) -> Answer:
     return json_answer({"error": message}, status)
 
 
+class _Connection:
+    """One client, and since when it keeps us waiting: None while it is served."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        writer.transport.set_write_buffer_limits(0)  # what was sent has left when `drain` returns
+        self._has_asked = False
+        self.is_trusted = False
+        """Whether it has shown the token."""
+        self.waits_since_s: float | None = None
+
+    def drop(self) -> None:
+        """Ends it in the middle of whatever it does."""
+        self._writer.transport.abort()
+
+    async def head(self) -> bytes:
+        """The next request's."""
+        with self._waiting():
+            async with asyncio.timeout(IDLE_TIMEOUT_S if self._has_asked else HEAD_TIMEOUT_S):
+                begin = await self._reader.readexactly(1)
+            self._has_asked = True
+            async with asyncio.timeout(HEAD_TIMEOUT_S):
+                return begin + await self._reader.readuntil(_HEAD_END)
+
+    async def send(self, answer: Answer, keep: bool) -> None:
+        """The whole answer. Where pieces of it fail the connection ends in the middle, which a
+        client can tell from the end."""
+        if isinstance(answer.body, str):
+            body = answer.body.encode()
+            length = f"Content-Length: {len(body)}\r\n"
+            await self._write(_head(answer, length, keep) + body)
+            return
+        try:
+            await self._stream(answer, answer.body, keep)
+        except (OSError, TimeoutError, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            logger.exception("an admin page failed in its middle")
+            raise ConnectionAbortedError from error
+
+    async def _stream(self, answer: Answer, pieces: AsyncIterator[str], keep: bool) -> None:
+        """Chunked while the connection stays; else its end is the end."""
+        await self._write(_head(answer, "Transfer-Encoding: chunked\r\n" if keep else "", keep))
+        async for piece in pieces:
+            data = piece.encode()
+            await self._write(b"%x\r\n%b\r\n" % (len(data), data) if keep else data)
+        if keep:
+            await self._write(b"0\r\n\r\n")
+
+    async def _write(self, data: bytes) -> None:
+        self._writer.write(data)
+        with self._waiting():
+            async with asyncio.timeout(IDLE_TIMEOUT_S):
+                await self._writer.drain()
+
+    @contextmanager
+    def _waiting(self) -> Iterator[None]:
+        self.waits_since_s = asyncio.get_running_loop().time()
+        try:
+            yield
+        finally:
+            self.waits_since_s = None
+
+
 class AdminServer:
     """Serves a table of pages by path."""
 
@@ -82,7 +155,7 @@ class AdminServer:
         self._pages = pages
         self._token = token
         self._server: asyncio.Server | None = None
-        self._open = 0
+        self._open: dict[_Connection, None] = {}
 
     async def start(self, port: int) -> int:
         """Listens on 127.0.0.1; the port really bound. OSError if it is taken."""
@@ -97,30 +170,44 @@ class AdminServer:
             self._server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._open += 1
+        connection = _Connection(reader, writer)
         try:
-            while self._open <= CONNECTIONS_MAX:
-                async with asyncio.timeout(IDLE_TIMEOUT_S):
-                    head = await reader.readuntil(b"\r\n\r\n")
-                keep, answer = await self._answer(head.decode("latin-1"))
-                if isinstance(answer.body, str):
-                    async with asyncio.timeout(IDLE_TIMEOUT_S):
-                        await _send(writer, answer, keep)
-                else:
-                    await _stream(writer, answer, answer.body, keep)
-                if not keep:
-                    return
-        except asyncio.LimitOverrunError:
-            await _send(writer, problem(431, "the request head is too large"), False)
+            if self._make_room():
+                self._open[connection] = None
+                await self._converse(connection)
         except (OSError, TimeoutError, asyncio.IncompleteReadError):
-            return
+            connection.drop()
         except asyncio.CancelledError:
-            return  # the loop ends; asyncio's callback would log a cancelled connection as an error
+            # The loop ends; asyncio's callback would log a cancelled connection as an error.
+            connection.drop()
         finally:
-            self._open -= 1
+            self._open.pop(connection, None)
             writer.close()
 
-    async def _answer(self, head: str) -> tuple[bool, Answer]:
+    def _make_room(self) -> bool:
+        """Whether there is a place for one more, which another may have to end for."""
+        if len(self._open) < CONNECTIONS_MAX:
+            return True
+        waiting = [each for each in self._open if each.waits_since_s is not None]
+        if not waiting:
+            return False
+        dropped = min(waiting, key=lambda each: (each.is_trusted, each.waits_since_s))
+        del self._open[dropped]
+        dropped.drop()
+        return True
+
+    async def _converse(self, connection: _Connection) -> None:
+        keep = True
+        while keep:
+            try:
+                head = await connection.head()
+            except asyncio.LimitOverrunError:
+                await connection.send(problem(431, "the request head is too large"), False)
+                return
+            keep, answer = await self._answer(connection, head.decode("latin-1"))
+            await connection.send(answer, keep)
+
+    async def _answer(self, connection: _Connection, head: str) -> tuple[bool, Answer]:
         """Whether the connection may go on, and the answer to one request head."""
         lines = head.split("\r\n")
         parts = lines[0].split(" ")
@@ -135,14 +222,16 @@ class AdminServer:
         if parts[0] != "GET":
             return False, problem(405, "only GET is served")
         keep = headers.get("connection", "").lower() != "close" and parts[2] == "HTTP/1.1"
-        return keep, await self._page(parts[1], headers.get("authorization"))
+        is_trusted = is_authorized(headers.get("authorization"), self._token)
+        connection.is_trusted |= is_trusted
+        return keep, await self._page(parts[1], is_trusted)
 
-    async def _page(self, target: str, authorization: str | None) -> Answer:
+    async def _page(self, target: str, is_trusted: bool) -> Answer:
         try:
             url = urlsplit(target)
         except ValueError:
             return problem(400, "the address asked for makes no sense")
-        if url.path not in OPEN_PATHS and not is_authorized(authorization, self._token):
+        if url.path not in OPEN_PATHS and not is_trusted:
             return problem(401, "an Authorization header with the broker's bearer token is needed")
         page = self._pages.get(url.path)
         if page is None:
@@ -167,32 +256,3 @@ def _head(answer: Answer, length: str, keep: bool) -> bytes:
     if answer.status == 401:
         head += "WWW-Authenticate: Bearer\r\n"
     return head.encode() + b"\r\n"
-
-
-async def _send(writer: asyncio.StreamWriter, answer: Answer, keep: bool) -> None:
-    assert isinstance(answer.body, str)
-    body = answer.body.encode()
-    writer.write(_head(answer, f"Content-Length: {len(body)}\r\n", keep) + body)
-    await writer.drain()
-
-
-async def _stream(
-    writer: asyncio.StreamWriter, answer: Answer, pieces: AsyncIterator[str], keep: bool
-) -> None:
-    """Chunked while the connection stays; else its end is the end. Where the pieces fail the
-    connection ends in the middle, which a client can tell from the end."""
-    writer.write(_head(answer, "Transfer-Encoding: chunked\r\n" if keep else "", keep))
-    try:
-        async for piece in pieces:
-            data = piece.encode()
-            writer.write(b"%x\r\n%b\r\n" % (len(data), data) if keep else data)
-            async with asyncio.timeout(IDLE_TIMEOUT_S):
-                await writer.drain()
-    except (OSError, TimeoutError, asyncio.CancelledError):
-        raise
-    except Exception as error:
-        logger.exception("an admin page failed in its middle")
-        raise ConnectionAbortedError from error
-    if keep:
-        writer.write(b"0\r\n\r\n")
-    await writer.drain()

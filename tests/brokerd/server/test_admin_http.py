@@ -1,13 +1,22 @@
 """The admin port's HTTP: who may ask, and what it makes of bad requests."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import httpx
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.server.admin.http import HEAD_BYTES_MAX, AdminServer, Answer, Query, json_answer
+from brokerd.server.admin import http
+from brokerd.server.admin.http import (
+    CONNECTIONS_MAX,
+    HEAD_BYTES_MAX,
+    AdminServer,
+    Answer,
+    Query,
+    json_answer,
+)
 
 TOKEN = "a-token-of-some-length"
 GOOD = {"Authorization": f"Bearer {TOKEN}"}
@@ -113,3 +122,109 @@ async def test_what_is_not_served_is_refused(
     port: int, request_bytes: bytes, status: bytes
 ) -> None:
     assert (await raw(port, request_bytes)).split()[1] == status
+
+
+DEADLINE_S = 60
+ASKED = f"GET /echo?name=x HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
+
+
+class Client:
+    """A connection that sends what it likes."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def ask(self, data: bytes = b"GET /healthz HTTP/1.1\r\n\r\n") -> int:
+        """The status of the answer."""
+        self._writer.write(data)
+        async with asyncio.timeout(DEADLINE_S):
+            head = await self._reader.readuntil(b"\r\n\r\n")
+            length = head.partition(b"Content-Length: ")[2].partition(b"\r\n")[0]
+            await self._reader.readexactly(int(length))
+        return int(head.split()[1])
+
+    async def send(self, data: bytes) -> None:
+        self._writer.write(data)
+        await self._writer.drain()
+
+    async def is_held_back(self) -> None:
+        """Waits until no more of what it sends is taken."""
+        unsent = -1
+        while unsent != (unsent := self._writer.transport.get_write_buffer_size()):
+            await asyncio.sleep(0.2)
+
+    async def end(self) -> None:
+        """Waits until the server has ended it."""
+        async with asyncio.timeout(DEADLINE_S):
+            with contextlib.suppress(ConnectionError):
+                while await self._reader.read(1 << 16):
+                    pass
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+Connect = Callable[[], Awaitable[Client]]
+
+
+@pytest.fixture
+async def connect(port: int) -> AsyncIterator[Connect]:
+    clients: list[Client] = []
+
+    async def connected() -> Client:
+        clients.append(Client(*await asyncio.open_connection("127.0.0.1", port)))
+        return clients[-1]
+
+    yield connected
+    for client in clients:
+        client.close()
+
+
+async def test_idle_connections_keep_nobody_out_and_the_oldest_ends_for_another(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http, "HEAD_TIMEOUT_S", 10 * DEADLINE_S)
+    known = await connect()
+    assert await known.ask(ASKED) == 200
+    silent = [await connect() for _ in range(CONNECTIONS_MAX)]
+    begun = await connect()
+    await begun.send(b"GET /healthz HTTP/1.1\r\n")
+    for _ in range(CONNECTIONS_MAX):
+        assert await (await connect()).ask() == 200
+    for each in silent:
+        await each.end()
+    await begun.end()
+    assert await known.ask(ASKED) == 200, "who has shown the token goes last"
+
+
+async def test_a_client_that_reads_no_answers_ends_for_another(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http, "CONNECTIONS_MAX", 1)
+    monkeypatch.setattr(http, "IDLE_TIMEOUT_S", 10 * DEADLINE_S)
+    deaf = await connect()
+    sending = asyncio.ensure_future(deaf.send(b"GET /healthz HTTP/1.1\r\n\r\n" * 500_000))
+    try:
+        await deaf.is_held_back()
+        assert await (await connect()).ask() == 200
+        with contextlib.suppress(ConnectionError):
+            await asyncio.wait_for(sending, DEADLINE_S)
+    finally:
+        sending.cancel()
+
+
+async def test_a_head_that_does_not_come_to_its_end_ends_its_connection_alone(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_before, second = await connect(), await connect()
+    assert await asked_before.ask() == 200
+    assert await second.ask() == 200
+    monkeypatch.setattr(http, "HEAD_TIMEOUT_S", 0.2)
+    silent, begun = await connect(), await connect()
+    await begun.send(b"GET /healthz HTTP/1.1\r\nX: ")
+    await second.send(b"G")
+    for each in (silent, begun, second):
+        await each.end()
+    monkeypatch.setattr(http, "HEAD_TIMEOUT_S", DEADLINE_S)
+    assert await asked_before.ask() == 200, "it may be idle between requests"
