@@ -10,7 +10,7 @@ class RoleGrant(models.Model):
     """A role for one cluster, or for every cluster where `cluster` is empty.
 
     The cluster is named by its slug, not by a foreign key: a grant may be given before the
-    cluster is added, and removing a cluster row does not quietly rewrite who may do what.
+    cluster is added. Removing a cluster ends its grants: they are not for another of its name.
     """
 
     user = models.ForeignKey(

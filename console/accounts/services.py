@@ -20,6 +20,14 @@ def grant(user: Any, role: str, cluster: str = "") -> RoleGrant:
     return given
 
 
+def take_back(cluster: str) -> dict[str, str]:
+    """Ends the roles that were given for this cluster alone; returns who had which."""
+    grants = RoleGrant.objects.filter(cluster=cluster).exclude(cluster="")
+    ended = dict(grants.values_list("user__username", "role"))
+    grants.delete()
+    return ended
+
+
 @transaction.atomic
 def ensure_admin(password: str, username: str = "admin") -> bool:
     """Makes sure that an admin named `username` exists. Returns whether it was made now.

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -10,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.accounts import rights
 from console.accounts.access import requires
+from console.accounts.services import take_back
 from console.audit import services as audit
 from console.clusters import services
 from console.clusters.forms import ClusterForm
@@ -87,10 +89,12 @@ def remove(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, _("Type the cluster's short name to remove it."))
         return redirect("cluster-edit", slug)
     before = _shown(cluster)
-    cluster.delete()
+    with transaction.atomic():
+        before |= {"roles": take_back(slug)}
+        cluster.delete()
+        audit.record_request(request, "cluster.remove", str(before["name"]), before, cluster=slug)
     forget_cluster(slug)
     store.forget(slug)
-    audit.record_request(request, "cluster.remove", str(before["name"]), before, cluster=slug)
     messages.success(request, _("“%(name)s” is no longer watched.") % {"name": before["name"]})
     return redirect("clusters")
 

@@ -2,6 +2,8 @@
 
 from django.urls import reverse
 
+from console.accounts.services import grant
+from console.audit.models import AuditEntry
 from monitoring.models import Cluster
 from monitoring.sampling import live
 
@@ -13,3 +15,17 @@ def test_the_samples_of_a_removed_cluster_go_with_it(sampled, client_of, admin):
     assert live.last_ok_tick("local") is None
     Cluster.objects.create(slug="local", name="Another", bootstrap_servers="127.0.0.1:1")
     assert "orders" not in client.get("/c/local/topics").content.decode()
+
+
+def test_the_roles_for_a_removed_cluster_end_and_are_written_down(
+    sampled, client_of, admin, outsider
+):
+    grant(outsider, "operator", "staging")
+    grant(outsider, "viewer", "local")
+    client_of(admin).post(reverse("cluster-remove", args=["staging"]), {"typed": "staging"})
+    Cluster.objects.create(slug="staging", name="Another", bootstrap_servers="127.0.0.1:1")
+    assert client_of(outsider).get("/c/staging/").status_code == 404
+    assert client_of(outsider).get("/c/local/").status_code == 200
+    assert client_of(admin).get("/c/staging/").status_code == 200
+    entry = AuditEntry.objects.get(verb="cluster.remove")
+    assert entry.before["roles"] == {"outsider": "operator"}
