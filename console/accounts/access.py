@@ -15,9 +15,14 @@ TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 View = Callable[..., HttpResponse]
 
 
+def is_topic_name(name: str) -> bool:
+    """Whether Kafka lets a topic be called so; such a name fits into a URL as it is."""
+    return TOPIC_NAME.fullmatch(name) is not None and name not in (".", "..")
+
+
 def no_topic(name: str) -> Http404:
     """What is raised for a topic that is not there, and for one that may not be known of."""
-    if not TOPIC_NAME.fullmatch(name):  # nothing that a topic is called, nor fit to be repeated
+    if not is_topic_name(name):  # nothing that a topic is called, nor fit to be repeated
         return Http404(_("There is no such topic here."))
     return Http404(_("There is no topic “%(name)s” here.") % {"name": name})
 

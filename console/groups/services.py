@@ -26,6 +26,7 @@ def context(cluster: Cluster, held: Rights, argument: str) -> dict[str, Any] | N
         "told_at_ms": group.told_at_ms or shown.at_ms,
         "members": _members(lags),
         "topics": _topics(lags),
+        "topics_there": {topic.name for topic in shown.topics},
         "rows": lags[:ROWS_MAX],
         "rows_left_out": max(0, len(lags) - ROWS_MAX),
     }

@@ -1,18 +1,28 @@
+import re
+
 from django.urls import path, register_converter
 
 from console.groups import views
 
 
 class GroupName:
-    """Any text: Kafka does not restrict the names of groups, not even to one line."""
+    """Any text: Kafka does not restrict the names of groups, not even to one line or to one letter.
+
+    What a path cannot hold is written as "~" and two hex digits: slashes and control characters,
+    which servers on the way change or refuse, and the dots of "." and "..", which browsers take for
+    folders. "~" alone is the empty name. A slash as it is means itself.
+    """
 
     regex = r"[\s\S]+"
 
     def to_python(self, value: str) -> str:
-        return value
+        if value == "~":
+            return ""
+        return re.sub("~([0-9A-F]{2})", lambda found: chr(int(found[1], 16)), value)
 
     def to_url(self, value: str) -> str:
-        return value
+        unfit = r"\." if value in (".", "..") else r"[~/\\\x00-\x1f\x7f]"
+        return re.sub(unfit, lambda found: f"~{ord(found[0]):02X}", value) or "~"
 
 
 register_converter(GroupName, "group_name")

@@ -18,6 +18,7 @@ from console.accounts.rights import Rights
 from console.dashboard import services as dashboard
 from console.groups import services as groups
 from console.live import store
+from console.ui.links import URL_LENGTH_MAX
 from monitoring.models import Cluster
 
 # name → (verb, template, context for (cluster, rights, argument); None = nothing to show)
@@ -26,7 +27,7 @@ FRAGMENTS: dict[str, tuple[str, str, Context]] = {
     "dashboard": ("cluster.view", "dashboard/live.html", dashboard.context),
     "group": ("group.view", "groups/live.html", groups.context),
 }
-SHOW_LENGTH_MAX = 300
+SHOW_LENGTH_MAX = URL_LENGTH_MAX
 
 
 def is_known(show: str) -> bool:

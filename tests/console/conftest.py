@@ -14,6 +14,8 @@ from django.test import Client
 
 from console.accounts.services import grant
 from console.live import store
+from monitoring.gateway.errors import ClusterUnavailable
+from monitoring.gateway.gateway import Gateway
 from monitoring.models import Cluster
 from monitoring.sampling.encode import put_tick
 from tests.monitoring.ticks import INTERVAL_MS, make_tick
@@ -127,3 +129,14 @@ def sampled(redis_server, clusters) -> tuple[Cluster, Cluster]:
     sample("local")
     sample("staging", partitions=[PARTITIONS[0] | {"topic": "only-in-staging"}], groups=[])
     return clusters
+
+
+@pytest.fixture
+def _no_broker_answers(monkeypatch):
+    """At once, not after librdkafka's patience: this is about rights."""
+
+    def down(gateway):
+        raise ClusterUnavailable("no broker answers")
+
+    for part in ("admin", "browse", "wire", "broker_admin"):
+        monkeypatch.setattr(Gateway, part, property(down))

@@ -9,9 +9,6 @@ import uuid
 import pytest
 from django.urls import get_resolver, reverse
 
-from monitoring.gateway.errors import ClusterUnavailable
-from monitoring.gateway.gateway import Gateway
-
 LOGIN, OK, NO, GONE, METHOD = "login", "let in", 403, 404, 405
 CAST = ("stranger", "outsider", "viewer", "operator", "admin")
 PLAN = uuid.UUID(int=1)
@@ -102,17 +99,6 @@ def cast(sampled, viewer, operator, admin, outsider, client_of):
     for client in clients.values():
         client.raise_request_exception = False
     return clients
-
-
-@pytest.fixture
-def _no_broker_answers(monkeypatch):
-    """At once, not after librdkafka's patience: this is about rights."""
-
-    def down(gateway):
-        raise ClusterUnavailable("no broker answers")
-
-    for part in ("admin", "browse", "wire", "broker_admin"):
-        monkeypatch.setattr(Gateway, part, property(down))
 
 
 def kind_of(response) -> object:

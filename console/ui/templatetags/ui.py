@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from console.live.sums import Sum
-from console.ui import numbers, sparkline
+from console.ui import links, numbers, sparkline
 from console.ui.table import Table
 from monitoring.clock import now_ms
 
@@ -44,6 +44,9 @@ for _name, _write in (
     ("bytes_rate", numbers.size_rate),
 ):
     register.filter(_name, _told(_write))
+register.filter("name", links.name_shown)
+register.simple_tag(links.topic_link)
+register.simple_tag(links.group_link)
 register.filter("percent", numbers.percent)
 register.filter("moment", numbers.moment)
 register.filter("seconds", numbers.duration)

@@ -25,10 +25,11 @@ def test_a_group_may_have_a_slash_and_a_space_in_its_name(sampled, client_of, vi
     sample_next(groups=[GROUPS[0] | {"group": "team a/billing?"}])
     client = client_of(viewer)
     page = client.get("/c/local/groups").content.decode()
-    assert 'href="/c/local/groups/team%20a/billing%3F"' in page
-    detail = client.get("/c/local/groups/team%20a/billing%3F")
-    assert detail.status_code == 200
-    assert "show=group:team%20a%2Fbilling%3F" in detail.content.decode()
+    assert 'href="/c/local/groups/team%20a~2Fbilling%3F"' in page
+    for path in ("team%20a~2Fbilling%3F", "team%20a/billing%3F", "team%20a%2Fbilling%3F"):
+        detail = client.get(f"/c/local/groups/{path}")
+        assert detail.status_code == 200
+        assert "show=group:team%20a%2Fbilling%3F" in detail.content.decode()
 
 
 @pytest.mark.parametrize("name", ["two\nlines", "<b>", "%2F", "ü?x#y", " "])

@@ -1,0 +1,55 @@
+"""Links to what clients have named: any text at all may be the name of a group, and a hostile
+cluster tells of topics by any name.
+
+A link stands only where its page can be opened: for a topic, where the name is one that Kafka gives
+to topics and the topic is there; for a group, where the address is not longer than servers take.
+Elsewhere stands the plain text. Both are cut where they are longer than any topic's name, and
+isolated, so that a name that is written from right to left does not turn round what follows it.
+"""
+
+from collections.abc import Collection
+from typing import Any
+
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from console.accounts.access import is_topic_name
+
+NAME_LENGTH_SHOWN = 249
+URL_LENGTH_MAX = 4000  # live pages name their group in the address of their socket, too
+
+
+def name_shown(name: Any) -> SafeString:
+    """A name as text; one that cannot be seen stands in quotation marks."""
+    text = "" if name is None else str(name)
+    cut = text if len(text) <= NAME_LENGTH_SHOWN else text[:NAME_LENGTH_SHOWN] + "…"
+    is_seen = any(letter.isprintable() and not letter.isspace() for letter in cut)
+    return format_html("<bdi>{}</bdi>", cut if is_seen else _("“%(name)s”") % {"name": cut})
+
+
+def topic_link(
+    slug: str,
+    name: str,
+    there: Collection[str] | None = None,
+    page: str = "topic",
+    text: Any = None,
+) -> SafeString:
+    """The topic as a link to one of its pages, or as text.
+
+    `there` are the names of all topics, where this one is from elsewhere: what a member was given,
+    or what a group committed. `text` stands in the name's place.
+    """
+    shown = name_shown(name) if text is None else format_html("{}", text)
+    if not is_topic_name(name) or (there is not None and name not in there):
+        return shown
+    return format_html('<a href="{}">{}</a>', reverse(page, args=[slug, name]), shown)
+
+
+def group_link(slug: str, name: str) -> SafeString:
+    """The group as a link, or as text."""
+    url = reverse("group", args=[slug, name])
+    if len(url) > URL_LENGTH_MAX:
+        return name_shown(name)
+    return format_html('<a href="{}">{}</a>', url, name_shown(name))
