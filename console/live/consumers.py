@@ -32,7 +32,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
     """`/ws/c/<cluster>/?show=…`"""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Ends quietly when the channel layer is lost: the page says so and connects again."""
+        """Ends quietly where Redis does not answer: the page says so and connects again."""
         try:
             await super().__call__(scope, receive, send)
         except RedisError as error:
@@ -51,7 +51,6 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         if not fragments.is_known(self.show) or await self._allowed() is None:
             await self.close(code=NOT_ALLOWED)
             return
-        # Before Redis is asked: where that hangs, the browser is told to try again (TRY_AGAIN).
         await self.accept()
         for group in (f"tick.{self.slug}", f"alerts.{self.slug}"):
             await self.channel_layer.group_add(group, self.channel_name)
