@@ -1,13 +1,11 @@
 """The parts of pages that are pushed: rendered once per tick and distinct set of rights.
 
 A page says which it wants in the query string of its socket (`?show=dashboard`, or
-`?show=group:NAME`); every page gets the banner and the status line besides. Each part is a
-template whose root element carries the id it replaces, drawn from the same context that the full
-page uses.
+`?show=group:NAME`, see console/live/registry.py); every page gets the banner and the status line
+besides. A fragment is rendered from the same context as the full page.
 """
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 from channels.db import database_sync_to_async
@@ -15,24 +13,13 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from console.accounts.rights import Rights
-from console.dashboard import services as dashboard
-from console.groups import services as groups
-from console.live import store
-from console.ui.links import URL_LENGTH_MAX
+from console.live import registry, store
 from monitoring.models import Cluster
-
-# name → (verb, template, context for (cluster, rights, argument); None = nothing to show)
-Context = Callable[[Cluster, Rights, str], dict[str, Any] | None]
-FRAGMENTS: dict[str, tuple[str, str, Context]] = {
-    "dashboard": ("cluster.view", "dashboard/live.html", dashboard.context),
-    "group": ("group.view", "groups/live.html", groups.context),
-}
-SHOW_LENGTH_MAX = URL_LENGTH_MAX
 
 
 def is_known(show: str) -> bool:
-    """Whether a page may ask for this: "" or one of FRAGMENTS, with a bounded argument."""
-    return not show or (len(show) <= SHOW_LENGTH_MAX and show.partition(":")[0] in FRAGMENTS)
+    """Whether a page may ask for this: nothing, or a fragment of the registry."""
+    return not show or registry.find(show) is not None
 
 
 def status(cluster: Cluster, held: Rights) -> str:
@@ -49,12 +36,11 @@ def render(cluster: Cluster, held: Rights, show: str) -> str:
     """The out-of-band HTML of one tick for one set of rights."""
     html = status(cluster, held)
     base = {"oob": True, "cluster": cluster}
-    name, _colon, argument = show.partition(":")
-    if name:
-        verb, template, context = FRAGMENTS[name]
-        found = context(cluster, held, argument) if held.may(verb) else None
+    if wanted := registry.find(show):
+        fragment, argument = wanted
+        found = fragment.context(cluster, held, argument) if held.may(fragment.verb) else None
         if found is not None:
-            html += render_to_string(template, {**base, **found, "rights": held})
+            html += render_to_string(fragment.template, {**base, **found, "rights": held})
     return html
 
 
