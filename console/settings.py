@@ -128,6 +128,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "console.audit.middleware.AccessLogMiddleware",
     "csp.middleware.CSPMiddleware",
+    "console.ui.slashes.SlashMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",

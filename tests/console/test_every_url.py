@@ -130,6 +130,25 @@ def test_it_opens_to_those_who_may_and_to_nobody_else(name, cast):
     assert found == expected
 
 
+def test_a_slash_too_few_or_too_many_leads_to_the_page(sampled, client_of, admin):
+    """Of every page; a group's name may end in a slash, and the home page is nothing but one."""
+    client = client_of(admin)
+    for name in sorted(set(TABLE) - {"home", "group"}):
+        for arguments, _get, _post in TABLE[name]:
+            page = reverse(name, args=arguments)
+            other = page.removesuffix("/") if page.endswith("/") else page + "/"
+            answer = client.get(other + "?q=a%20b")
+            assert (answer.status_code, answer.url) == (301, page + "?q=a%20b"), other
+            assert client.post(other).status_code == 404
+    assert client.get("/c/local").url == "/c/local/"
+    assert client.get("/c/local/groups/").url == "/c/local/groups"
+
+
+def test_a_slash_leads_to_no_other_site_and_to_no_page_that_is_not_there(db, client):
+    for path in ("//elsewhere.example", "//elsewhere.example/c/local", "/nowhere", "/c/a/b"):
+        assert client.get("/", PATH_INFO=path).status_code == 404, path
+
+
 def test_a_tampered_slug_is_not_there(sampled, client_of, admin):
     for path in ("/c/nowhere/", "/c/local%2F/topics", "/c/../topics", "/c/lo'cal/topics"):
         assert client_of(admin).get(path).status_code == 404

@@ -1,0 +1,30 @@
+"""Leads from an address with a slash too few or too many at its end to the page that was meant.
+
+Django's own APPEND_SLASH only adds one; here most pages stand without.
+"""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.urls import is_valid_path
+from django.utils.encoding import escape_uri_path
+from django.utils.http import escape_leading_slashes
+
+
+class SlashMiddleware:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self._get_response(request)
+        is_page = response.status_code != 404 or request.resolver_match is not None
+        if is_page or request.method not in ("GET", "HEAD"):
+            return response
+        meant = request.path_info.removesuffix("/")
+        if meant == request.path_info:
+            meant += "/"
+        if not is_valid_path(meant):
+            return response
+        query = request.META.get("QUERY_STRING", "")
+        url = escape_leading_slashes(escape_uri_path(meant))
+        return HttpResponsePermanentRedirect(f"{url}?{query}" if query else url)
