@@ -7,6 +7,7 @@ from hypothesis import settings
 
 from tests.support.kafka import shared_kafka  # noqa: F401  (fixtures)
 from tests.support.live_cluster import _live_brokers, live_cluster  # noqa: F401
+from tests.support.processes import let_children_hear_ctrl_c
 from tests.support.redis import _redis_process, redis_server  # noqa: F401
 from tests.support.spark import spark, spark_process, spark_server  # noqa: F401
 from tests.support.web import chromium, page, web  # noqa: F401
@@ -16,6 +17,8 @@ from tests.support.zookeeper import ZooKeeper
 # A busy machine makes every example slow once; how long one takes says nothing about it.
 settings.register_profile("suite", deadline=None)
 settings.load_profile("suite")
+
+let_children_hear_ctrl_c()
 
 
 @pytest.fixture(scope="session")

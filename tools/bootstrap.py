@@ -192,6 +192,9 @@ def run() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _stopped)
+        elif number == signal.SIGINT:
+            # A job in the background of a script, and to stay deaf; but pip is to hear `_end`.
+            signal.signal(number, lambda *_: None)
     # The Makefile starts us with Ctrl-C held back until here.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     try:

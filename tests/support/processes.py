@@ -7,6 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 
+def let_children_hear_ctrl_c() -> None:
+    """A job in the background of a script ignores SIGINT, and so would all that it starts. With a
+    handler that does nothing this process ignores it still; what it starts has the default."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, lambda *_: None)
+
+
 @contextmanager
 def hung(process: "subprocess.Popen[Any] | None") -> Iterator[None]:
     """It stands still: the kernel takes connections for it and it answers nobody."""

@@ -1,6 +1,7 @@
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -63,15 +64,16 @@ def test_another_lock_is_another_digest() -> None:
 
 
 def run_until(
-    text: str, command: list[str], end_s: float = bootstrap.END_S
+    text: str, command: list[str], end_s: float = bootstrap.END_S, under: Sequence[str] = ()
 ) -> subprocess.Popen[str]:
-    """A bootstrap that runs `command` as it runs pip, until it has printed `text`."""
+    """A bootstrap that runs `command` as it runs pip, until it has printed `text`; `under` is a
+    command that starts it."""
     program = (
         f"from tools import bootstrap as b; b.END_S = {end_s};"
         f" b.main = lambda: b._run_told({command}); b.run()"
     )
     process = subprocess.Popen(
-        [sys.executable, "-c", program],
+        [*under, sys.executable, "-c", program],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -92,6 +94,18 @@ def test_an_install_that_is_stopped_ends_with_one_line_and_no_process_left(
     _, said = process.communicate(timeout=30)
     assert process.returncode == 128 + number
     assert said == "\naerie: stopped; the same command goes on from here\n"
+
+
+def test_in_the_background_of_a_script_it_is_deaf_to_ctrl_c_and_what_it_ends_is_not() -> None:
+    pip = [sys.executable, "-c",
+           "import time\ntry:\n print('at work', flush=True); time.sleep(600)\n"
+           "except KeyboardInterrupt: pass"]  # fmt: skip
+    under = ("sh", "-c", 'trap "" INT; exec "$@"', "sh")
+    process = run_until("at work", pip, end_s=600, under=under)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
 
 
 def test_a_command_that_is_deaf_to_ctrl_c_is_killed() -> None:

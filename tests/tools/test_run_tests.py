@@ -56,6 +56,15 @@ def test_ctrl_c_is_waited_out_however_often(tmp_path: Path) -> None:
     assert out.split() == ["the", "second"]
 
 
+def test_the_tests_of_ctrl_c_pass_in_a_job_in_the_background_of_a_script() -> None:
+    """The shell has it ignore SIGINT; what the tests start must not."""
+    this = f"{__file__}::{test_ctrl_c_is_waited_out_however_often.__name__}"
+    program = """trap "" INT; exec "$@" """
+    command = ["sh", "-c", program, "sh", sys.executable, "-m", "pytest", "-q", this]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
 def test_with_arguments_it_is_pytest_with_these() -> None:
     command = [sys.executable, run_tests.__file__, "--version"]
     done = subprocess.run(command, capture_output=True, text=True)
