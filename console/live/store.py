@@ -32,7 +32,7 @@ CLUSTERS_MAX = 256
 
 @dataclass(frozen=True, slots=True)
 class Troubles:
-    """What of a cluster that answers is away; made for one set of visible topics."""
+    """What of a cluster that answers is away or untrue; made for one set of visible topics."""
 
     leaderless: int = 0
     leaderless_since_ms: int | None = None
@@ -41,10 +41,15 @@ class Troubles:
     groups_silent: int = 0
     groups_complete: bool = True
     zookeeper_since_ms: int | None = None
+    refused: tuple[str, ...] = ()  # what the cluster told and cannot be true
 
     def __bool__(self) -> bool:
         return bool(
-            self.leaderless or self.brokers_down or self.groups_silent or self.zookeeper_since_ms
+            self.leaderless
+            or self.brokers_down
+            or self.groups_silent
+            or self.zookeeper_since_ms
+            or self.refused
         )
 
     @property
@@ -263,7 +268,15 @@ def _troubles(known: _Known, sees_all: bool) -> Troubles:
         groups_silent=totals.groups_silent,
         groups_complete=snapshot.tick.groups_complete,
         zookeeper_since_ms=since.get("zookeeper"),
+        refused=_refused(snapshot.tick, sees_all),
     )
+
+
+def _refused(tick: Tick, sees_all: bool) -> tuple[str, ...]:
+    """The sentences may name hidden topics: who does not see those learns only that there are."""
+    if sees_all or not tick.refused:
+        return tuple(tick.refused)
+    return (_("An admin sees what it is."),)
 
 
 def _is_late(tick: Tick) -> bool:

@@ -15,7 +15,10 @@ from monitoring import bounded_http
 from monitoring.bounded_http import Answer, AnswerRefused
 from monitoring.egress import EgressRefused, EgressUnresolved, Target, check_url
 from monitoring.gateway.admin_urls import AdminUrls
-from monitoring.gateway.errors import ClusterUnavailable, Refused
+from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused
+from monitoring.gateway.wire.limits import OFFSET_MAX
+from monitoring.gateway.wire.metadata import Longs
+from monitoring.gateway.wire.offsets import UNKNOWN
 from monitoring.gateway.wire.reads import ClusterReads
 
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
@@ -47,7 +50,7 @@ class CounterSource:
         try:
             reads.broker_stats[broker_id] = _stats(stats)
             _put_partitions(reads, broker_id, partitions)
-        except (KeyError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError, OverflowError) as error:
             raise Refused(f"the admin port answers in a shape that is not known: {error}") from None
 
     async def close(self) -> None:
@@ -63,7 +66,7 @@ class CounterSource:
         except (EgressRefused, EgressUnresolved) as error:
             raise Refused(f"admin port: {error}") from error
         except AnswerRefused as error:
-            raise Refused(f"the admin port {error}") from error
+            raise OverLimit(f"the admin port {error}") from error
         except (httpx.HTTPError, TimeoutError) as error:
             why = "timed out" if isinstance(error, TimeoutError) else type(error).__name__
             raise ClusterUnavailable(f"the admin port does not answer: {why}") from error
@@ -102,33 +105,51 @@ def _stats(told: dict[str, Any]) -> dict[str, Any]:
     """The figures of `/v1/broker` under the names of a tick's `brokers`."""
     names = ("bytes_in", "bytes_out", "messages_in", "requests", "connections", "rss_bytes",
              "cpu_seconds", "started_at_ms")  # fmt: skip
-    stats: dict[str, Any] = {name: told.get(name) for name in names}
+    stats: dict[str, Any] = {name: _figure(told.get(name)) for name in names}
     disks = told.get("log_dirs") or []
     for name, column in (("disk_total_bytes", "total_bytes"), ("disk_free_bytes", "free_bytes")):
-        stats[name] = sum(disk[column] for disk in disks) if disks else None
+        sizes = [_figure(disk[column]) for disk in disks]
+        known = [size for size in sizes if size is not None]
+        stats[name] = _figure(sum(known)) if known and len(known) == len(sizes) else None
     return stats
+
+
+def _figure(value: Any) -> float | None:
+    """A count or a size; what is none is not known."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number and 0 <= value <= OFFSET_MAX else None
 
 
 def _put_partitions(reads: ClusterReads, broker_id: int, told: dict[str, Any]) -> None:
     """Columns of `/v1/partitions` to the rows that this broker leads; sizes of all it holds."""
     spans = reads.metadata.spans
-    nowhere = range(0)
+    columns = {name: _integers(told[name]) for name in ("partition", *_PARTITION_COLUMNS)}
     row_of = [
-        rows.start + partition if partition < len(rows) else -1
-        for rows, partition in zip(
-            (spans.get(topic, nowhere) for topic in told["topic"]), told["partition"], strict=True
+        span.start + partition if 0 <= partition < len(span) else -1
+        for span, partition in zip(
+            (spans.get(topic, range(0)) for topic in told["topic"]),
+            columns["partition"].tolist(),
+            strict=True,
         )
     ]
     rows = np.array(row_of, dtype=np.int64)
-    kept = (rows >= 0) & np.array(told["leader"], dtype=bool)
-    arrays = (
-        reads.size_bytes,
-        reads.counters.bytes_in,
-        reads.counters.bytes_out,
-        reads.counters.messages_in,
-    )
-    for name, array in zip(_PARTITION_COLUMNS, arrays, strict=True):
-        array[rows[kept]] = np.array(told[name], dtype=np.int64)[kept]
-    # Last: what failed before this is asked again by the protocol, and nothing counts twice.
     held = rows >= 0
-    reads.add_replicas(broker_id, rows[held], np.array(told["size_bytes"], np.int64)[held])
+    leads = np.array(told["leader"], dtype=bool)
+    if leads.shape != rows.shape:
+        raise ValueError("columns of different lengths")
+    led = held & leads
+    values = {name: columns[name][led] for name in _PARTITION_COLUMNS}  # of one length, or an error
+    # Last: what failed before this is asked again by the protocol, and nothing counts twice.
+    reads.put_sizes(broker_id, rows[held], columns["size_bytes"][held])
+    counters = reads.counters
+    counters.bytes_in[rows[led]] = values["bytes_in"]
+    counters.bytes_out[rows[led]] = values["bytes_out"]
+    counters.messages_in[rows[led]] = values["messages_in"]
+
+
+def _integers(told: Any) -> Longs:
+    """A column of numbers ≥ 0 that can be added up."""
+    column = np.array(told) if told else np.empty(0, np.int64)
+    if column.ndim != 1 or column.dtype != np.int64:
+        raise ValueError("a column that does not hold whole numbers")
+    return np.where((column < 0) | (column > OFFSET_MAX), UNKNOWN, column)

@@ -5,6 +5,7 @@
     ├── Unsupported          this cluster cannot do that (an old broker, no admin port …)
     ├── NotFound             no such topic, group, partition or segment
     ├── OffsetOutOfRange     the offset was deleted or not yet written
+    ├── OverLimit            an answer is larger than what is read, or cannot be true
     └── Refused              the cluster understood and said no; the message says why
 
 The message is meant for people; it never holds a secret.
@@ -37,6 +38,10 @@ class NotFound(GatewayError):
 
 class OffsetOutOfRange(GatewayError):
     """The offset lies outside of what the partition holds."""
+
+
+class OverLimit(GatewayError):
+    """An answer that breaks a limit; the pages of the cluster say so."""
 
 
 class Refused(GatewayError):

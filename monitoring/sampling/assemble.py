@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from monitoring.gateway.wire.metadata import Lists, Longs, Metadata
 from monitoring.gateway.wire.reads import ClusterReads
-from monitoring.sampling.group_rows import group_rows
+from monitoring.sampling.group_rows import GroupRows, group_rows
 from monitoring.sampling.schema import GROUPS, PARTITIONS
 from monitoring.sampling.tick import Tick
 
@@ -23,20 +23,26 @@ _STATS = (
 
 
 def assemble(cluster: str, tick: int, interval_ms: int, took_ms: int, reads: ClusterReads) -> Tick:
-    """The tick that `reads` amount to; what could not be read is null and named in `reason`."""
+    """The tick that `reads` amount to; what could not be read is null and named in `reason`.
+
+    What was read but not believed is named in `refused`.
+    """
+    rows = group_rows(reads.metadata, reads.coordinators)
+    reads.refused.add_all(rows.refused)
     return Tick(
         cluster=cluster,
         tick=tick,
         at_ms=reads.at_ms,
         interval_ms=interval_ms,
         reason="; ".join(sorted(set(reads.failures)))[:_REASON_LENGTH_MAX],
+        refused=reads.refused.told(),
         took_ms=took_ms,
         controller_id=reads.metadata.controller_id,
         cluster_id=reads.metadata.cluster_id,
-        groups_complete=reads.groups_complete,
+        groups_complete=reads.groups_complete and not rows.left_out,
         brokers=_brokers(reads),
         partitions=_partitions(cluster, tick, reads),
-        groups=_groups(cluster, tick, reads),
+        groups=_groups(cluster, tick, reads, rows),
     )
 
 
@@ -85,8 +91,7 @@ def _partitions(cluster: str, tick: int, reads: ClusterReads) -> pa.Table:
     return pa.table(columns, schema=PARTITIONS)
 
 
-def _groups(cluster: str, tick: int, reads: ClusterReads) -> pa.Table:
-    rows = group_rows(reads.metadata, reads.coordinators)
+def _groups(cluster: str, tick: int, reads: ClusterReads, rows: GroupRows) -> pa.Table:
     ends = _ends(rows.topic_index, rows.partition, rows.topics, reads.metadata, reads.log_end)
     known = (ends >= 0) & (rows.committed >= 0)
     members = rows.members

@@ -4,6 +4,9 @@ A row is one (group, topic, partition) that has a commit, a member, or both; a g
 is one row without topic. The join is one sort of packed keys:
 
     group index (19 bits) | topic index (20 bits) | partition (24 bits)
+
+A partition that its topic does not have is refused, and so is a group whose rows would leave no
+room for all the others; the smaller groups are taken first.
 """
 
 from collections.abc import Iterable
@@ -11,14 +14,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monitoring.gateway.wire.groups import Member
+from monitoring.gateway.wire import limits
+from monitoring.gateway.wire.commits import GroupCommits
+from monitoring.gateway.wire.groups import DescribedGroup, Member
+from monitoring.gateway.wire.limits import Refusals, shown
 from monitoring.gateway.wire.metadata import Ints, Longs, Metadata
 from monitoring.gateway.wire.reads import CoordinatorRead
 
 _TOPIC_BITS, _PARTITION_BITS = 20, 24
 _NO_TOPIC = (1 << _TOPIC_BITS) - 1
 _PARTITION_MAX = (1 << _PARTITION_BITS) - 1
-_GROUP_MAX = 1 << 19
+_ROW_BYTES = 100  # about what a row takes besides its texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,8 @@ class GroupRows:
     partition: Ints  # −1 = none
     committed: Longs  # −1 = nothing
     member_index: Ints  # −1 = nobody
+    refused: Refusals
+    left_out: int  # groups that were refused as a whole
 
 
 class _Keys:
@@ -60,14 +68,14 @@ class _Keys:
         self._values.append(values)
 
     def arrays(self) -> tuple[Longs, Longs]:
-        """(keys, values) of all entries that have a partition number and a value ≥ 0."""
+        """(keys, values) of all entries that have a value ≥ 0."""
         if not self._bases:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         lengths = [len(partitions) for partitions in self._partitions]
         partitions = np.concatenate(self._partitions).astype(np.int64)
         values = np.concatenate(self._values)
         keys = np.repeat(np.array(self._bases, dtype=np.int64), lengths) | partitions
-        kept = (partitions >= 0) & (partitions <= _PARTITION_MAX) & (values >= 0)
+        kept = values >= 0
         return keys[kept], values[kept]
 
 
@@ -78,32 +86,67 @@ def _pack(group: int, topic: int) -> int:
 def group_rows(known: Metadata, coordinators: Iterable[CoordinatorRead]) -> GroupRows:
     """Join commits and assignments of every group that any coordinator lists."""
     reads = list(coordinators)
-    groups = sorted(_facts(reads), key=lambda facts: facts.group)[:_GROUP_MAX]
-    group_number = {facts.group: number for number, facts in enumerate(groups)}
-    topics = _Topics(known)
+    facts = {group.group: group for group in _facts(reads)}
+    refused = Refusals()
+    left_out = _too_large(reads, facts.keys(), refused)
+    groups = [facts[name] for name in sorted(facts.keys() - left_out)]
+    group_number = {group.group: number for number, group in enumerate(groups)}
+    topics = _Topics(known, refused)
     committed, assigned, members = _Keys(), _Keys(), list[Member]()
     for read in reads:
         for commits in read.commits:
             group = group_number.get(commits.group)
             if group is not None and commits.error == 0:
                 for topic in commits.topics:
-                    committed.add(group, topics[topic.topic], topic.partitions, topic.offsets)
+                    kept = topics.kept(commits.group, topic.topic, topic.partitions)
+                    number = topics[topic.topic]
+                    committed.add(group, number, topic.partitions[kept], topic.offsets[kept])
         for described in read.described:
             group = group_number.get(described.group)
             for member in described.members if group is not None else ():
                 for name, partitions in member.assigned:
-                    owner = np.full(len(partitions), len(members), dtype=np.int64)
-                    assigned.add(group, topics[name], partitions, owner)
+                    believed = partitions[topics.kept(described.group, name, partitions)]
+                    owner = np.full(len(believed), len(members), dtype=np.int64)
+                    assigned.add(group, topics[name], believed, owner)
                 members.append(member)
-    return _join(groups, topics.names, members, committed, assigned)
+    return _join(groups, topics.names, members, committed, assigned, refused, len(left_out))
+
+
+def _too_large(reads: list[CoordinatorRead], listed: Iterable[str], refused: Refusals) -> set[str]:
+    """The groups for whose rows there is no room, the largest of all."""
+    sizes = dict.fromkeys(listed, 0)
+    for read in reads:
+        for told in (*read.commits, *read.described):
+            if told.group in sizes:
+                sizes[told.group] += _table_bytes(told)
+    room, out = limits.GROUP_TABLE_BYTES_MAX, set()
+    for name, size in sorted(sizes.items(), key=lambda group: group[1]):
+        room -= size
+        if room < 0:
+            out.add(name)
+            refused.add(f"group {shown(name)}: its commits and members, which are too many")
+    return out
+
+
+def _table_bytes(told: GroupCommits | DescribedGroup) -> int:
+    """What the rows of a group take at most."""
+    each = _ROW_BYTES + len(told.group)
+    if isinstance(told, GroupCommits):
+        return sum(len(topic.partitions) * (each + len(topic.topic)) for topic in told.topics)
+    return sum(
+        len(partitions) * (each + len(name) + len(m.member_id) + len(m.client_id) + len(m.host))
+        for m in told.members
+        for name, partitions in m.assigned
+    )
 
 
 class _Topics:
     """Topic → index: those of the cluster, then any that exist in commits alone."""
 
-    def __init__(self, known: Metadata) -> None:
+    def __init__(self, known: Metadata, refused: Refusals) -> None:
         self.names = list(known.topics)
         self._numbers = {name: number for number, name in enumerate(self.names)}
+        self._spans, self._refused = known.spans, refused
 
     def __getitem__(self, name: str) -> int:
         number = self._numbers.get(name)
@@ -111,6 +154,17 @@ class _Topics:
             number = self._numbers[name] = len(self.names)
             self.names.append(name)
         return number
+
+    def kept(self, group: str, name: str, partitions: Ints) -> np.ndarray:
+        """Which of `partitions` the topic can have: a mask."""
+        span = self._spans.get(name)
+        count = limits.UNKNOWN_TOPIC_PARTITIONS_MAX if span is None else len(span)
+        kept: np.ndarray = (partitions >= 0) & (partitions < count)
+        if not kept.all():
+            self._refused.add(
+                f"group {shown(group)}: partitions that topic {shown(name)} does not have"
+            )
+        return kept
 
 
 def _facts(reads: list[CoordinatorRead]) -> Iterable[GroupFacts]:
@@ -139,6 +193,8 @@ def _join(
     members: list[Member],
     committed: _Keys,
     assigned: _Keys,
+    refused: Refusals,
+    left_out: int,
 ) -> GroupRows:
     commit_keys, offsets = committed.arrays()
     owner_keys, owners = assigned.arrays()
@@ -164,4 +220,6 @@ def _join(
         partition=partition,
         committed=offset_of_row,
         member_index=owner_of_row,
+        refused=refused,
+        left_out=left_out,
     )

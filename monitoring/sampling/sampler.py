@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from monitoring.clock import now_ms
 from monitoring.gateway.admin_urls import AdminUrls
 from monitoring.gateway.counters import CounterSource
-from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.errors import GatewayError, OverLimit
 from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.gateway.wire.reads import ClusterReads
 from monitoring.gateway.zookeeper import ZooKeeper
@@ -68,6 +68,8 @@ class Samplers:
                 reads = await reader.read(step_s)
         except TimeoutError:
             reason = "reading the cluster took longer than a tick allows"
+        except OverLimit as error:
+            reason = f"what the cluster tells is refused: {error}"
         except GatewayError as error:
             reason = f"the cluster does not answer: {error}"
         took_ms = now_ms() - started_ms

@@ -26,6 +26,7 @@ class Tick:
     interval_ms: int
     status: Literal["ok", "gap"] = "ok"
     reason: str = ""  # of a gap; of an ok tick: what could not be read, if anything
+    refused: list[str] = field(default_factory=list)  # what the cluster told and cannot be true
     took_ms: int = 0
     controller_id: int | None = None
     cluster_id: str = ""
@@ -48,8 +49,8 @@ class Tick:
 
 
 _META = (
-    "cluster", "tick", "at_ms", "interval_ms", "status", "reason", "took_ms", "controller_id",
-    "cluster_id", "groups_complete", "zookeeper_up", "since", "brokers",
+    "cluster", "tick", "at_ms", "interval_ms", "status", "reason", "refused", "took_ms",
+    "controller_id", "cluster_id", "groups_complete", "zookeeper_up", "since", "brokers",
 )  # fmt: skip
 
 

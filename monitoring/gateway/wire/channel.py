@@ -10,7 +10,7 @@ from struct import Struct
 
 from monitoring.gateway.errors import ClusterUnavailable, Unsupported
 from monitoring.gateway.wire import commits, groups, log_dirs, metadata, offsets
-from monitoring.gateway.wire.connection import Connection, frame
+from monitoring.gateway.wire.connection import ByteBudget, Connection, frame
 
 API_VERSIONS_KEY = 18
 _RETRY_TIMEOUT_S = 0.5
@@ -28,8 +28,9 @@ _NEEDED = {
 class Channel:
     """Requests to one broker address; belongs to one event loop."""
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, budget: ByteBudget) -> None:
         self.host, self.port = host, port
+        self._budget = budget
         self._connection: Connection | None = None
         self._opening = asyncio.Lock()
         self.failed = False  # the last request; a hint for whom to ask first
@@ -37,7 +38,7 @@ class Channel:
     async def request(self, build: Callable[[int], bytes], timeout_s: float) -> bytes:
         """Send the frame that `build(correlation_id)` makes; return the answer.
 
-        Raises ClusterUnavailable within about `timeout_s`, or Unsupported.
+        Raises ClusterUnavailable within about `timeout_s`, Unsupported or OverLimit.
         """
         if self.failed:
             timeout_s = min(timeout_s, _RETRY_TIMEOUT_S)
@@ -56,7 +57,9 @@ class Channel:
     async def _connected(self, timeout_s: float) -> Connection:
         async with self._opening:
             if self._connection is None or not self._connection.usable:
-                self._connection = await Connection.open(self.host, self.port, timeout_s)
+                self._connection = await Connection.open(
+                    self.host, self.port, timeout_s, self._budget
+                )
                 try:
                     await self._check_versions(self._connection, timeout_s)
                 except BaseException:

@@ -15,9 +15,10 @@ from struct import Struct
 import numpy as np
 
 from brokerd.protocol import messages
-from brokerd.protocol.framing import skip_tags
-from brokerd.protocol.varint import read_uvarint
+from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
+from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.limits import within
 from monitoring.gateway.wire.metadata import Ints, Longs
 
 API_KEY, VERSION = 9, 8
@@ -26,7 +27,7 @@ _TOLD = np.dtype(
     [("index", ">i4"), ("offset", ">i8"), ("epoch", ">i4"), ("metadata", "u1"), ("error", ">i2"),
      ("tags", "u1")]
 )  # fmt: skip
-_HEAD, _ERROR = Struct(">iqi"), Struct(">h")
+_HEAD = Struct(">iqi")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,55 +56,49 @@ def request(groups: Sequence[str], correlation_id: int) -> bytes:
 
 
 def decode(answer: bytes) -> list[GroupCommits]:
-    """The answer, from its correlation id on; KafkaError, struct.error, ValueError if torn."""
-    count, at = read_uvarint(answer, 5 + 4)
-    groups = []
-    for _ in range(count - 1):
-        group, at = _text(answer, at)
-        topic_count, at = read_uvarint(answer, at)
-        topics = []
-        for _ in range(topic_count - 1):
-            topic, at = _topic(answer, at)
-            topics.append(topic)
-        (error,) = _ERROR.unpack_from(answer, at)
-        at = skip_tags(answer, at + 2)
+    """The answer, from its correlation id on.
+
+    Raises KafkaError, struct.error or ValueError if it is torn, OverLimit if it tells of too much.
+    """
+    cursor = Cursor(answer, 4, flexible=True)
+    cursor.tags()
+    cursor.skip(4)
+    groups, topics_told = [], 0
+    for _ in range(cursor.count(5)):
+        group = cursor.text() or ""
+        topic_count = cursor.count(3)
+        topics_told += topic_count
+        within(topics_told, limits.GROUP_TOPICS_MAX, "topics that groups have committed to")
+        topics = [_topic(cursor) for _ in range(topic_count)]
+        error = cursor.i16()
+        cursor.tags()
         groups.append(GroupCommits(group, error, tuple(topics)))
     return groups
 
 
-def _topic(answer: bytes, at: int) -> tuple[TopicCommits, int]:
-    name, at = _text(answer, at)
-    count, at = read_uvarint(answer, at)
-    count = max(count - 1, 0)
-    end = at + count * _TOLD.itemsize
-    if end <= len(answer):
-        told = np.frombuffer(answer, dtype=_TOLD, count=count, offset=at)
-        if (told["metadata"] <= 1).all() and not told["tags"].any():
-            good = told[told["error"] == 0]
-            commits = TopicCommits(
-                name, good["index"].astype(np.int32), good["offset"].astype(np.int64)
-            )
-            return commits, skip_tags(answer, end)
-    return _topic_one_by_one(name, answer, at, count)
+def _topic(cursor: Cursor) -> TopicCommits:
+    name = cursor.text() or ""
+    count = cursor.count(_TOLD.itemsize)
+    told = np.frombuffer(cursor.data, dtype=_TOLD, count=count, offset=cursor.at)
+    if (told["metadata"] > 1).any() or told["tags"].any():
+        return _topic_one_by_one(name, cursor, count)
+    cursor.skip(count * _TOLD.itemsize)
+    cursor.tags()
+    good = told[told["error"] == 0]
+    return TopicCommits(name, good["index"].astype(np.int32), good["offset"].astype(np.int64))
 
 
-def _topic_one_by_one(name: str, answer: bytes, at: int, count: int) -> tuple[TopicCommits, int]:
+def _topic_one_by_one(name: str, cursor: Cursor, count: int) -> TopicCommits:
     partitions, offsets = [], []
     for _ in range(count):
-        index, offset, _epoch = _HEAD.unpack_from(answer, at)
-        _metadata, at = _text(answer, at + _HEAD.size)
-        (error,) = _ERROR.unpack_from(answer, at)
-        at = skip_tags(answer, at + 2)
+        index, offset, _epoch = _HEAD.unpack_from(cursor.data, cursor.skip(_HEAD.size))
+        cursor.bytes()  # metadata
+        error = cursor.i16()
+        cursor.tags()
         if error == 0:
             partitions.append(index)
             offsets.append(offset)
-    commits = TopicCommits(
+    cursor.tags()
+    return TopicCommits(
         name, np.array(partitions, dtype=np.int32), np.array(offsets, dtype=np.int64)
     )
-    return commits, skip_tags(answer, at)
-
-
-def _text(data: bytes, at: int) -> tuple[str, int]:
-    size, at = read_uvarint(data, at)
-    end = at + max(size - 1, 0)
-    return data[at:end].decode(), end

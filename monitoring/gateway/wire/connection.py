@@ -10,9 +10,9 @@ import itertools
 from struct import Struct
 from typing import Self
 
-from monitoring.gateway.errors import ClusterUnavailable
+from monitoring.gateway.errors import ClusterUnavailable, GatewayError, OverLimit
+from monitoring.gateway.wire.limits import ANSWER_BYTES_MAX, PASS_BYTES_MAX
 
-FRAME_BYTES_MAX = 256 * 1024 * 1024
 CLIENT_ID = "aerie"
 _SIZE = Struct(">i")
 _HEAD = Struct(">ihhih")  # size, api key, version, correlation id, length of the client id
@@ -26,10 +26,31 @@ def frame(api_key: int, version: int, correlation_id: int, body: bytes) -> bytes
     return b"".join((head, client_id, body))
 
 
+class ByteBudget:
+    """How much all connections to one cluster may still bring in this pass."""
+
+    def __init__(self) -> None:
+        self.left = PASS_BYTES_MAX
+
+    def renew(self) -> None:
+        self.left = PASS_BYTES_MAX
+
+    def take(self, size: int) -> None:
+        """Raises OverLimit for an answer that is too large, by itself or with all the others."""
+        if not 4 <= size <= ANSWER_BYTES_MAX:
+            raise OverLimit(f"an answer of {size} bytes is not believable")
+        self.left -= size
+        if self.left < 0:
+            raise OverLimit(f"the cluster answers more than {PASS_BYTES_MAX} bytes in one reading")
+
+
 class Connection:
     """Requests may overlap; a broker answers them in order."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, budget: ByteBudget
+    ) -> None:
+        self._budget = budget
         self._reader = reader
         self._writer = writer
         self._waiting: dict[int, asyncio.Future[bytes]] = {}
@@ -37,14 +58,14 @@ class Connection:
         self._receiver = asyncio.create_task(self._receive())
 
     @classmethod
-    async def open(cls, host: str, port: int, timeout_s: float) -> Self:
+    async def open(cls, host: str, port: int, timeout_s: float, budget: ByteBudget) -> Self:
         """Connect, or raise ClusterUnavailable within `timeout_s`."""
         try:
             async with asyncio.timeout(timeout_s):
                 reader, writer = await asyncio.open_connection(host, port, limit=1 << 20)
         except (OSError, TimeoutError) as error:
             raise ClusterUnavailable(f"no connection: {_why(error)}") from error
-        return cls(reader, writer)
+        return cls(reader, writer, budget)
 
     @property
     def usable(self) -> bool:
@@ -57,7 +78,8 @@ class Connection:
     async def call(self, correlation_id: int, request: bytes, timeout_s: float) -> bytes:
         """Send `request` and return the answer without its length; it starts with the id.
 
-        Raises ClusterUnavailable when the connection breaks or `timeout_s` passes.
+        Raises ClusterUnavailable when the connection breaks or `timeout_s` passes, OverLimit when
+        the answer is too large.
         """
         answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting[correlation_id] = answer
@@ -85,17 +107,19 @@ class Connection:
         try:
             while True:
                 (size,) = _SIZE.unpack(await self._reader.readexactly(4))
-                if not 4 <= size <= FRAME_BYTES_MAX:
-                    raise ClusterUnavailable(f"an answer of {size} bytes is not believable")
+                self._budget.take(size)
                 answer = await self._reader.readexactly(size)
                 waiting = self._waiting.get(_SIZE.unpack_from(answer)[0])
                 if waiting is not None and not waiting.done():
                     waiting.set_result(answer)
-        except (OSError, asyncio.IncompleteReadError, ClusterUnavailable) as error:
+        except OverLimit as error:
+            self._writer.close()
+            self._fail(error)
+        except (OSError, asyncio.IncompleteReadError) as error:
             self._writer.close()
             self._fail(ClusterUnavailable(f"the broker closed the connection: {_why(error)}"))
 
-    def _fail(self, error: ClusterUnavailable) -> None:
+    def _fail(self, error: GatewayError) -> None:
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(error)

@@ -4,22 +4,30 @@ An assignment is the consumer protocol's own bytes:
 
     version i16, topics[name s, partitions[i32]], user data b?
 
+ListGroups v4    = throttle i32, error i16, groups[id s, protocol type s, state s], flexible
+DescribeGroups v4 = throttle i32, groups[error i16, id s, state s, protocol type s, protocol s,
+                    members[id s, instance s?, client s, host s, metadata b, assignment b],
+                    operations i32]
+
 Groups of another protocol type (Kafka Connect …) keep their members without partitions.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from struct import Struct, error
+from struct import error
 
 import numpy as np
 
 from brokerd.protocol import messages
+from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
+from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.limits import Refusals, shown, within
 from monitoring.gateway.wire.metadata import Ints
 
 LIST_KEY, LIST_VERSION = 16, 4
 DESCRIBE_KEY, DESCRIBE_VERSION = 15, 4
-_I16, _I32 = Struct(">h"), Struct(">i")
+_UNTOLD = -2  # no error of Kafka's: its members were told but not believed
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +61,26 @@ def list_request(correlation_id: int) -> bytes:
     return messages.encode_request(LIST_KEY, LIST_VERSION, fields, correlation_id, CLIENT_ID)
 
 
-def decode_list(answer: bytes) -> tuple[int, list[ListedGroup]]:
-    """(error code, groups). Raises KafkaError if the answer does not parse."""
-    told = messages.decode_response(LIST_KEY, LIST_VERSION, answer)
-    groups = [ListedGroup(g.group_id, g.group_state, g.protocol_type) for g in told.groups]
-    return int(told.error_code), groups
+def decode_list(answer: bytes, refused: Refusals) -> tuple[int, list[ListedGroup]]:
+    """(error code, groups). Raises KafkaError, struct.error, ValueError or OverLimit."""
+    cursor = Cursor(answer, 4, flexible=True)
+    cursor.tags()
+    cursor.skip(4)
+    error_code, groups = cursor.i16(), []
+    within(count := cursor.count(4), limits.GROUPS_MAX, "groups")
+    for _ in range(count):
+        group, protocol, state = cursor.text() or "", cursor.text() or "", cursor.text() or ""
+        cursor.tags()
+        if len(group) > limits.GROUP_LENGTH_MAX:
+            refused.add(f"a group with a name of {len(group)} letters: {shown(group)}")
+        else:
+            groups.append(ListedGroup(group, _short(state), _short(protocol)))
+    return error_code, groups
+
+
+def _short(text: str) -> str:
+    """A word of Kafka's; none is long."""
+    return text if len(text) <= limits.TEXT_LENGTH_MAX else "?"
 
 
 def describe_request(groups: Sequence[str], correlation_id: int) -> bytes:
@@ -68,43 +91,75 @@ def describe_request(groups: Sequence[str], correlation_id: int) -> bytes:
     )
 
 
-def decode_describe(answer: bytes) -> list[DescribedGroup]:
-    """The described groups. Raises KafkaError if the answer does not parse."""
-    told = messages.decode_response(DESCRIBE_KEY, DESCRIBE_VERSION, answer)
-    return [
-        DescribedGroup(
-            group.group_id,
-            int(group.error_code),
-            group.group_state,
-            tuple(
-                Member(
-                    member.member_id,
-                    member.client_id,
-                    member.client_host.lstrip("/"),
-                    parse_assignment(member.member_assignment)
-                    if group.protocol_type == "consumer"
-                    else (),
-                )
-                for member in group.members
-            ),
-        )
-        for group in told.groups
-    ]
+def decode_describe(answer: bytes, refused: Refusals) -> list[DescribedGroup]:
+    """The described groups; one with too many members has an error and none.
+
+    Raises KafkaError, struct.error, ValueError or OverLimit.
+    """
+    reading = _Members(Cursor(answer, 8), refused)
+    within(count := reading.cursor.count(18), limits.GROUPS_MAX, "groups")
+    return [reading.group() for _ in range(count)]
 
 
-def parse_assignment(data: bytes) -> tuple[tuple[str, Ints], ...]:
-    """(topic, partition numbers) of a member; bytes that do not parse assign nothing."""
+class _Members:
+    """Reads group by group, within limits for all of them together."""
+
+    def __init__(self, cursor: Cursor, refused: Refusals) -> None:
+        self.cursor, self._refused = cursor, refused
+        self._told = self._topics = 0
+
+    def group(self) -> DescribedGroup:
+        cursor = self.cursor
+        error_code = cursor.i16()
+        group, state, protocol = cursor.text() or "", cursor.text() or "", cursor.text() or ""
+        cursor.text()
+        count = cursor.count(16)
+        self._told += count
+        within(self._told, limits.MEMBERS_MAX, "members of groups")
+        members = [self._member(group, protocol) for _ in range(count)]
+        cursor.skip(4)
+        if count > limits.MEMBERS_PER_GROUP_MAX:
+            self._refused.add(f"group {shown(group)}: {count} members")
+            return DescribedGroup(group, error_code or _UNTOLD, _short(state), ())
+        return DescribedGroup(group, error_code, _short(state), tuple(members))
+
+    def _member(self, group: str, protocol: str) -> Member:
+        cursor = self.cursor
+        member_id, _instance, client = cursor.text() or "", cursor.text(), cursor.text() or ""
+        host = (cursor.text() or "").lstrip("/")
+        cursor.bytes()  # metadata
+        assignment = cursor.bytes()
+        if max(len(member_id), len(client), len(host)) > limits.TEXT_LENGTH_MAX:
+            self._refused.add(f"group {shown(group)}: the names of member {shown(member_id)}")
+            return Member(shown(member_id), shown(client), shown(host), ())
+        if protocol != "consumer":
+            return Member(member_id, client, host, ())
+        assigned = parse_assignment(assignment, limits.GROUP_TOPICS_MAX - self._topics)
+        if assigned is None:
+            self._refused.add(f"group {shown(group)}: the topics of member {shown(member_id)}")
+            return Member(member_id, client, host, ())
+        self._topics += len(assigned)
+        return Member(member_id, client, host, assigned)
+
+
+def parse_assignment(data: bytes, topics_max: int) -> tuple[tuple[str, Ints], ...] | None:
+    """(topic, partition numbers) of a member; bytes that do not parse assign nothing.
+
+    None where it names more than `topics_max` topics.
+    """
     assigned: list[tuple[str, Ints]] = []
+    cursor = Cursor(data, 2)
     try:
-        at, count = 6, _I32.unpack_from(data, 2)[0] if data else 0
-        for _ in range(count):
-            (size,) = _I16.unpack_from(data, at)
-            topic = data[at + 2 : at + 2 + size].decode()
-            at += 2 + size
-            (partitions,) = _I32.unpack_from(data, at)
-            numbers = np.frombuffer(data, dtype=">i4", count=partitions, offset=at + 4)
+        topics = cursor.count(6) if data else 0
+        if topics > topics_max:
+            return None
+        for _ in range(topics):
+            topic = cursor.text()
+            if not topic:
+                return ()
+            count = cursor.count(4)
+            numbers = np.frombuffer(data, ">i4", count, cursor.skip(4 * count))
             assigned.append((topic, numbers.astype(np.int32)))
-            at += 4 + 4 * partitions
     except (error, ValueError):
         return ()
     return tuple(assigned)

@@ -5,17 +5,17 @@ response v1 = throttle i32, results[error i16, dir s,
               topics[name s, partitions[index i32, size i64, lag i64, future i8]]]
 """
 
-from struct import Struct
-
 import numpy as np
 
+from monitoring.gateway.wire import limits
+from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.limits import within
 from monitoring.gateway.wire.reads import ClusterReads
 
 API_KEY, VERSION = 35, 1
 REQUEST_BODY = b"\xff\xff\xff\xff"
 
 _TOLD = np.dtype([("index", ">i4"), ("size", ">i8"), ("lag", ">i8"), ("future", "i1")])
-_I16, _I32 = Struct(">h"), Struct(">i")
 
 
 def decode_into(reads: ClusterReads, broker: int, answer: bytes) -> None:
@@ -23,28 +23,24 @@ def decode_into(reads: ClusterReads, broker: int, answer: bytes) -> None:
 
     A leader's replica is the size of the partition; every replica counts as data on disk. A copy
     on its way to another directory (`future`) does not. Raises struct.error or ValueError if the
-    answer is torn.
+    answer is torn, OverLimit if it tells of too much.
     """
-    at = 12
-    for _ in range(_I32.unpack_from(answer, 8)[0]):
-        at += 4 + _I16.unpack_from(answer, at + 2)[0]  # error, directory
-        topics = _I32.unpack_from(answer, at)[0]
-        at += 4
+    cursor, topics_told = Cursor(answer, 8), 0
+    rows, sizes = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for _ in range(cursor.count(8)):
+        cursor.skip(2)  # an error shows as a directory without topics
+        cursor.text()
+        topics = cursor.count(6)
+        topics_told += topics + 1
+        within(topics_told, 2 * limits.TOPICS_MAX, "topics and directories of one broker")
         for _ in range(topics):
-            (size,) = _I16.unpack_from(answer, at)
-            name = answer[at + 2 : at + 2 + size].decode()
-            at += 2 + size
-            (count,) = _I32.unpack_from(answer, at)
-            told = np.frombuffer(answer, dtype=_TOLD, count=count, offset=at + 4)
-            at += 4 + count * _TOLD.itemsize
-            rows = reads.metadata.spans.get(name)
-            if rows is not None:
-                _put(reads, broker, rows, told)
-
-
-def _put(reads: ClusterReads, broker: int, rows: range, told: np.ndarray) -> None:
-    told = told[(told["index"] < len(rows)) & (told["future"] == 0)]
-    where = rows.start + told["index"]
-    led = reads.metadata.leaders[where] == broker
-    reads.size_bytes[where[led]] = told["size"][led]
-    reads.add_replicas(broker, where, told["size"])
+            name = cursor.text() or ""
+            count = cursor.count(_TOLD.itemsize)
+            told = np.frombuffer(answer, _TOLD, count, cursor.skip(count * _TOLD.itemsize))
+            span = reads.metadata.spans.get(name)
+            if span is not None:
+                kept = (told["index"] >= 0) & (told["index"] < len(span)) & (told["future"] == 0)
+                rows.append(span.start + told["index"][kept].astype(np.int64))
+                sizes.append(told["size"][kept].astype(np.int64))
+    # Last: an answer that is torn or untrue tells nothing.
+    reads.put_sizes(broker, np.concatenate(rows), np.concatenate(sizes))

@@ -2,24 +2,30 @@
 
 A cluster's partitions become rows, sorted by topic and partition; a row number is the index into
 every array that the other readers of this package fill. A topic's rows are `spans[topic]`, the
-row of a partition is `spans[topic].start + partition`; a partition that the answer leaves out is
-a row without leader.
+row of a partition is `spans[topic].start + partition`. A topic has as many rows as the answer
+names partitions of it: a number that is not below that count is refused, and one that is left out
+is a row without leader.
 
     Metadata v7 = throttle i32, brokers[id i32, host s, port i32, rack s?], cluster_id s?,
                   controller i32, topics[error i16, name s, internal i8, partitions[error i16,
                   index i32, leader i32, epoch i32, replicas[i32], isr[i32], offline[i32]]]
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from struct import Struct
 
 import numpy as np
 import numpy.typing as npt
 
+from monitoring.gateway.errors import OverLimit
+from monitoring.gateway.wire import limits
+from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.limits import Refusals, shown, within
+
 API_KEY, VERSION = 3, 7
 # topics = null (all of them), allow_auto_topic_creation = false
 REQUEST_BODY = b"\xff\xff\xff\xff\x00"
-TOPIC_LENGTH_MAX = 249  # Kafka's own
+TOPIC_LENGTH_MAX = limits.TOPIC_LENGTH_MAX
 _I16, _I32 = Struct(">h"), Struct(">i")
 _PARTITION = Struct(">hiiii")  # error, index, leader, epoch, count of replicas
 
@@ -56,6 +62,7 @@ class Metadata:
     leaders: Ints  # per row, -1 = none
     replicas: Lists
     isr: Lists
+    refused: Refusals = field(default_factory=Refusals)  # what of the answer cannot be true
 
     @property
     def row_count(self) -> int:
@@ -77,81 +84,108 @@ def body_of_topic(name: str) -> bytes:
     return _I32.pack(1) + _I16.pack(len(encoded)) + encoded + b"\x00"
 
 
-class _Cursor:
-    """Reads forward through an answer; running off its end is a struct.error."""
-
-    __slots__ = ("at", "data")
-
-    def __init__(self, data: bytes, at: int) -> None:
-        self.data, self.at = data, at
-
-    def i32(self) -> int:
-        (value,) = _I32.unpack_from(self.data, self.at)
-        self.at += 4
-        return int(value)
-
-    def text(self) -> str | None:
-        (size,) = _I16.unpack_from(self.data, self.at)
-        self.at += 2
-        if size < 0:
-            return None
-        self.at += size
-        return self.data[self.at - size : self.at].decode()
-
-
 # (leader, replicas, isr) of one partition
 _Row = tuple[int, tuple[int, ...], tuple[int, ...]]
 _NO_ROW: _Row = (-1, (), ())
 
 
 def decode(answer: bytes) -> Metadata:
-    """The answer (from its correlation id on) as Metadata. Raises struct.error if torn."""
-    cursor = _Cursor(answer, 8)
-    brokers = []
-    for _ in range(cursor.i32()):
-        broker_id, host, port = cursor.i32(), cursor.text() or "", cursor.i32()
-        brokers.append(Broker(broker_id, host, port, cursor.text()))
+    """The answer (from its correlation id on) as Metadata.
+
+    Raises struct.error or ValueError if it is torn, OverLimit if it tells of too much.
+    """
+    cursor = Cursor(answer, 8)
+    brokers = {}
+    within(count := cursor.count(12), limits.BROKERS_MAX, "brokers")
+    for _ in range(count):
+        broker = _broker(cursor)
+        brokers[broker.id] = broker
     cluster_id, controller_id = cursor.text() or "", cursor.i32()
-    topics = dict(_topic(cursor) for _ in range(cursor.i32()))
-    return _assemble(cluster_id, controller_id, tuple(sorted(brokers, key=_by_id)), topics)
+    within(len(cluster_id), limits.TEXT_LENGTH_MAX, "letters in its id")
+    within(count := cursor.count(9), limits.TOPICS_MAX, "topics")
+    reading = _Topics(cursor)
+    topics = dict(reading.next() for _ in range(count))
+    topics.pop("", None)
+    known = tuple(sorted(brokers.values(), key=_by_id))
+    return _assemble(cluster_id, controller_id, known, topics, reading.refused)
 
 
 def _by_id(broker: Broker) -> int:
     return broker.id
 
 
-def _topic(cursor: _Cursor) -> tuple[str, list[_Row]]:
-    cursor.at += 2  # an error shows as a topic without partitions
-    name = cursor.text() or ""
-    cursor.at += 1
-    found: dict[int, _Row] = {}
-    data, at = cursor.data, cursor.at + 4
-    for _ in range(_I32.unpack_from(data, cursor.at)[0]):
-        _error, index, leader, _epoch, count = _PARTITION.unpack_from(data, at)
-        replicas, at = _ids(data, at + 18, count)
-        isr, at = _ids(data, at + 4, _I32.unpack_from(data, at)[0])
-        at += 4 + 4 * _I32.unpack_from(data, at)[0]  # offline replicas
-        found[index] = (leader, replicas, isr)
-    cursor.at = at
-    return name, [found.get(index, _NO_ROW) for index in range(max(found, default=-1) + 1)]
+def _broker(cursor: Cursor) -> Broker:
+    broker = Broker(cursor.i32(), cursor.text() or "", cursor.i32(), cursor.text())
+    if not 0 < broker.port < 65536 or broker.id < 0:
+        raise OverLimit(f"its broker {broker.id} has the port {broker.port}, which there is not")
+    for text in (broker.host, broker.rack or ""):
+        within(len(text), limits.TEXT_LENGTH_MAX, "letters in a broker's host or rack")
+    return broker
+
+
+class _Topics:
+    """Reads topic by topic, within limits for all of them together."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        self.refused = Refusals()
+        self._cursor = cursor
+        self._partitions = self._ids_read = 0
+
+    def next(self) -> tuple[str, list[_Row]]:
+        """A topic and its rows; "" for one that is left out."""
+        cursor = self._cursor
+        cursor.skip(2)  # an error shows as a topic without partitions
+        name = cursor.text() or ""
+        cursor.skip(1)
+        count = cursor.count(_PARTITION.size + 8)
+        self._partitions += count
+        within(self._partitions, limits.PARTITIONS_MAX, "partitions")
+        found: dict[int, _Row] = {}
+        data, at = cursor.data, cursor.at
+        for _ in range(count):
+            _error, index, leader, _epoch, ids = _PARTITION.unpack_from(data, at)
+            replicas, at = _ids(data, at + _PARTITION.size, ids)
+            isr, at = _ids(data, at + 4, _I32.unpack_from(data, at)[0])
+            _offline, at = _ids(data, at + 4, _I32.unpack_from(data, at)[0])
+            self._ids_read += len(replicas) + len(isr)
+            within(self._ids_read, limits.BROKER_IDS_MAX, "replicas")
+            if 0 <= index < count:
+                found[index] = (leader, replicas, isr)
+            else:
+                self.refused.add(f"topic {shown(name)}: partition {index}, though it has {count}")
+        cursor.at = at
+        if not 0 < len(name) <= TOPIC_LENGTH_MAX:
+            self.refused.add(f"a topic with a name of {len(name)} letters: {shown(name)}")
+            return "", []
+        return name, [found.get(index, _NO_ROW) for index in range(count)]
 
 
 _IDS = tuple(Struct(f">{count}i") for count in range(16))
 
 
 def _ids(data: bytes, at: int, count: int) -> tuple[tuple[int, ...], int]:
-    layout = _IDS[count] if 0 <= count < len(_IDS) else Struct(f">{max(count, 0)}i")
+    if count < 0 or at + 4 * count > len(data):
+        if count == -1:
+            return (), at  # null
+        raise ValueError(f"{count} broker ids with {len(data) - at} bytes left")
+    layout = _IDS[count] if count < len(_IDS) else Struct(f">{count}i")
     return layout.unpack_from(data, at), at + layout.size
 
 
 def _assemble(
-    cluster_id: str, controller_id: int, brokers: tuple[Broker, ...], topics: dict[str, list[_Row]]
+    cluster_id: str,
+    controller_id: int,
+    brokers: tuple[Broker, ...],
+    topics: dict[str, list[_Row]],
+    refused: Refusals,
 ) -> Metadata:
     names = tuple(sorted(topics))
     rows = [row for name in names for row in topics[name]]
     counts = np.array([len(topics[name]) for name in names], dtype=np.int64)
     ends = np.cumsum(counts)
     spans = map(range, (ends - counts).tolist(), ends.tolist())
+    replicas = _lists([row[1] for row in rows])
+    within(len(np.unique(replicas.values)), limits.BROKERS_MAX, "brokers that hold replicas")
     return Metadata(
         cluster_id=cluster_id,
         controller_id=controller_id if controller_id >= 0 else None,
@@ -160,8 +194,9 @@ def _assemble(
         counts=counts,
         spans=dict(zip(names, spans, strict=True)),
         leaders=np.array([row[0] for row in rows], dtype=np.int32),
-        replicas=_lists([row[1] for row in rows]),
+        replicas=replicas,
         isr=_lists([row[2] for row in rows]),
+        refused=refused,
     )
 
 

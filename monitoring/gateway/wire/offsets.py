@@ -12,6 +12,9 @@ from struct import Struct
 
 import numpy as np
 
+from monitoring.gateway.wire import limits
+from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.limits import Refusals, shown, within
 from monitoring.gateway.wire.metadata import Longs, Metadata
 
 API_KEY, VERSION = 2, 2
@@ -42,22 +45,28 @@ def request_body(metadata: Metadata, leader: int, timestamp: int) -> bytes | Non
     return b"".join(parts)
 
 
-def decode_into(offsets: Longs, metadata: Metadata, answer: bytes) -> None:
-    """Put what `answer` tells into `offsets` (by row); a partition with an error stays as it is.
+def decode_into(
+    offsets: Longs, metadata: Metadata, leader: int, answer: bytes, refused: Refusals
+) -> None:
+    """Put what `leader` tells into `offsets` (by row); a partition with an error stays as it is.
 
-    Raises struct.error or ValueError if the answer is torn.
+    What it does not lead, or cannot have, is not taken. Raises struct.error or ValueError if the
+    answer is torn, OverLimit if it tells of too much.
     """
-    at = 12
-    for _ in range(_I32.unpack_from(answer, 8)[0]):
-        (size,) = _I16.unpack_from(answer, at)
-        name = answer[at + 2 : at + 2 + size].decode()
-        at += 2 + size
-        (count,) = _I32.unpack_from(answer, at)
-        told = np.frombuffer(answer, dtype=_TOLD, count=count, offset=at + 4)
-        at += 4 + count * _TOLD.itemsize
+    cursor = Cursor(answer, 8)
+    within(topics := cursor.count(6), limits.TOPICS_MAX, "topics")
+    for _ in range(topics):
+        name = cursor.text() or ""
+        count = cursor.count(_TOLD.itemsize)
+        told = np.frombuffer(answer, _TOLD, count, cursor.skip(count * _TOLD.itemsize))
         rows = metadata.spans.get(name)
         if rows is None:
             continue
-        if told["error"].any():
-            told = told[told["error"] == 0]
-        offsets[rows.start + told["index"]] = told["offset"]
+        told = told[told["error"] == 0]
+        index, offset = told["index"].astype(np.int64), told["offset"].astype(np.int64)
+        asked = (index >= 0) & (index < len(rows))
+        asked[asked] = metadata.leaders[rows.start + index[asked]] == leader
+        kept = asked & (offset <= limits.OFFSET_MAX)
+        if not kept.all():
+            refused.add(f"topic {shown(name)}: offsets that cannot be true")
+        offsets[rows.start + index[kept]] = offset[kept]

@@ -5,7 +5,8 @@ negative lag. Each broker's part stands alone: one that is dead or slow leaves i
 unknown and is named in `failures`; the others are not touched by it.
 
 Lives in one event loop. Metadata that did not change since the last pass is not decoded again,
-nor are the requests built from it or the members of unchanged groups.
+nor are the requests built from it or the members of unchanged groups. What a cluster may tell is
+bounded (limits.py).
 """
 
 import asyncio
@@ -16,15 +17,16 @@ from struct import error as StructError
 
 from brokerd.errors import KafkaError
 from monitoring.gateway.counters import CounterSource
-from monitoring.gateway.errors import ClusterUnavailable, GatewayError
-from monitoring.gateway.wire import commits, groups, log_dirs, metadata, offsets
+from monitoring.gateway.errors import ClusterUnavailable, GatewayError, OverLimit
+from monitoring.gateway.wire import commits, groups, limits, log_dirs, metadata, offsets
 from monitoring.gateway.wire.channel import Channel
-from monitoring.gateway.wire.connection import frame
+from monitoring.gateway.wire.connection import ByteBudget, frame
+from monitoring.gateway.wire.limits import Refusals, within
 from monitoring.gateway.wire.metadata import Metadata
 from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead
 
 _GROUPS_PER_REQUEST = 1000
-_TORN = (StructError, ValueError, IndexError, KafkaError)
+_TORN = (StructError, ValueError, IndexError, OverflowError, KafkaError)
 _Address = tuple[str, int]
 
 
@@ -35,6 +37,15 @@ class _Remembered:
     answer: bytes = b""
     metadata: Metadata | None = None
     bodies: dict[tuple[int, int], bytes | None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Described:
+    """The last answer about members, what it meant, and what of it was refused."""
+
+    answer: bytes
+    groups: list[groups.DescribedGroup]
+    refused: Refusals
 
 
 class ClusterReader:
@@ -51,12 +62,14 @@ class ClusterReader:
         self._counters = counters
         self._now_ms = now_ms
         self._channels: dict[_Address, Channel] = {}
+        self._budget = ByteBudget()
         self._remembered = _Remembered()
-        # Per coordinator: the last answer about members, and what it meant.
-        self._described: dict[int, tuple[bytes, list[groups.DescribedGroup]]] = {}
+        # Per coordinator, if it told in the last pass.
+        self._described: dict[int, _Described] = {}
 
     async def read(self, timeout_s: float) -> ClusterReads:
         """One pass. Raises GatewayError when no broker answers at all."""
+        self._budget.renew()
         known = await self.read_metadata(timeout_s)
         reads = ClusterReads.empty(known)
         await self._each_broker(
@@ -129,7 +142,7 @@ class ClusterReader:
             self._channels.pop(address).close()
 
     def _channel(self, address: _Address) -> Channel:
-        return self._channels.setdefault(address, Channel(*address))
+        return self._channels.setdefault(address, Channel(*address, self._budget))
 
     async def _each_broker(
         self,
@@ -144,6 +157,9 @@ class ClusterReader:
         ) -> None:
             try:
                 await part(reads, broker, self._channel((broker.host, broker.port)))
+            except OverLimit as error:
+                reads.answered.add(broker.id)
+                reads.refused.add(f"broker {broker.id}: {error}")
             except GatewayError as error:
                 reads.failures.append(f"broker {broker.id}: {error}")
             except _TORN as error:
@@ -156,7 +172,9 @@ class ClusterReader:
     async def _read_groups(
         self, reads: ClusterReads, broker: metadata.Broker, channel: Channel, *, timeout_s: float
     ) -> None:
-        error, listed = groups.decode_list(await channel.request(groups.list_request, timeout_s))
+        before = self._described.pop(broker.id, None)
+        answer = await channel.request(groups.list_request, timeout_s)
+        error, listed = groups.decode_list(answer, reads.refused)
         if error:
             raise GatewayError(f"lists no groups (error {error})", retriable=True)
         reads.answered.add(broker.id)
@@ -167,18 +185,23 @@ class ClusterReader:
         )
         read = CoordinatorRead(broker.id, listed, [], [])
         read.commits = [group for answer in committed for group in commits.decode(answer)]
-        reads.coordinators.append(read)
+        reads.take_coordinator(read)
         if active:
-            read.described = await self._describe(broker.id, channel, active, timeout_s)
+            answer = await channel.request(partial(groups.describe_request, active), timeout_s)
+            read.described = self._describe(reads, broker.id, answer, before)
 
-    async def _describe(
-        self, broker_id: int, channel: Channel, active: list[str], timeout_s: float
+    def _describe(
+        self, reads: ClusterReads, broker_id: int, answer: bytes, before: _Described | None
     ) -> list[groups.DescribedGroup]:
-        answer = await channel.request(partial(groups.describe_request, active), timeout_s)
-        before = self._described.get(broker_id)
-        if before is None or before[0][8:] != answer[8:]:
-            self._described[broker_id] = (answer, groups.decode_describe(answer))
-        return self._described[broker_id][1]
+        if before is None or before.answer[8:] != answer[8:]:
+            refused = Refusals()
+            before = _Described(answer, groups.decode_describe(answer, refused), refused)
+        members = sum(len(group.members) for group in before.groups)
+        within(reads.members + members, limits.MEMBERS_MAX, "members of groups")
+        reads.members += members
+        reads.refused.add_all(before.refused)
+        self._described[broker_id] = before
+        return before.groups
 
     async def _read_size_and_counters(
         self, reads: ClusterReads, broker: metadata.Broker, channel: Channel, *, timeout_s: float
@@ -188,6 +211,8 @@ class ClusterReader:
             try:
                 await self._counters.read_into(reads, broker.id, timeout_s)
                 return
+            except OverLimit as error:
+                reads.refused.add(f"broker {broker.id}: {error}")
             except GatewayError as error:
                 reads.failures.append(f"broker {broker.id}: {error}")
         answer = await channel.request(
@@ -222,7 +247,7 @@ class ClusterReader:
             lambda number: frame(offsets.API_KEY, offsets.VERSION, number, body), timeout_s
         )
         into = reads.log_end if timestamp == offsets.LATEST else reads.log_start
-        offsets.decode_into(into, reads.metadata, answer)
+        offsets.decode_into(into, reads.metadata, broker.id, answer, reads.refused)
 
 
 def _slices(names: list[str]) -> list[list[str]]:

@@ -1,7 +1,7 @@
 """What one pass over a cluster brought back: plain arrays and rows, no socket in sight.
 
 Every array has one value per row of `metadata` (see metadata.py), `UNKNOWN` (−1) where nobody
-told. `failures` names each part that is missing and why.
+told. `failures` names each part that is missing and why, `refused` what was not believed.
 """
 
 from dataclasses import dataclass, field
@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.commits import GroupCommits
 from monitoring.gateway.wire.groups import DescribedGroup, ListedGroup
+from monitoring.gateway.wire.limits import SIZE_BYTES_MAX, Refusals, within
 from monitoring.gateway.wire.metadata import Longs, Metadata
 from monitoring.gateway.wire.offsets import UNKNOWN
 
@@ -51,7 +53,9 @@ class ClusterReads:
     broker_stats: dict[int, dict[str, Any]] = field(default_factory=dict)
     answered: set[int] = field(default_factory=set)
     failures: list[str] = field(default_factory=list)
+    refused: Refusals = field(default_factory=Refusals)
     groups_complete: bool = True
+    members: int = 0  # of all groups together
 
     @classmethod
     def empty(cls, metadata: Metadata) -> "ClusterReads":
@@ -62,12 +66,29 @@ class ClusterReads:
 
         counters = Counters(unknown(), unknown(), unknown())
         told = np.zeros(metadata.row_count, dtype=np.int64)
-        return cls(metadata, 0, unknown(), unknown(), unknown(), unknown(), told, counters)
+        reads = cls(metadata, 0, unknown(), unknown(), unknown(), unknown(), told, counters)
+        reads.refused.add_all(metadata.refused)
+        return reads
 
-    def add_replicas(self, broker_id: int, rows: np.ndarray, sizes: np.ndarray) -> None:
-        """Count in the replicas that `broker_id` holds: a row and a size (bytes) for each."""
-        np.maximum.at(self.replicas_size_bytes, rows, 0)
-        np.add.at(self.replicas_size_bytes, rows, sizes)
-        np.add.at(self.replicas_told, rows, 1)
-        held = self.broker_size_bytes.get(broker_id, 0)
-        self.broker_size_bytes[broker_id] = held + int(sizes.sum())
+    def take_coordinator(self, read: CoordinatorRead) -> None:
+        """Add the groups of one more coordinator; OverLimit where all together are too many."""
+        every = [*self.coordinators, read]
+        within(sum(len(one.listed) for one in every), limits.GROUPS_MAX, "groups")
+        topics = sum(len(group.topics) for one in every for group in one.commits)
+        within(topics, limits.GROUP_TOPICS_MAX, "topics that groups have committed to")
+        self.coordinators.append(read)
+
+    def put_sizes(self, broker_id: int, rows: Longs, sizes: Longs) -> None:
+        """Take in the replicas that `broker_id` holds: a row and a size (bytes) for each.
+
+        Each row once and within limits; else the broker has told nothing.
+        """
+        untrue = len(np.unique(rows)) < len(rows) or (sizes < 0).any()
+        if untrue or sizes.astype(np.float64).sum() > SIZE_BYTES_MAX:
+            self.refused.add(f"broker {broker_id}: sizes of its replicas that cannot be true")
+            return
+        led = self.metadata.leaders[rows] == broker_id
+        self.size_bytes[rows[led]] = sizes[led]
+        self.replicas_size_bytes[rows] = np.maximum(self.replicas_size_bytes[rows], 0) + sizes
+        self.replicas_told[rows] += 1
+        self.broker_size_bytes[broker_id] = int(sizes.sum())

@@ -150,6 +150,18 @@ def test_a_part_that_is_away_is_told_with_the_moment_it_went(redis_server):
     assert store.status("local", VIEWER).troubles.leaderless == 1  # the hidden topic is not told
 
 
+def test_what_a_cluster_told_and_cannot_be_true_is_said_to_who_sees_every_topic(redis_server, db):
+    sample(refused=["topic secret: partition 7, though it has <1>"])
+    status = store.status("local", ADMIN)
+    assert status.state == "partial"
+    banner = fragments.status(Cluster(slug="local"), ADMIN)
+    assert "cannot be true and is not shown" in banner
+    assert "topic secret: partition 7, though it has &lt;1&gt;" in banner
+    hidden = fragments.status(Cluster(slug="local"), VIEWER)
+    assert "cannot be true and is not shown" in hidden
+    assert "secret" not in hidden
+
+
 def test_partitions_whose_leader_is_silent_are_not_said_to_work(redis_server, db):
     sample(brokers=[BROKERS[0] | {"up": False, "down_since_ms": 30}])
     led = sum(row["leader"] == BROKERS[0]["id"] for row in PARTITIONS)

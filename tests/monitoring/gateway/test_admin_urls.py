@@ -19,7 +19,9 @@ def test_the_ports_of_our_own_brokers_are_trusted(settings):
     assert allowed(settings, 9192, 9193, 9194) == ("127.0.0.1",)
 
 
-@pytest.mark.parametrize("other", [6379, "http://10.0.0.1:9192", "http://[::1:9192", "http://a:99999"])
+@pytest.mark.parametrize(
+    "other", [6379, "http://10.0.0.1:9192", "http://[::1:9192", "http://a:99999"]
+)
 def test_one_other_address_ends_the_trust_without_an_error(settings, other):
     assert allowed(settings, 9192, other) == ()
 

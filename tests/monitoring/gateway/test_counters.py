@@ -8,7 +8,10 @@ import pytest
 from monitoring.gateway import counters
 from monitoring.gateway.admin_urls import AdminUrls
 from monitoring.gateway.counters import CounterSource
-from monitoring.gateway.errors import ClusterUnavailable, Refused
+from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused
+from monitoring.gateway.wire import metadata
+from monitoring.gateway.wire.reads import ClusterReads
+from tests.monitoring.gateway.wire.answers import metadata_answer
 from tests.support.hostile_http import MIB, answering, memory_below, zstd_bomb
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
@@ -56,7 +59,68 @@ async def test_an_answer_that_would_fill_the_memory_is_not_decoded():
         urls = AdminUrls({"1": f"http://127.0.0.1:{port}"}, "token", ("127.0.0.1",))
         source = CounterSource(urls)
         try:
-            with pytest.raises(Refused, match="zstd"):
+            with pytest.raises(OverLimit, match="zstd"):
                 await source._get(1, "/v1/broker", timeout_s=60)
         finally:
             await source.close()
+
+
+ONE = (1, (1,), (1,))
+KNOWN = metadata.decode(metadata_answer({"a": {0: ONE}, "b": {0: ONE, 1: ONE}}))
+HONEST = {
+    "topic": ["a", "b"], "partition": [0, 1], "leader": [True, True], "size_bytes": [5, 6],
+    "bytes_in": [1, 2], "bytes_out": [3, 4], "messages_in": [7, 8],
+}  # fmt: skip
+
+
+async def told_by(columns, stats=None):
+    """What a broker's admin port amounts to."""
+    reads = ClusterReads.empty(KNOWN)
+    source = CounterSource(AdminUrls({"1": "http://127.0.0.1:1"}, "token"))
+    answers = {"/v1/broker": stats or {}, "/v1/partitions": columns}
+
+    async def get(broker_id, path, timeout_s):
+        return answers[path]
+
+    source._get = get
+    try:
+        await source.read_into(reads, 1, 5)
+    finally:
+        await source.close()
+    return reads
+
+
+async def test_columns_land_in_their_rows():
+    reads = await told_by(HONEST)
+    assert reads.size_bytes.tolist() == [5, -1, 6]
+    assert reads.counters.messages_in.tolist() == [7, -1, 8]
+    assert (reads.replicas_told.tolist(), reads.broker_size_bytes) == ([1, 0, 1], {1: 11})
+
+
+@pytest.mark.parametrize("number", [-1, 1, 2**40])
+async def test_a_partition_that_there_is_not_is_no_other_topics(number):
+    reads = await told_by(HONEST | {"topic": ["b", "a"], "partition": [0, number]})
+    assert reads.size_bytes.tolist() == [-1, 5, -1]
+    assert reads.counters.bytes_in.tolist() == [-1, 1, -1]
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"partition": [0.5, 1]}, {"size_bytes": [2**70, 1]}, {"bytes_in": ["1", 2]},
+        {"bytes_in": [1]}, {"partition": [[0], [1]]}, {"topic": [["a"], "b"]}, {"leader": 7},
+        {"size_bytes": None}, {"topic": ["a"]},
+    ],
+)  # fmt: skip
+async def test_columns_that_are_none_are_refused(lie):
+    with pytest.raises(Refused, match="shape"):
+        await told_by(HONEST | lie)
+
+
+async def test_figures_of_a_broker_that_are_none_are_not_known():
+    disk = {"total_bytes": 10, "free_bytes": float("nan")}
+    stats = {"bytes_in": "many", "requests": -1, "connections": True, "rss_bytes": 1e300}
+    stats |= {"cpu_seconds": 1.5, "log_dirs": [disk]}
+    [told] = (await told_by(HONEST, stats)).broker_stats.values()
+    known = {name: value for name, value in told.items() if value is not None}
+    assert known == {"cpu_seconds": 1.5, "disk_total_bytes": 10}

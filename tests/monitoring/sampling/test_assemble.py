@@ -64,11 +64,18 @@ def test_lag_is_the_end_minus_the_commit_and_stays_negative_where_it_is():
 
 def test_lag_is_null_where_the_end_or_the_topic_is_unknown():
     told = with_commits(
-        commits("a", {0: 4, 1: 4, 9: 4}), commits("zzz", {0: 1}), log_end=np.array([-1, -1, 5])
+        commits("a", {0: 4, 1: 4}), commits("zzz", {0: 1}), log_end=np.array([-1, -1, 5])
     )
     rows = tick_of(told).groups.to_pylist()
-    assert [row["lag"] for row in rows] == [None] * 4
-    assert [row["committed_offset"] for row in rows] == [4, 4, 4, 1]
+    assert [row["lag"] for row in rows] == [None] * 3
+    assert [row["committed_offset"] for row in rows] == [4, 4, 1]
+
+
+def test_a_commit_on_a_partition_that_its_topic_lacks_is_refused_and_said():
+    tick = tick_of(with_commits(commits("a", {0: 4, 9: 4})))
+    assert [row["partition"] for row in tick.groups.to_pylist()] == [0]
+    assert tick.refused == ["group g: partitions that topic a does not have"]
+    assert tick.groups_complete
 
 
 def test_brokers_that_hold_replicas_but_are_not_registered_are_shown_down():

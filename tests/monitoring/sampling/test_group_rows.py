@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.gateway.wire import metadata
+from monitoring.gateway.wire import limits, metadata
 from monitoring.gateway.wire.commits import GroupCommits, TopicCommits
 from monitoring.gateway.wire.groups import DescribedGroup, ListedGroup, Member
 from monitoring.gateway.wire.reads import CoordinatorRead
@@ -100,6 +100,35 @@ def test_absurd_partition_numbers_are_left_out():
     assert told(read) == [("g", "a", 0, 3, None)]
 
 
+def test_a_member_of_200_000_partitions_has_those_that_there_are():
+    read = CoordinatorRead(1, [listed("g")], [], [described("g", ("m", {"a": range(200_000)}))])
+    rows = group_rows(KNOWN, [read])
+    assert rows.partition.tolist() == [0, 1, 2, 3]
+    assert rows.refused.told() == ["group g: partitions that topic a does not have"]
+    assert rows.left_out == 0
+
+
+def test_of_a_topic_that_is_gone_no_more_partitions_are_believed_than_a_limit():
+    read = CoordinatorRead(1, [listed("g")], [], [described("g", ("m", {"x": range(200_000)}))])
+    rows = group_rows(KNOWN, [read])
+    assert len(rows.partition) == limits.UNKNOWN_TOPIC_PARTITIONS_MAX
+    assert rows.refused.told() == ["group g: partitions that topic x does not have"]
+
+
+def test_where_there_is_no_room_for_all_groups_the_largest_is_left_out_and_said(monkeypatch):
+    monkeypatch.setattr(limits, "GROUP_TABLE_BYTES_MAX", 1000)
+    read = CoordinatorRead(
+        1,
+        [listed("big"), listed("small")],
+        [committed("small", [("a", {0: 5})])],
+        [described("big", ("m", {"a": [0] * 100}))],
+    )
+    rows = group_rows(KNOWN, [read])
+    assert [group.group for group in rows.groups] == ["small"]
+    assert rows.left_out == 1
+    assert rows.refused.told() == ["group big: its commits and members, which are too many"]
+
+
 def test_members_are_counted_only_where_they_were_told():
     read = CoordinatorRead(
         1,
@@ -115,7 +144,7 @@ def test_members_are_counted_only_where_they_were_told():
 
 group_names = st.sampled_from(["g", "h", "i"])
 topics = st.sampled_from(["a", "b", "gone"])
-offsets = st.dictionaries(st.integers(0, 5), st.integers(0, 99), max_size=4)
+offsets = st.dictionaries(st.integers(0, 3), st.integers(0, 99), max_size=4)
 
 
 @given(st.dictionaries(group_names, st.dictionaries(topics, offsets, max_size=3), max_size=3))

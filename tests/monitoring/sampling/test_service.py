@@ -8,12 +8,16 @@ from channels.layers import get_channel_layer
 
 from console.live.snapshot import Snapshot
 from monitoring.gateway import loop
+from monitoring.gateway.wire import limits
 from monitoring.lock import held
 from monitoring.models import Cluster
 from monitoring.sampling import live, tasks
 from monitoring.sampling.sampler import Target
 from monitoring.sampling.service import sample_cluster
 from monitoring.sampling.tick import Tick
+from tests.monitoring.gateway.wire.test_hostile import ONE
+from tests.monitoring.gateway.wire.test_hostile import cluster as lying
+from tests.support.hostile_broker import hostile_broker
 
 INTERVAL_MS = 5000
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -142,3 +146,24 @@ def test_zookeeper_that_is_away_is_told_with_its_beginning(live_cluster, redis_s
     assert first.since == second.since == {"zookeeper": first.at_ms}
     third = sample_cluster(Target.of(live_cluster.row()), 1002, INTERVAL_MS)
     assert (third.zookeeper_up, third.since) == (True, {})
+
+
+def test_a_cluster_that_lies_is_sampled_and_what_was_refused_is_in_the_tick(redis_server):
+    with hostile_broker(lying({"a": {20_000_000: ONE}})) as port:
+        row = Cluster(slug="liar", name="Liar", bootstrap_servers=f"127.0.0.1:{port}")
+        tick = sample_cluster(Target.of(row), 1000, INTERVAL_MS)
+    assert tick.ok
+    assert tick.partitions.num_rows == 1
+    assert live.latest_tick("liar").refused == tick.refused != []
+
+
+def test_a_cluster_of_too_many_partitions_is_a_gap_that_says_so(redis_server, monkeypatch):
+    monkeypatch.setattr(limits, "PARTITIONS_MAX", 1)
+    with hostile_broker(lying({"a": {0: ONE, 1: ONE}})) as port:
+        row = Cluster(slug="vast", name="Vast", bootstrap_servers=f"127.0.0.1:{port}")
+        tick = sample_cluster(Target.of(row), 1000, INTERVAL_MS)
+    assert tick.status == "gap"
+    assert tick.reason == (
+        "what the cluster tells is refused: "
+        "it tells of more than 1 partitions, which Aerie does not read"
+    )

@@ -11,8 +11,11 @@ def _answer(api_key: int, version: int, fields: dict[str, Any]) -> bytes:
     return messages.response_frame(api_key, version, 7, body)[4:]
 
 
-def metadata_answer(topics: dict[str, dict[int, tuple]], brokers=(1, 2), controller=1) -> bytes:
-    """`topics`: name → partition → (leader, replicas, isr)."""
+def metadata_answer(
+    topics: dict[str, dict[int, tuple]], brokers=(1, 2), controller=1, address=None
+) -> bytes:
+    """`topics`: name → partition → (leader, replicas, isr); `address`: of all brokers."""
+    places = {b: address or (f"host-{b}", 9090 + b) for b in brokers}
     return _answer(
         metadata.API_KEY,
         metadata.VERSION,
@@ -20,8 +23,8 @@ def metadata_answer(topics: dict[str, dict[int, tuple]], brokers=(1, 2), control
             "brokers": [
                 {
                     "node_id": b,
-                    "host": f"host-{b}",
-                    "port": 9090 + b,
+                    "host": places[b][0],
+                    "port": places[b][1],
                     "rack": None if b == 1 else "r",
                 }
                 for b in brokers

@@ -5,8 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.errors import KafkaError
-from monitoring.gateway.wire import groups
+from monitoring.gateway.errors import OverLimit
+from monitoring.gateway.wire import groups, limits
+from monitoring.gateway.wire.limits import Refusals
 from tests.monitoring.gateway.wire.answers import describe_answer, list_answer
+from tests.support.hostile_http import MIB, memory_below
 
 
 def assignment(topics: dict[str, list[int]]) -> bytes:
@@ -26,21 +29,21 @@ def plain(assigned):
     st.dictionaries(st.text(min_size=1, max_size=9), st.lists(st.integers(0, 2**20), max_size=5))
 )
 def test_an_assignment_is_read_back(topics):
-    assert plain(groups.parse_assignment(assignment(topics))) == topics
+    assert plain(groups.parse_assignment(assignment(topics), 100)) == topics
 
 
 @given(st.binary(max_size=60))
 def test_garbage_assigns_nothing_and_harms_nothing(data):
-    groups.parse_assignment(data)
+    groups.parse_assignment(data, 10)
 
 
 def test_no_bytes_assign_nothing():
-    assert groups.parse_assignment(b"") == ()
+    assert groups.parse_assignment(b"", 10) == ()
 
 
 def test_members_come_with_what_they_own():
     answer = describe_answer({"g": [("m-1", assignment({"a": [0, 2]})), ("m-2", b"")]})
-    [group] = groups.decode_describe(answer)
+    [group] = groups.decode_describe(answer, Refusals())
     first, second = group.members
     assert (first.member_id, first.client_id, first.host) == ("m-1", "client", "10.0.0.9")
     assert plain(first.assigned) == {"a": [0, 2]}
@@ -49,17 +52,68 @@ def test_members_come_with_what_they_own():
 
 def test_another_protocols_assignment_is_not_guessed_at():
     [group] = groups.decode_describe(
-        describe_answer({"c": [("m", assignment({"a": [1]}))]}, "connect")
+        describe_answer({"c": [("m", assignment({"a": [1]}))]}, "connect"), Refusals()
     )
     assert group.members[0].assigned == ()
 
 
 def test_groups_are_listed_with_their_state():
-    error, listed = groups.decode_list(list_answer([("g", "Stable"), ("h", "Empty")]))
+    error, listed = groups.decode_list(list_answer([("g", "Stable"), ("h", "Empty")]), Refusals())
     assert error == 0
     assert [(group.group, group.state) for group in listed] == [("g", "Stable"), ("h", "Empty")]
 
 
 def test_a_torn_list_is_an_error():
-    with pytest.raises(KafkaError):
-        groups.decode_list(list_answer([("g", "Stable")])[:-3])
+    with pytest.raises((KafkaError, ValueError, struct.error)):
+        groups.decode_list(list_answer([("g", "Stable")])[:-3], Refusals())
+
+
+def test_names_of_negative_length_neither_hang_nor_fill_the_memory():
+    times = 8000  # back to the count of topics, which is read as one of partitions, and so on
+    data = struct.pack(">hih", 0, times, -6) + bytes(4 * times - 2)
+    data += struct.pack(">h", -4 * times - 6)
+    with memory_below(16 * MIB):
+        assert groups.parse_assignment(data, 10_000) == ()
+
+
+def test_more_topics_than_there_is_room_for_are_refused_before_they_are_read():
+    data = assignment({str(number): [] for number in range(11)})
+    assert groups.parse_assignment(data, 10) is None
+
+
+def described(told, refused):
+    return {group.group: group for group in groups.decode_describe(describe_answer(told), refused)}
+
+
+def test_a_member_with_too_many_topics_is_left_without_them_and_said(monkeypatch):
+    monkeypatch.setattr(limits, "GROUP_TOPICS_MAX", 3)
+    big, small = assignment({str(number): [] for number in range(4)}), assignment({"a": [1]})
+    refused = Refusals()
+    found = described({"g": [("big", big), ("small", small)]}, refused)
+    assert [plain(member.assigned) for member in found["g"].members] == [{}, {"a": [1]}]
+    assert refused.told() == ["group g: the topics of member big"]
+
+
+def test_a_group_with_too_many_members_is_told_without_them_and_the_others_with_theirs(monkeypatch):
+    monkeypatch.setattr(limits, "MEMBERS_PER_GROUP_MAX", 2)
+    refused = Refusals()
+    many = [(f"m-{number}", b"") for number in range(3)]
+    found = described({"crowd": many, "g": many[:2]}, refused)
+    assert (found["crowd"].error != 0, found["crowd"].members) == (True, ())
+    assert len(found["g"].members) == 2
+    assert refused.told() == ["group crowd: 3 members"]
+
+
+def test_names_of_absurd_length_are_not_kept():
+    refused = Refusals()
+    _, listed = groups.decode_list(list_answer([("g" * 1001, "Stable"), ("h", "S" * 300)]), refused)
+    assert [(group.group, group.state) for group in listed] == [("h", "?")]
+    found = described({"g": [("m" * 300, assignment({"a": [1]}))]}, refused)
+    assert plain(found["g"].members[0].assigned) == {}
+    assert len(refused.told()) == 2
+
+
+def test_more_members_than_a_cluster_may_have_refuse_the_answer(monkeypatch):
+    monkeypatch.setattr(limits, "MEMBERS_MAX", 2)
+    with pytest.raises(OverLimit, match="members"):
+        described({"g": [(str(number), b"") for number in range(3)]}, Refusals())

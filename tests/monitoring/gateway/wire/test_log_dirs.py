@@ -1,3 +1,5 @@
+import pytest
+
 from monitoring.gateway.wire import log_dirs, metadata
 from monitoring.gateway.wire.reads import ClusterReads
 from tests.monitoring.gateway.wire.answers import log_dirs_answer, metadata_answer
@@ -49,3 +51,23 @@ def test_every_directory_counts_but_not_a_copy_on_its_way():
 
 def test_partitions_and_topics_that_the_metadata_lacks_are_left_out():
     assert sizes(1, {"a": {0: (1, False), 7: (99, False)}, "new": {0: (3, False)}}) == [1, -1, -1]
+
+
+def test_a_partition_of_negative_number_is_no_other_topics():
+    assert sizes(1, {"b": {-1: (55, False), 0: (3, False)}}) == [-1, -1, 3]
+
+
+@pytest.mark.parametrize(
+    "directories",
+    [
+        [{"a": {0: (-5, False)}}],
+        [{"a": {0: (2**62, False), 1: (2**62, False)}}],
+        [{"a": {0: (5, False)}}, {"a": {0: (5, False)}}],
+    ],
+)
+def test_sizes_that_cannot_be_true_tell_nothing_of_that_broker(directories):
+    reads = told_by((1, directories), (2, [{"a": {0: (100, False), 1: (200, False)}}]))
+    assert reads.size_bytes.tolist() == [-1, 200, -1]
+    assert reads.replicas_size_bytes.tolist() == [100, 200, -1]
+    assert reads.broker_size_bytes == {2: 300}
+    assert reads.refused.told() == ["broker 1: sizes of its replicas that cannot be true"]

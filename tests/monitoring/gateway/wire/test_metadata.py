@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.gateway.wire import metadata
+from monitoring.gateway.errors import OverLimit
+from monitoring.gateway.wire import limits, metadata
 from tests.monitoring.gateway.wire.answers import metadata_answer
 
 ids = st.lists(st.integers(1, 9), max_size=4, unique=True).map(tuple)
@@ -27,9 +28,19 @@ def test_every_partition_becomes_its_row(topics):
     known = metadata.decode(metadata_answer(topics))
     told = {(t, p): (leader, *lists) for t, p, leader, *lists in rows(known)}
     for name, found in topics.items():
-        for number in range(max(found, default=-1) + 1):
+        for number in range(len(found)):
             assert told.pop((name, number)) == found.get(number, (-1, (), ()))
     assert told == {}
+
+
+def test_a_partition_beyond_its_topics_count_is_refused_and_said():
+    one = (1, (1,), (1,))
+    known = metadata.decode(metadata_answer({"a": {0: one, 20_000_000: one}, "b": {-1: one}}))
+    assert [row[:3] for row in rows(known)] == [("a", 0, 1), ("a", 1, -1), ("b", 0, -1)]
+    assert known.refused.told() == [
+        "topic a: partition 20000000, though it has 2",
+        "topic b: partition -1, though it has 1",
+    ]
 
 
 @given(clusters)
@@ -56,5 +67,36 @@ def test_a_torn_answer_is_an_error_and_never_a_wrong_cluster(length):
     answer = metadata_answer({"a": {0: (1, (1, 2, 3), (1, 2))}, "b": {0: (1, (1,), (1,))}})
     if length >= len(answer):
         return
-    with pytest.raises(struct.error):
+    with pytest.raises((struct.error, ValueError)):
         metadata.decode(answer[:length])
+
+
+ONE = (1, (1,), (1,))
+
+
+@pytest.mark.parametrize(
+    ("limit", "count", "said"),
+    [
+        ("PARTITIONS_MAX", 3, "partitions"),
+        ("TOPICS_MAX", 1, "topics"),
+        ("BROKERS_MAX", 1, "brokers"),
+        ("BROKER_IDS_MAX", 7, "replicas"),
+    ],
+)
+def test_a_cluster_beyond_a_limit_is_refused_as_a_whole(monkeypatch, limit, count, said):
+    answer = metadata_answer({"a": {0: ONE, 1: ONE}, "b": {0: ONE, 1: ONE}})
+    metadata.decode(answer)
+    monkeypatch.setattr(limits, limit, count)
+    with pytest.raises(OverLimit, match=f"more than {count} {said}"):
+        metadata.decode(answer)
+
+
+def test_a_broker_at_a_port_that_there_is_not_is_refused():
+    with pytest.raises(OverLimit, match="port 70000"):
+        metadata.decode(metadata_answer({}, address=("host", 70_000)))
+
+
+def test_topics_without_a_name_or_with_an_endless_one_are_left_out_and_said():
+    known = metadata.decode(metadata_answer({"": {0: ONE}, "x" * 250: {0: ONE}, "a": {0: ONE}}))
+    assert known.topics == ("a",)
+    assert len(known.refused.told()) == 2

@@ -1,10 +1,12 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.protocol import messages
 from monitoring.gateway.wire import metadata, offsets
 from monitoring.gateway.wire.connection import frame
+from monitoring.gateway.wire.limits import Refusals
 from tests.monitoring.gateway.wire.answers import metadata_answer, offsets_answer
 
 
@@ -31,11 +33,30 @@ def test_a_leader_is_asked_for_exactly_what_it_leads(leaders, broker):
     assert {(t.name, p.partition_index) for t in asked.topics for p in t.partitions} == led
 
 
+def told(known: metadata.Metadata, topics: dict) -> tuple[list[int], list[str]]:
+    """What the first broker's answer amounts to, and what of it is refused."""
+    array = np.full(known.row_count, offsets.UNKNOWN, dtype=np.int64)
+    refused = Refusals()
+    offsets.decode_into(array, known, 1, offsets_answer(topics), refused)
+    return array.tolist(), refused.told()
+
+
 def test_offsets_land_in_their_rows_and_errors_leave_theirs_unknown():
     known = cluster_of({"a": [1, 1, 1], "b": [1]})
-    array = np.full(known.row_count, offsets.UNKNOWN, dtype=np.int64)
-    answer = offsets_answer(
-        {"b": {0: (0, 7)}, "a": {2: (0, 2**40), 0: (6, -1)}, "gone": {0: (0, 1)}}
-    )
-    offsets.decode_into(array, known, answer)
-    assert array.tolist() == [-1, -1, 2**40, 7]
+    answer = {"b": {0: (0, 7)}, "a": {2: (0, 2**40), 0: (6, -1)}, "gone": {0: (0, 1)}}
+    assert told(known, answer) == ([-1, -1, 2**40, 7], [])
+
+
+@pytest.mark.parametrize("index", [1, 3, -1, 2**31 - 1, -(2**31)])
+def test_an_offset_of_a_partition_that_is_not_there_lands_nowhere(index):
+    known = cluster_of({"a": [1], "b": [1, 1, 1]})
+    found, refused = told(known, {"a": {index: (0, 99)}, "b": {0: (0, 7)}})
+    assert found == [-1, 7, -1, -1]
+    assert refused == ["topic a: offsets that cannot be true"]
+
+
+def test_an_offset_of_another_brokers_partition_or_beyond_all_offsets_is_not_taken():
+    known = cluster_of({"a": [1, 2, 1]})
+    found, refused = told(known, {"a": {0: (0, 5), 1: (0, 6), 2: (0, 2**53)}})
+    assert found == [5, -1, -1]
+    assert refused == ["topic a: offsets that cannot be true"]

@@ -1,0 +1,70 @@
+"""How much of one cluster is read: a cluster may be broken or hostile, and its numbers are checked.
+
+A part that breaks a limit is left out, and a sentence says so (`Refusals`, shown on the cluster's
+pages); where nothing sensible is left, the whole answer is refused (OverLimit). The limits lie far
+above what clusters of Kafka reach, and keep a pass over the worst one within some hundred
+megabytes.
+"""
+
+from monitoring.gateway.errors import OverLimit
+
+# Of one pass over a cluster.
+PASS_BYTES_MAX = 256 * 1024 * 1024
+BROKERS_MAX = 1_000
+TOPICS_MAX = 100_000
+PARTITIONS_MAX = 200_000
+BROKER_IDS_MAX = 2_000_000  # in all lists of replicas together
+GROUPS_MAX = 100_000
+GROUP_TOPICS_MAX = 300_000  # pairs of a group or member and a topic
+MEMBERS_MAX = 200_000
+GROUP_TABLE_BYTES_MAX = 192 * 1024 * 1024
+# Of one answer, group or member.
+ANSWER_BYTES_MAX = 64 * 1024 * 1024
+MEMBERS_PER_GROUP_MAX = 10_000
+UNKNOWN_TOPIC_PARTITIONS_MAX = 10_000  # of a topic that the cluster does not have (any more)
+# Of one value: larger offsets and sums are not exact where pages add them up.
+OFFSET_MAX = (1 << 53) - 1
+SIZE_BYTES_MAX = 1 << 50
+TOPIC_LENGTH_MAX = 249  # Kafka's own
+GROUP_LENGTH_MAX = 1_000
+TEXT_LENGTH_MAX = 255  # ids and hosts of brokers and members
+
+_TOLD_MAX = 6
+_NAME_SHOWN_MAX = 60
+
+
+class Refusals:
+    """What was left out, as sentences: the first few, and how many more there are."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, None] = {}
+        self._more = 0
+
+    def add(self, text: str) -> None:
+        if text in self._told:
+            return
+        if len(self._told) < _TOLD_MAX:
+            self._told[text] = None
+        else:
+            self._more += 1
+
+    def add_all(self, other: "Refusals") -> None:
+        for text in other._told:
+            self.add(text)
+        self._more += other._more
+
+    def told(self) -> list[str]:
+        more = [f"{self._more} more like these"] if self._more else []
+        return [*self._told, *more]
+
+
+def shown(name: str) -> str:
+    """A name that somebody else chose, for a sentence."""
+    cut = name if len(name) <= _NAME_SHOWN_MAX else name[:_NAME_SHOWN_MAX] + "…"
+    return "".join(letter if letter.isprintable() else "?" for letter in cut)
+
+
+def within(count: int, count_max: int, what: str) -> None:
+    """Raises OverLimit where there are more `what` than are read."""
+    if count > count_max:
+        raise OverLimit(f"it tells of more than {count_max} {what}, which Aerie does not read")

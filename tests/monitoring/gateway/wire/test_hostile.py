@@ -1,0 +1,138 @@
+"""A cluster that lies: what a pass over it brings, and what it costs."""
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brokerd.errors import KafkaError
+from monitoring.clock import now_ms
+from monitoring.gateway import loop
+from monitoring.gateway.errors import OverLimit
+from monitoring.gateway.wire import commits, connection, groups, log_dirs, metadata, offsets
+from monitoring.gateway.wire.limits import Refusals
+from monitoring.gateway.wire.reader import ClusterReader
+from monitoring.gateway.wire.reads import ClusterReads
+from tests.monitoring.gateway.wire.answers import (
+    commits_answer,
+    describe_answer,
+    list_answer,
+    log_dirs_answer,
+    metadata_answer,
+    offsets_answer,
+)
+from tests.support.hostile_broker import hostile_broker
+from tests.support.hostile_http import MIB, memory_below
+
+ONE = (1, (1,), (1,))
+ASSIGNED = struct.pack(">hi", 0, 1) + struct.pack(">h", 1) + b"a" + struct.pack(">ii", 1, 0)
+
+
+def cluster(topics=None):
+    """The answers of one broker; a test replaces those that lie."""
+    named = topics or {"a": {0: ONE}}
+    return {
+        metadata.API_KEY: lambda port: metadata_answer(named, (1,), 1, ("127.0.0.1", port))[4:],
+        offsets.API_KEY: lambda _: offsets_answer({"a": {0: (0, 7)}})[4:],
+        commits.API_KEY: lambda _: commits_answer({"g": {"a": [(0, 5, "", 0)]}})[4:],
+        groups.LIST_KEY: lambda _: list_answer([("g", "Stable")])[4:],
+        groups.DESCRIBE_KEY: lambda _: describe_answer({"g": [("m", ASSIGNED)]})[4:],
+        log_dirs.API_KEY: lambda _: log_dirs_answer([{"a": {0: (100, False)}}])[4:],
+    }
+
+
+def read(answers) -> ClusterReads:
+    async def once(port):
+        reader = ClusterReader([("127.0.0.1", port)], None, now_ms)
+        try:
+            return await reader.read(60)
+        finally:
+            await reader.close()
+
+    with hostile_broker(answers) as port:
+        return loop.run(once(port), 120)
+
+
+def test_an_honest_cluster_is_read_and_nothing_refused():
+    told = read(cluster())
+    assert (told.log_end.tolist(), told.size_bytes.tolist()) == ([7], [100])
+    assert (told.failures, told.refused.told(), told.groups_complete) == ([], [], True)
+    assert told.answered == {1}
+
+
+def test_a_partition_of_number_20_million_costs_nothing_and_is_said():
+    with memory_below(32 * MIB):
+        told = read(cluster({"a": {20_000_000: ONE}}))
+    assert told.metadata.row_count == 1
+    assert told.refused.told()[0] == "topic a: partition 20000000, though it has 1"
+
+
+def test_an_answer_that_is_too_large_costs_its_own_part_alone_and_is_said(monkeypatch):
+    monkeypatch.setattr(connection, "ANSWER_BYTES_MAX", 4096)
+    answers = cluster()
+    answers[groups.LIST_KEY] = lambda _: bytes(8192)
+    told = read(answers)
+    assert told.log_end.tolist() == [7]
+    assert told.coordinators == []
+    assert not told.groups_complete
+    assert told.answered == {1}
+    assert "an answer of 8196 bytes is not believable" in told.refused.told()[0]
+
+
+def test_all_answers_together_are_bounded(monkeypatch):
+    monkeypatch.setattr(connection, "PASS_BYTES_MAX", 1000)
+    answers = cluster()
+    answers[log_dirs.API_KEY] = lambda _: bytes(2000)
+    told = read(answers)
+    assert told.size_bytes.tolist() == [-1]
+    assert "more than 1000 bytes in one reading" in told.refused.told()[0]
+
+
+def test_a_cluster_of_too_many_partitions_is_refused_with_the_reason(monkeypatch):
+    monkeypatch.setattr(metadata.limits, "PARTITIONS_MAX", 1)
+    with pytest.raises(OverLimit, match="more than 1 partitions"):
+        read(cluster({"a": {0: ONE, 1: ONE}}))
+
+
+KNOWN = metadata.decode(metadata_answer({"a": {0: ONE}, "b": {0: ONE, 1: ONE}}))
+DECODERS = {
+    "metadata": (metadata_answer({"a": {0: ONE, 1: ONE}, "b": {0: ONE}}), metadata.decode),
+    "offsets": (
+        offsets_answer({"a": {0: (0, 7)}, "b": {1: (0, 8)}}),
+        lambda data: offsets.decode_into(
+            ClusterReads.empty(KNOWN).log_end, KNOWN, 1, data, Refusals()
+        ),
+    ),
+    "commits": (
+        commits_answer({"g": {"a": [(0, 5, "", 0), (1, 6, "some", 0)]}, "h": {}}),
+        commits.decode,
+    ),
+    "list": (
+        list_answer([("g", "Stable"), ("h", "Empty")]),
+        lambda data: groups.decode_list(data, Refusals()),
+    ),
+    "describe": (
+        describe_answer({"g": [("m", ASSIGNED), ("n", b"")]}),
+        lambda data: groups.decode_describe(data, Refusals()),
+    ),
+    "log dirs": (
+        log_dirs_answer([{"a": {0: (5, False)}}, {"b": {1: (9, False)}}]),
+        lambda data: log_dirs.decode_into(ClusterReads.empty(KNOWN), 1, data),
+    ),
+}
+strange = st.sampled_from([b"\xff", b"\x7f", b"\x80", b"\x00", b"\xff\xff\xff\xff", b"\xff\xfe"])
+
+
+@pytest.mark.parametrize("name", DECODERS)
+@given(st.lists(st.tuples(st.integers(8, 400), strange), min_size=1, max_size=4))
+def test_whatever_an_answer_holds_reading_it_ends(name, changes):
+    answer, decode = DECODERS[name]
+    data = bytearray(answer)
+    for at, piece in changes:
+        at = 8 + at % (len(data) - 8)
+        data[at : at + len(piece)] = piece
+    try:
+        decode(bytes(data))
+    except (struct.error, ValueError, OverLimit, KafkaError):
+        pass
