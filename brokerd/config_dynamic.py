@@ -5,8 +5,9 @@ A broker's setting comes from its properties file, above that from the default o
 what Kafka lets be changed, a setting that this broker acts on holds at once; the sizes of Kafka's
 thread pools and the like are kept and have no effect. Of what Kafka reads anew for one broker only,
 listeners are opened, moved and closed while it runs (DynamicListenerConfig), those that are added
-with all that is said of them, and key and trust stores are opened anew; the rest (SASL, and the
-`ssl.*` of all listeners together) is read when a broker starts, and refused.
+with all that is said of them, within what those of the properties file allow (`config_reach`), and
+key and trust stores are opened anew; the rest (SASL, and the `ssl.*` of all listeners together) is
+read when a broker starts, and refused.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +17,7 @@ from brokerd import config_values as v
 from brokerd.config import BrokerConfig, is_honoured, parse_setting
 from brokerd.config_catalog import ConfigType, KnownSetting, UpdateMode, known_setting
 from brokerd.config_listeners import LISTENER_SETTINGS, is_listener_limit
+from brokerd.config_reach import problems_of_added, with_stores_barred
 from brokerd.config_tls import LIVE_KEYS, PREFIX, tls_key_of_listener
 from brokerd.errors import ErrorCode, KafkaError
 
@@ -61,9 +63,10 @@ class BrokerSettings:
         listeners = {name: text.strip() for name, text in self.own.items() if is_of_listeners(name)}
         of_listeners: list[str] = []
         config = self.static.with_changes({**taken, **listeners}, of_listeners)
+        of_listeners = of_listeners or problems_of_added(self.static, config)
         if of_listeners:
-            config = self.static.with_changes(taken, [])
-        return config, problems, of_listeners
+            return self.static.with_changes(taken, []), problems, of_listeners
+        return with_stores_barred(self.static, config), problems, []
 
     def texts(self) -> dict[str, str]:
         """The settings in force that anybody set, as they were written."""

@@ -37,13 +37,15 @@ _PEM_NEEDED = (
 class Store:
     """PEM of a key or trust store: a file's path, or the texts themselves; '' is not given.
 
-    The name of the location's setting is kept for what is said of it, and makes no other store.
+    The name of the location's setting is kept for what is said of it, and makes no other store; so
+    are, for a file that was named while the broker ran, the directories that it must not lie in.
     """
 
     location: str = ""
     certificates: str = ""
     key: str = ""
     location_key: str = field(default="ssl.keystore.location", compare=False)
+    barred: tuple[str, ...] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from brokerd.security.files import read_regular
+
 
 class TokenError(Exception):
     """The token file cannot be used, said for a user."""
@@ -44,7 +46,7 @@ def _create(path: Path) -> None:
 
 def _load(path: Path) -> str:
     try:
-        token = path.read_text().strip()
+        token = read_regular(str(path)).decode("latin-1").strip()
     except OSError as error:
         raise TokenError(f"cannot read the admin token from {path}: {error.strerror}") from error
     if len(token) < 16:

@@ -1,19 +1,22 @@
 """TLS contexts of listeners and of the tools, from PEM.
 
 OpenSSL takes a key only from a file, so PEM that came as text goes through an anonymous file in
-memory. What OpenSSL says of a bad key or certificate is put into words that name the setting.
+memory. What OpenSSL says of a bad key or certificate is put into words that name the setting. A
+running broker makes its contexts in a thread: files are read.
 """
 
 import os
 import re
 import ssl
+from binascii import a2b_base64
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from brokerd.config_tls import TLS13_SUITES, Store, TlsSettings
+from brokerd.security.files import read_regular
+from brokerd.security.rsa_size import RSA_BITS_MAX, rsa_bits
 
-_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
+_MARK = re.compile(r"-----(BEGIN|END) ([A-Z0-9 ]{1,64})-----")
 _VERIFY = {
     "none": ssl.CERT_NONE,
     "requested": ssl.CERT_OPTIONAL,
@@ -25,8 +28,20 @@ _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_
 class TlsError(Exception):
     """A key, certificate or cipher that cannot be used, said for a user."""
 
+    listener = ""
+    """Whose it is, where that is known."""
 
-class StoreGoneError(TlsError):
+
+class StoreError(TlsError):
+    """A key or trust store that cannot be used. `setting` names it; the rest of the text tells of a
+    file what its reader may know, and a client that named it may not."""
+
+    def __init__(self, text: str, setting: str) -> None:
+        super().__init__(text)
+        self.setting = setting
+
+
+class StoreGoneError(StoreError):
     """A store whose file is not there."""
 
 
@@ -116,26 +131,40 @@ def openssl_name(suite: str) -> str:
 
 
 def load_key(context: ssl.SSLContext, store: Store, password: str | None) -> None:
-    """Private key and certificate chain into the context. Raises TlsError."""
+    """Private key and certificate chain into the context. Raises StoreError."""
     if store.location:
-        name = store.location_key
+        name = chain_name = store.location_key
         chain = key = _read(store, name)
-        where = f"{name}: {store.location}"
+        where = chain_where = f"{name}: {store.location}"
     else:
         name = where = "ssl.keystore.key"
+        chain_name = chain_where = "ssl.keystore.certificate.chain"
         chain, key = pem(store.certificates), pem(store.key)
     if "-----BEGIN CERTIFICATE-----" not in chain:
-        chain_key = where if store.location else "ssl.keystore.certificate.chain"
-        raise TlsError(f"{chain_key} holds no certificate in PEM")
+        raise StoreError(f"{chain_where} holds no certificate in PEM", chain_name)
     if "PRIVATE KEY-----" not in key:
-        raise TlsError(f"{where} holds no private key in PEM")
+        raise StoreError(f"{where} holds no private key in PEM", name)
     if "ENCRYPTED" in key and password is None:
-        raise TlsError(f"ssl.key.password: it must be set, since the key of {where} is encrypted")
+        needed = f"ssl.key.password: it must be set, since the key of {where} is encrypted"
+        raise StoreError(needed, name)
+    _check_size(chain, chain_where, chain_name)
     try:
         with _file(chain) as chain_path, _file(key) as key_path:
             context.load_cert_chain(chain_path, key_path, lambda: password or "")
     except (ssl.SSLError, ValueError) as error:
-        raise TlsError(_words(where, error, encrypted="ENCRYPTED" in key)) from None
+        raise StoreError(_words(where, error, encrypted="ENCRYPTED" in key), name) from None
+
+
+def _check_size(chain: str, where: str, name: str) -> None:
+    """Of the key in the first certificate, which is the broker's own."""
+    body = next(body for label, body in _blocks(chain) if label.endswith("CERTIFICATE"))
+    try:
+        bits = rsa_bits(a2b_base64(body))
+    except ValueError:
+        raise StoreError(f"{where}: {_OPENSSL} cannot use the certificate", name) from None
+    if bits > RSA_BITS_MAX:
+        text = f"its RSA key has {bits} bits; with more than {RSA_BITS_MAX} each handshake is slow"
+        raise StoreError(f"{where}: {text}", name)
 
 
 def _words(where: str, error: ssl.SSLError | ValueError, *, encrypted: bool) -> str:
@@ -148,7 +177,7 @@ def _words(where: str, error: ssl.SSLError | ValueError, *, encrypted: bool) -> 
 
 
 def load_trust(context: ssl.SSLContext, store: Store) -> None:
-    """The certificates of those who may vouch for the peer. Raises TlsError.
+    """The certificates of those who may vouch for the peer. Raises StoreError.
 
     As in Java, any certificate of the store is trusted by itself, not only a root.
     """
@@ -158,26 +187,27 @@ def load_trust(context: ssl.SSLContext, store: Store) -> None:
         context.load_verify_locations(cadata=text)
     except (ssl.SSLError, ValueError) as error:
         reason = getattr(error, "reason", None) or str(error)
-        raise TlsError(f"{name}: it holds no usable certificates in PEM ({reason})") from None
+        text = f"{name}: it holds no usable certificates in PEM ({reason})"
+        raise StoreError(text, name) from None
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
 
 
 def _read(store: Store, name: str) -> str:
     try:
-        text = Path(store.location).read_text(encoding="latin-1")
+        text = read_regular(store.location, store.barred).decode("latin-1")
     except OSError as error:
-        is_gone = isinstance(error, FileNotFoundError)
-        told = StoreGoneError if is_gone else TlsError
-        raise told(f"{name}: cannot read {store.location}: {error.strerror}") from None
+        told = StoreGoneError if isinstance(error, FileNotFoundError) else StoreError
+        said = f"{name}: cannot read {store.location}: {error.strerror}"
+        raise told(said, name) from None
     if "-----BEGIN " not in text:
-        raise TlsError(f"{name}: {store.location} is not PEM")
+        raise StoreError(f"{name}: {store.location} is not PEM", name)
     return pem(text)
 
 
 def pem(text: str) -> str:
     """PEM with its lines in order: in a properties file they are joined by blanks or by nothing."""
     blocks = []
-    for name, body in _PEM.findall(text):
+    for name, body in _blocks(text):
         if ":" in body:  # headers of an old encrypted key: its lines are as they must be
             lines = body.strip("\n")
         else:
@@ -185,6 +215,17 @@ def pem(text: str) -> str:
             lines = "\n".join(data[at : at + 64] for at in range(0, len(data), 64))
         blocks.append(f"-----BEGIN {name}-----\n{lines}\n-----END {name}-----\n")
     return "".join(blocks)
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Name and content of each, in one pass, whatever stands there."""
+    begun: re.Match[str] | None = None
+    for mark in _MARK.finditer(text):
+        if mark[1] == "BEGIN":
+            begun = mark
+        elif begun is not None and begun[2] == mark[2]:
+            yield mark[2], text[begun.end() : mark.start()]
+            begun = None
 
 
 @contextmanager

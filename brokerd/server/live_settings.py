@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from brokerd.cluster.requests import Endpoint
 from brokerd.config_dynamic import DEFAULT_NAME, BrokerSettings, is_of_listeners
+from brokerd.config_reach import with_listener_of
 from brokerd.config_tls import tls_key_of_listener
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.compaction.jobs import Limits
 from brokerd.log.log_config import LogConfig
-from brokerd.security.tls import StoreGoneError, TlsError, server_context
+from brokerd.security.tls import StoreError, StoreGoneError, TlsError
 from brokerd.server.net.listeners import BindError
 from brokerd.turns import in_turns
 
@@ -54,26 +55,14 @@ class LiveSettings:
             logger.warning("%s; it is tried again when the settings in ZooKeeper are known", error)
 
     def require_listeners(self) -> None:
-        """Raises BindError or TlsError where the listeners that are wanted could not be opened."""
-        error = self._not_open
-        if error is None:
-            return
-        names = sorted(filter(is_of_listeners, self.now.own))
-        if not names:
-            raise error
-        static = self.now.static
-        raise type(error)(
-            f"{error}. The listeners of this broker are not those of its properties file: they were"
-            " set while it ran, and stand in ZooKeeper. Make this one possible, or have those of"
-            f" the file: brokerd configs --zookeeper {static.zookeeper_connect} --alter"
-            f" --entity-type brokers --entity-name {static.broker_id} --delete-config"
-            f" {','.join(names)}"
-        ) from error
+        """Raises BindError or TlsError where a listener of the file could not be opened."""
+        if self._not_open is not None:
+            raise self._not_open
 
     async def take_over(self, configs: Mapping[str, Mapping[str, str]]) -> None:
         """Has the dynamic configs of this broker and of all brokers hold, by their names in
         ZooKeeper. A value that makes no sense is told in the log and passed over. So
-        are listeners that cannot be opened: `require_listeners` tells of them."""
+        are listeners that cannot be opened; of those of the file `require_listeners` tells."""
         broker = self._broker
         self.now = self._with(configs)
         config, problems = self.now.effective()
@@ -112,14 +101,37 @@ class LiveSettings:
         return {name: made(frozenset(own.items())) for name, own in topics.items()}
 
     async def _open(self, config: BrokerConfig) -> BrokerConfig:
-        try:
-            config = await self._broker.network.open(config)
-            self._not_open = None
-            return config
-        except (BindError, TlsError) as error:
-            self._not_open = error
-            logger.error("the listeners and their stores stay as they are: %s", error)
-            return config.with_listeners_of(self._broker.config)
+        """Has the listeners open that can be; those of the file keep the broker from starting, one
+        that was added while it ran is left as it is, or closed."""
+        broker, static = self._broker, self.now.static
+        of_file = {"", *(each.name for each in static.listeners)}
+        failed: set[str] = set()
+        while True:
+            try:
+                config = await broker.network.open(config)
+                self._not_open = None
+                return config
+            except (BindError, TlsError) as error:
+                name = error.listener
+                if name in of_file:
+                    self._not_open = error
+                    logger.error("the listeners and their stores stay as they are: %s", error)
+                    return config.with_listeners_of(broker.config)
+                config = with_listener_of(config, static if name in failed else broker.config, name)
+                failed.add(name)
+                self._tell_not_open(error)
+
+    def _tell_not_open(self, error: Exception) -> None:
+        static = self.now.static
+        at = self._broker.config.advertised_listeners[static.inter_broker_listener_name]
+        logger.error(
+            "%s. This listener was set while the broker ran, and is tried again with the next"
+            " change of its settings. Make it possible, or have those of the file: brokerd configs"
+            " --bootstrap-server %s:%d --alter --entity-type brokers --entity-name %d"
+            " --delete-config %s",
+            error, at.host, at.port, static.broker_id,
+            ",".join(sorted(filter(is_of_listeners, self.now.own))),
+        )  # fmt: skip
 
     def _tell_left_out(self) -> None:
         names = self.now.left_out()
@@ -191,17 +203,35 @@ async def check_listeners(
     """Opens, to see whether it can be done, the addresses of listeners that would be others, and
     their stores. `named` are the settings that somebody wants for this broker, None for all
     brokers. Raises KafkaError(INVALID_REQUEST), or INVALID_CONFIG for a store that is to stay."""
-    for name, wanted in config.tls.items():
-        if wanted != broker.config.tls.get(name):
-            _check_store(wanted, ErrorCode.INVALID_REQUEST)
-        elif named is not None:
-            is_named = any(tls_key_of_listener(each)[0] == name for each in named)
-            _check_store(wanted, ErrorCode.INVALID_CONFIG, may_be_gone=not is_named)
+    config = _without_those_away(config, broker)
     _check_endpoints(config, broker)
     try:
         await broker.network.listeners.check(config)
     except BindError as error:
         raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
+    of_file = {each.name for each in broker.settings.now.static.listeners}
+    for name, wanted in config.tls.items():
+        if wanted != broker.config.tls.get(name):
+            await _check_store(wanted, ErrorCode.INVALID_REQUEST, broker)
+        elif named is not None:
+            is_named = any(tls_key_of_listener(each)[0] == name for each in named)
+            if is_named or name in of_file:
+                code = ErrorCode.INVALID_CONFIG
+                await _check_store(wanted, code, broker, may_be_gone=not is_named)
+
+
+def _without_those_away(config: BrokerConfig, broker: Broker) -> BrokerConfig:
+    """Without listeners that were set before and could not be opened, as long as they stay as they
+    are: they keep nobody from changing something else."""
+    held = broker.settings.now.effective()[0]
+    before = {each.name: each for each in held.listeners}
+    opened = {each.name for each in broker.config.listeners}
+    for each in config.listeners:
+        name = each.name
+        is_same = before.get(name) == each and held.tls.get(name) == config.tls.get(name)
+        if is_same and name not in opened:
+            config = with_listener_of(config, broker.config, name)
+    return config
 
 
 def _check_endpoints(config: BrokerConfig, broker: Broker) -> None:
@@ -219,13 +249,21 @@ def _check_endpoints(config: BrokerConfig, broker: Broker) -> None:
                 )
 
 
-def _check_store(wanted: TlsSettings, code: ErrorCode, *, may_be_gone: bool = False) -> None:
-    """As Kafka, which opens a file that was written anew at each change for this broker."""
+async def _check_store(
+    wanted: TlsSettings, code: ErrorCode, broker: Broker, *, may_be_gone: bool = False
+) -> None:
+    """As Kafka, which opens a file that was written anew at each change for this broker. Who asks
+    is told nothing of what lies at a path."""
     try:
-        server_context(wanted)
+        await broker.network.listeners.check_store(wanted)
+    except StoreError as error:
+        if may_be_gone and isinstance(error, StoreGoneError):
+            return
+        logger.warning("a change of listeners was refused: %s", error)
+        told = f"{error.setting}: the store could not be loaded; the broker's log says why"
+        raise KafkaError(code, told) from error
     except TlsError as error:
-        if not (may_be_gone and isinstance(error, StoreGoneError)):
-            raise KafkaError(code, str(error)) from error
+        raise KafkaError(code, str(error)) from error
 
 
 def _live(settings: BrokerSettings) -> set[str]:

@@ -69,7 +69,7 @@ def broker(cluster: BrokerdCluster) -> Iterator[Brokerd]:
     """It gets the listeners of its properties file back."""
     one = cluster.brokers[0]
     yield one
-    names = (*LISTENERS, LIMIT, "listener.name.tls.ssl.keystore.type",
+    names = (*LISTENERS, LIMIT, "log.retention.ms", "listener.name.tls.ssl.keystore.type",
              "listener.name.tls.ssl.keystore.location")  # fmt: skip
     assert alter(one.port, dict.fromkeys(names)).error_code == 0
 
@@ -91,14 +91,11 @@ def test_a_listener_is_added_told_by_all_brokers_kept_over_a_restart_and_removed
     wait_until(lambda: told(extra) == everywhere, "what was set holds after a restart")
     broker.stop()
     with socket.create_server(("127.0.0.1", extra)):
-        broker.launch()
-        assert broker.process is not None
-        assert broker.process.wait(30) == 1
-        broker.process = None
-        assert f"brokerd: cannot listen on EXTRA://127.0.0.1:{extra}: Address" in broker.said()
-        mend = broker.said().rpartition("have those of the file: brokerd ")[2].split()
-        brokerd(*mend).ok()
         broker.start()
+        assert f"cannot listen on EXTRA://127.0.0.1:{extra}: Address already" in broker.said()
+        assert alter(here, {"log.retention.ms": "1000000"}).error_code == 0
+        mend = broker.said().rpartition("have those of the file: brokerd ")[2].splitlines()[0]
+        brokerd(*mend.split()).ok()
     assert told(here) == [(1, "127.0.0.1", here), (2, "127.0.0.1", there)]
     assert alter(here, listening(here, f"EXTRA://127.0.0.1:{extra}")).error_code == 0
     moved = f"EXTRA://localhost:{extra}"
@@ -211,7 +208,7 @@ def test_a_store_that_cannot_be_read_is_refused_whether_or_not_its_path_changes(
         assert secured.steps() == CODES
         gone = alter(secured.plain, {f"{KEYSTORE}location": str(secured.store)})
     assert gone.error_code == ErrorCode.INVALID_CONFIG
-    assert gone.error_message.startswith(f"{KEYSTORE}location: cannot read {secured.store}: ")
+    assert gone.error_message.startswith(f"{KEYSTORE}location: the store could not be loaded")
 
 
 @pytest.mark.kafka
@@ -243,14 +240,8 @@ def test_an_address_that_is_taken_is_refused_and_nothing_changes(
         f"cannot listen on TAKEN://127.0.0.1:{taken}: Address already in use"
     )
     assert not is_open(free)
-    nowhere = f"PLAINTEXT://192.0.2.1:{broker.port}"  # its own port, at an address of nobody
-    answer = alter(broker.port, listening(broker.port) | {LISTENERS[0]: nowhere})
-    assert answer.error_code == ErrorCode.INVALID_REQUEST
-    assert answer.error_message == f"cannot listen on {nowhere}: Cannot assign requested address"
-    settings = listening(broker.port, f"EXTRA://127.0.0.1:{free}")
     neighbour = cluster.brokers[1].port
-    settings[LISTENERS[1]] = f"PLAINTEXT://127.0.0.1:{broker.port},EXTRA://127.0.0.1:{neighbour}"
-    answer = alter(broker.port, settings)
+    answer = alter(broker.port, listening(broker.port, f"EXTRA://127.0.0.1:{neighbour}"))
     assert answer.error_code == ErrorCode.INVALID_REQUEST
     assert "is already registered by broker 2" in answer.error_message
     assert (1, "127.0.0.1", broker.port) in told(broker.port)

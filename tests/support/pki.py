@@ -11,6 +11,7 @@ import ipaddress
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.x509.oid import NameOID
 
 _VALID = datetime.timedelta(days=2)
@@ -39,15 +40,25 @@ class Authority:
         self._name = _name(name)
         self._key = ec.generate_private_key(ec.SECP256R1())
         basic = x509.BasicConstraints(ca=True, path_length=None)
-        self.certificate = Issued(self._key, self._signed(self._name, self._key, basic)).chain
+        own = self._signed(self._name, self._key.public_key(), basic)
+        self.certificate = Issued(self._key, own).chain
 
     def issue(self, name: str) -> Issued:
         key = ec.generate_private_key(ec.SECP256R1())
         basic = x509.BasicConstraints(ca=False, path_length=None)
-        return Issued(key, self._signed(_name(name), key, basic))
+        return Issued(key, self._signed(_name(name), key.public_key(), basic))
+
+    def certify(self, name: str, key: RSAPublicKey) -> str:
+        """The certificate of a key that somebody else has."""
+        basic = x509.BasicConstraints(ca=False, path_length=None)
+        signed = self._signed(_name(name), key, basic)
+        return signed.public_bytes(serialization.Encoding.PEM).decode()
 
     def _signed(
-        self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, basic: x509.BasicConstraints
+        self,
+        subject: x509.Name,
+        key: ec.EllipticCurvePublicKey | RSAPublicKey,
+        basic: x509.BasicConstraints,
     ) -> x509.Certificate:
         now = datetime.datetime.now(datetime.UTC)
         addresses = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
@@ -55,7 +66,7 @@ class Authority:
             x509.CertificateBuilder()
             .subject_name(subject)
             .issuer_name(self._name)
-            .public_key(key.public_key())
+            .public_key(key)
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - _VALID)
             .not_valid_after(now + _VALID)

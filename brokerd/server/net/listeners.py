@@ -10,14 +10,16 @@ from dataclasses import replace
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
-from brokerd.security.tls import server_context
+from brokerd.config_reach import IN_THE_FILE, reaches_further
+from brokerd.security.tls import TlsError, server_context
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from brokerd.config import BrokerConfig
     from brokerd.config_listeners import Listener
+    from brokerd.config_tls import TlsSettings
 
 logger = logging.getLogger(__name__)
 
@@ -27,14 +29,23 @@ UNPACED = b"reno"
 
 
 class BindError(Exception):
-    """A listener that could not be bound, said for a user."""
+    """A listener that could not be bound, said for a user. `listener` is its name, where it is one
+    of a broker's listeners."""
+
+    def __init__(self, text: str, listener: str = "") -> None:
+        super().__init__(text)
+        self.listener = listener
 
 
 class Listeners:
     """`on_connect(socket, name)` is called when a client may be accepted. Bound sockets take
-    nobody until `accept`."""
+    nobody until `accept`. `file` are the settings of the properties file, further than which no
+    listener reaches; without them one may be anywhere."""
 
-    def __init__(self, on_connect: Callable[[socket.socket, str], None]) -> None:
+    def __init__(
+        self, on_connect: Callable[[socket.socket, str], None], file: BrokerConfig | None = None
+    ) -> None:
+        self._file = file
         self.contexts: dict[str, ssl.SSLContext] = {}
         """How those listeners speak that have TLS; for connections from now on."""
         self._on_connect = on_connect
@@ -56,11 +67,13 @@ class Listeners:
 
     async def open(self, config: BrokerConfig) -> None:
         """Has those of `config` be open and no others, with their key and trust stores opened anew:
-        a file may hold something else under the same name. One with another address is moved.
-        Raises TlsError and BindError, and then all is as it was. One at a time."""
-        contexts = {name: server_context(each) for name, each in config.tls.items()}
+        a file may hold something else under the same name. One with another address is moved; one
+        that is open speaks as before where its store can be opened no more. Raises TlsError and
+        BindError, and then all is as it was. One at a time."""
+        contexts = await asyncio.to_thread(self._contexts, config.tls)
         await self._look_up(config)
         added, going = self._difference(config)
+        self._check_reach(added, config)
         before = {name: replace(self._asked[name], port=self.ports[name]) for name in going}
         self._close(going)
         try:
@@ -80,11 +93,42 @@ class Listeners:
         async with self._checks:  # however many ask for names, they take one thread
             await self._look_up(config)
         added, going = self._difference(config)
+        self._check_reach(added, config)
         own = [self._sockets[name].getsockname() for name in going]
         for each in added:
             address = self._address(each.host)
             held = any(at[1] == each.port and _overlap(address, at[0]) for at in own)
             _bound(each, address, 0 if held else each.port).close()
+
+    async def check_store(self, settings: TlsSettings) -> None:
+        """Whether the stores of a listener can be opened. Raises TlsError."""
+        async with self._checks:
+            await asyncio.to_thread(server_context, settings)
+
+    def _contexts(self, tls: Mapping[str, TlsSettings]) -> dict[str, ssl.SSLContext]:
+        made = {}
+        for name, settings in tls.items():
+            try:
+                made[name] = server_context(settings)
+            except TlsError as error:
+                if name not in self.contexts:
+                    error.listener = name
+                    raise
+                made[name] = self.contexts[name]
+                logger.error("%s keeps the key and the trust store that it has: %s", name, error)
+        return made
+
+    def _check_reach(self, added: Iterable[Listener], config: BrokerConfig) -> None:
+        file = self._file
+        if file is None:
+            return
+        for each in added:
+            tls, at = config.tls.get(each.name), self._address(each.host)
+            if each not in file.listeners and reaches_further(file, tls, at, self._address):
+                raise BindError(
+                    f"{each} can be reached from where no listener of the properties file can be,"
+                    f" or asks less of clients. {IN_THE_FILE}", each.name,
+                )  # fmt: skip
 
     async def _look_up(self, config: BrokerConfig) -> None:
         """Finds the addresses of the names among those to be opened, in a thread: it may take long.
@@ -176,7 +220,7 @@ def _bound(
 
 def _not_bound(listener: Listener, error: OSError | UnicodeError) -> BindError:
     why = error.strerror if isinstance(error, OSError) else None
-    return BindError(f"cannot listen on {listener}: {why or error}")
+    return BindError(f"cannot listen on {listener}: {why or error}", listener.name)
 
 
 def _is_address(host: str) -> bool:

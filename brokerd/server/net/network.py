@@ -53,7 +53,7 @@ class Network:
         self.buffers = ReceiveBuffers(config.queued_max_request_bytes, self._go_on)
         self.connections: set[Connection] = set()
         self._config = config
-        self.listeners = Listeners(self._on_connect)
+        self.listeners = Listeners(self._on_connect, config)
         self._ciphertext = memoryview(bytearray(CIPHERTEXT_BYTES))
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._admission = Admission(descriptors_for_connections(limit, OPEN_FILES_MAX))

@@ -1,12 +1,15 @@
 """TLS contexts from PEM: what is accepted, and what is said of what is not."""
 
+import os
 import ssl
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 from brokerd.config_tls import TLS13_SUITES, Store, TlsSettings
 from brokerd.security.tls import (
+    StoreError,
     TlsError,
     client_context,
     openssl_name,
@@ -91,6 +94,32 @@ def test_what_is_wrong_with_a_key_store_is_said(
     assert "is not PEM" in refused(Store(str(jks)))
 
 
+def test_a_store_that_is_no_regular_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.pem"
+    os.mkfifo(pipe)
+    for path in (pipe, "/dev/zero"):
+        said = f"ssl.keystore.location: cannot read {path}: it is not a regular file"
+        assert refused(Store(str(path))) == said
+
+
+def test_an_rsa_key_that_takes_long_to_sign_with_is_refused(
+    authority: Authority, issued: Issued
+) -> None:
+    for bits, words in ((16384, "its RSA key has 16384 bits"), (8192, "cannot use the key")):
+        key = rsa.RSAPublicNumbers(65537, (1 << bits) - 1).public_key()
+        assert words in refused(inline(authority.certify("broker", key), issued.key))
+
+
+def test_what_clients_may_not_know_of_a_file_stands_in_the_text_alone(tmp_path: Path) -> None:
+    for path in (tmp_path / "missing.pem", tmp_path):
+        with pytest.raises(StoreError) as caught:
+            server_context(TlsSettings(Store(str(path), location_key="its.location"), NONE))
+        assert caught.value.setting == "its.location"
+    with pytest.raises(StoreError) as caught:
+        server_context(TlsSettings(inline("", ""), NONE))
+    assert caught.value.setting == "ssl.keystore.certificate.chain"
+
+
 def test_a_trust_store_without_certificates_is_refused(issued: Issued) -> None:
     key = inline(issued.chain, issued.key)
     trust = Store(certificates="-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----")
@@ -132,3 +161,12 @@ def test_iana_names_of_cipher_suites_become_those_of_openssl() -> None:
 def test_pem_that_lost_its_lines_gets_them_back(issued: Issued) -> None:
     assert pem(issued.chain.replace("\n", " ")) == issued.chain
     assert pem(f"words before\n{issued.chain}") == issued.chain
+
+
+def test_pem_that_ends_too_early_takes_nothing_from_what_follows(issued: Issued) -> None:
+    begun = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END PRIVATE KEY-----\n"
+    assert pem(begun + issued.chain + "-----BEGIN X-----") == issued.chain
+
+
+def test_a_file_full_of_beginnings_is_read_in_one_pass() -> None:
+    assert pem("-----BEGIN A-----" * 60_000) == ""

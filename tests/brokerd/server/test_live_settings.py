@@ -18,15 +18,28 @@ from brokerd.server.net.listeners import BindError
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"
 
 
+ADDED = {
+    "listeners": "PLAINTEXT://127.0.0.1:9092,EXTRA://127.0.0.1:1,OTHER://127.0.0.1:2",
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,EXTRA:PLAINTEXT,OTHER:PLAINTEXT",
+}
+
+
+def of_extra(error: TlsError) -> TlsError:
+    error.listener = "EXTRA"
+    return error
+
+
 class Network:
     def __init__(self) -> None:
         self.config: BrokerConfig | None = None
         self.opened = 0
         self.error: Exception | None = None
+        self.free: set[int] = set()
+        """Ports that can be opened all the same."""
 
     async def open(self, config: BrokerConfig) -> BrokerConfig:
         self.opened += 1
-        if self.error is not None:
+        if self.error is not None and not {each.port for each in config.listeners} <= self.free:
             raise self.error
         return config
 
@@ -86,17 +99,51 @@ async def test_listeners_that_cannot_be_opened_leave_those_there_are(
 ) -> None:
     live = LiveSettings(broker, broker.config, CleanerWorkers(1))
     before = broker.config.listeners
-    broker.network.error = BindError("cannot listen on PLAINTEXT://127.0.0.1:1: Permission denied")
-    await live.take_over({"1": {"listeners": "PLAINTEXT://127.0.0.1:1", "max.connections": "5"}})
+    broker.network.error = BindError("cannot listen on PLAINTEXT: Permission denied", "PLAINTEXT")
+    await live.take_over({"1": ADDED | {"max.connections": "5"}})
     assert (broker.config.listeners, broker.config.max_connections) == (before, 5)
     assert [each.port for each in broker.cluster.registration.endpoints] == [9092]
     assert "stay as they are: cannot listen on" in caplog.text
     with pytest.raises(BindError):  # a broker does not begin like this
         live.require_listeners()
     broker.network.error = None
-    await live.take_over({"1": {"listeners": "PLAINTEXT://127.0.0.1:1"}})
+    await live.take_over({"1": ADDED})
     live.require_listeners()
-    assert [each.port for each in broker.cluster.registration.endpoints] == [1]
+    assert [each.port for each in broker.cluster.registration.endpoints] == [9092, 1, 2]
+
+
+@pytest.mark.parametrize("error", [BindError("taken", "EXTRA"), of_extra(TlsError("no file"))])
+async def test_a_listener_that_was_added_and_cannot_be_opened_keeps_no_other_away(
+    broker: Any, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    live = LiveSettings(broker, broker.config, CleanerWorkers(1))
+    broker.network.error, broker.network.free = error, {9092, 2}
+    await live.take_over({"1": ADDED})
+    live.require_listeners()
+    assert [each.name for each in broker.config.listeners] == ["PLAINTEXT", "OTHER"]
+    assert [each.port for each in broker.cluster.registration.endpoints] == [9092, 2]
+    (said,) = [each for each in caplog.messages if "This listener was set while" in each]
+    assert said.startswith(f"{error}. ")
+    assert said.endswith(
+        "brokerd configs --bootstrap-server 127.0.0.1:9092 --alter --entity-type brokers"
+        " --entity-name 1 --delete-config listener.security.protocol.map,listeners"
+    )
+    broker.network.error = None
+    await live.take_over({"1": ADDED})
+    broker.network.error, broker.network.free = error, {9092, 1, 2}
+    await live.take_over({"1": ADDED | {"listeners": ADDED["listeners"].replace(":1,", ":3,")}})
+    assert {each.port for each in broker.config.listeners} == {9092, 1, 2}, "it stays where it was"
+
+
+async def test_what_somebody_wrote_into_zookeeper_reaches_no_further_than_the_file(
+    broker: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    live = LiveSettings(broker, broker.config, CleanerWorkers(1))
+    moved = {"listeners": "PLAINTEXT://127.0.0.1:1", "max.connections": "5"}
+    await live.take_over({"1": moved})
+    assert [each.port for each in broker.config.listeners] == [9092]
+    assert broker.config.max_connections == 5
+    assert "is of the properties file and stays as it is there" in caplog.text
 
 
 async def test_what_is_the_same_is_told_to_nobody_but_stores_are_opened_again(broker: Any) -> None:

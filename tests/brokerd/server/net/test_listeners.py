@@ -2,15 +2,20 @@
 
 import asyncio
 import socket
+import ssl
 import threading
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from brokerd.config import BrokerConfig, parse
+from brokerd.config_tls import TlsSettings
 from brokerd.security.tls import TlsError
+from brokerd.server.net import listeners as listeners_module
 from brokerd.server.net.listeners import UNPACED, BindError, Listeners
+from tests.support.pki import Authority
 from tests.support.ports import free_port
 from tests.support.wire import is_open
 
@@ -60,18 +65,78 @@ async def test_what_cannot_be_opened_changes_nothing(listeners: Listeners) -> No
                 await attempt(wrong)
             assert listeners.ports == {"A": port}
             assert (is_open(port), is_open(other)) == (True, False)
-    with pytest.raises(TlsError):
+    with pytest.raises(TlsError) as caught:
         await listeners.open(
             config(
                 f"TLS://127.0.0.1:{other}",
                 "ssl.keystore.type=PEM\nssl.keystore.location=/no/where.pem\n",
             )
         )
+    assert caught.value.listener == "TLS"
     assert listeners.ports == {"A": port}
     await listeners.check(wrong)  # by now it is free
     await listeners.open(wrong)
     assert list(listeners.ports) == ["A", "B"]
     assert not is_open(port)
+
+
+async def test_one_that_is_open_speaks_as_before_when_its_store_is_gone(
+    listeners: Listeners, tmp_path: Path
+) -> None:
+    store, issued = tmp_path / "store.pem", Authority("ours").issue("broker")
+    store.write_text(issued.key + issued.chain)
+    own = f"ssl.keystore.type=PEM\nssl.keystore.location={store}\n"
+    await listeners.open(config("TLS://127.0.0.1:0", own))
+    before = listeners.contexts["TLS"]
+    store.unlink()
+    await listeners.open(config("TLS://127.0.0.1:0,A://127.0.0.1:0", own))
+    assert listeners.contexts == {"TLS": before}
+    assert all(map(is_open, listeners.ports.values()))
+    assert list(listeners.ports) == ["TLS", "A"]
+
+
+async def test_others_are_served_while_stores_are_opened(
+    listeners: Listeners, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = threading.Event()
+
+    def slow(settings: TlsSettings) -> ssl.SSLContext:
+        assert served.wait(30), "the event loop stands still"
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+
+    monkeypatch.setattr(listeners_module, "server_context", slow)
+    wanted = config("TLS://127.0.0.1:0", "ssl.keystore.type=PEM\nssl.keystore.location=/a.pem\n")
+    for attempt in (listeners.check_store(wanted.tls["TLS"]), listeners.open(wanted)):
+        served.clear()
+        asyncio.get_running_loop().call_later(0.01, served.set)
+        await attempt
+
+
+@pytest.mark.parametrize("place", ["0.0.0.0", "", "[::]", "[::ffff:0.0.0.0]", "0", "10.1.2.3"])
+async def test_none_is_opened_that_reaches_further_than_those_of_the_file(place: str) -> None:
+    file, told = config("A://localhost:0"), "advertised.listeners=A://localhost:0\n"
+    one = Listeners(lambda sock, name: None, file)
+    await one.open(file)
+    ports = one.ports
+    wanted = config(f"A://localhost:0,B://{place}:0", told)
+    for attempt in (one.check, one.open):
+        with pytest.raises(BindError, match=r"B://.* can be reached from where no list") as caught:
+            await attempt(wanted)
+        assert caught.value.listener == "B"
+        assert one.ports == ports
+    await one.open(config("A://localhost:0,B://127.0.0.1:0", told))
+    assert list(one.ports) == ["A", "B"]
+    one.close()
+
+
+async def test_those_of_the_file_are_where_the_file_has_them() -> None:
+    told = "advertised.listeners=A://127.0.0.1:9\n"
+    file = config("A://0.0.0.0:0", told)
+    one = Listeners(lambda sock, name: None, file)
+    for added in ("B://127.0.0.1:0", "B://0.0.0.0:0"):
+        await one.open(config(f"A://0.0.0.0:0,{added}", told))
+        assert list(one.ports) == ["A", "B"]
+    one.close()
 
 
 async def test_one_that_was_closed_while_it_was_deaf_is_heard_no_more(listeners: Listeners) -> None:

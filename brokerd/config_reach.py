@@ -1,0 +1,146 @@
+"""What clients may make of a broker's listeners while it runs.
+
+Nobody is authenticated yet, so whoever may connect may change settings. A listener that is added
+then must not let in more than those of the properties file do, lead clients elsewhere, or take the
+place of one of the file; those of the file stay as they are there. What is refused here can be
+written into the properties file.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv6Address, ip_address
+
+from brokerd.config import BrokerConfig
+from brokerd.config_listeners import Listener
+from brokerd.config_tls import Store, TlsSettings
+
+ADDED_MAX = 16
+"""So many listeners may be there besides those of the file: each takes a socket."""
+IN_THE_FILE = (
+    "While clients are not authenticated, this is read from the broker's properties file only: set"
+    " it there and restart the broker"
+)
+_LOCAL = "localhost"
+
+
+def problems_of_added(file: BrokerConfig, wanted: BrokerConfig) -> list[str]:
+    """What is wrong with listeners that somebody wants in the place of those of the file, as far as
+    it can be said without looking up names."""
+    found = [*_changed(file, wanted), *_added(file, wanted), *_told(file, wanted)]
+    return [f"{'; '.join(found)}. {IN_THE_FILE}"] if found else []
+
+
+def _changed(file: BrokerConfig, wanted: BrokerConfig) -> Iterator[str]:
+    bound = {each.name: each for each in wanted.listeners}
+    for each in file.listeners:
+        if bound.get(each.name) != each:
+            yield f"listeners: {each} is of the properties file and stays as it is there"
+        elif not _asks_as_much(wanted.tls.get(each.name), file.tls.get(each.name)):
+            yield f"listener.name.{each.name.lower()}.ssl: who may come in stays as in the file"
+    for name, told in file.advertised_listeners.items():
+        if wanted.advertised_listeners.get(name) != told:
+            yield f"advertised.listeners: {told} is of the properties file and stays as it is there"
+
+
+def _added(file: BrokerConfig, wanted: BrokerConfig) -> Iterator[str]:
+    names = {each.name for each in file.listeners}
+    added = [each for each in wanted.listeners if each.name not in names]
+    if len(added) > ADDED_MAX:
+        yield f"listeners: {len(added)} besides those of the properties file, {ADDED_MAX} may be"
+    hosts = {each.host for each in file.listeners}
+    for each in added:
+        if address(each.host) is None and each.host not in {*hosts, _LOCAL}:
+            yield f"listeners: {each} has a name that no listener of the properties file has"
+
+
+def _told(file: BrokerConfig, wanted: BrokerConfig) -> Iterator[str]:
+    told = file.advertised_listeners
+    hosts = {each.host for each in (*file.listeners, *told.values())}
+    bound = {each.name: each for each in wanted.listeners}
+    for name, each in wanted.advertised_listeners.items():
+        if name in told:
+            continue
+        at = bound[name]
+        is_host = each.host in hosts or (address(at.host) and each.host == at.host)
+        is_local = _is_loopback(each.host) and _is_loopback(at.host)
+        if not (is_host or is_local) or each.port not in (at.port, 0):
+            yield f"advertised.listeners: {each} leads clients to another host or port than {at}"
+
+
+def reaches_further(
+    file: BrokerConfig, tls: TlsSettings | None, bound_to: str, find: Callable[[str], str]
+) -> bool:
+    """Whether a listener at this address lets in more than those of the file: none of them that
+    asks no more of clients can be reached from wherever this one can. `find` gives the addresses of
+    names."""
+    return not any(
+        _covers(find(each.host), bound_to) and _asks_as_much(tls, file.tls.get(each.name))
+        for each in file.listeners
+    )
+
+
+def _covers(wide: str, narrow: str) -> bool:
+    """Whether who reaches `narrow` reaches `wide`, too: loopback is less than one address of the
+    machine, and that less than any."""
+    outer, inner = address(wide), address(narrow)
+    if outer is None or inner is None:
+        return False
+    if inner.is_loopback:
+        return True
+    if outer.is_unspecified:
+        return outer.version == 6 or inner.version == 4  # `::` takes IPv4, too
+    return outer == inner
+
+
+def _asks_as_much(tls: TlsSettings | None, of_file: TlsSettings | None) -> bool:
+    """Whether clients need the same certificates as at that of the file, where it wants some."""
+    return _asked(of_file) is None or _asked(tls) == _asked(of_file)
+
+
+def _asked(tls: TlsSettings | None) -> Store | None:
+    return tls.truststore if tls is not None and tls.client_auth == "required" else None
+
+
+def address(host: str) -> IPv4Address | IPv6Address | None:
+    """The address that is written there, none at all being any; None for a name."""
+    try:
+        found = ip_address(host or "0.0.0.0")
+    except ValueError:
+        return None
+    return getattr(found, "ipv4_mapped", None) or found
+
+
+def _is_loopback(host: str) -> bool:
+    found = address(host)
+    return host == _LOCAL if found is None else found.is_loopback
+
+
+def with_stores_barred(file: BrokerConfig, wanted: BrokerConfig) -> BrokerConfig:
+    """The same with a mark on the stores whose files the properties file does not name."""
+
+    named = {text for name, text in file.raw.items() if name.endswith(".location")}
+
+    def barred(store: Store) -> Store:
+        return store if store.location in {"", *named} else replace(store, barred=file.log_dirs)
+
+    return replace(
+        wanted,
+        tls={
+            name: replace(each, keystore=barred(each.keystore), truststore=barred(each.truststore))
+            for name, each in wanted.tls.items()
+        },
+    )
+
+
+def with_listener_of(config: BrokerConfig, other: BrokerConfig, name: str) -> BrokerConfig:
+    """The settings with this listener as it is in others: without it, where they have none."""
+    kept: list[Listener] = [each for each in config.listeners if each.name != name]
+    kept += [each for each in other.listeners if each.name == name]
+    told, tls = dict(config.advertised_listeners), dict(config.tls)
+    told.pop(name, None)
+    tls.pop(name, None)
+    if name in other.advertised_listeners:
+        told[name] = other.advertised_listeners[name]
+    if name in other.tls:
+        tls[name] = other.tls[name]
+    return replace(config, listeners=tuple(kept), advertised_listeners=told, tls=tls)
