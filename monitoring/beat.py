@@ -1,9 +1,17 @@
-"""Celery's scheduler, which says in one line that Redis is away and in one that it is back."""
+"""Celery's scheduler, which says in one line that Redis is away and in one that it is back.
+
+Its loop is heard like those of the workers (heartbeats.py), under the name `beat`.
+"""
 
 import logging
+import time
 from typing import Any
 
 from celery.beat import ScheduleEntry, Scheduler, SchedulingError
+
+from monitoring import heartbeats, store
+
+NAME = "beat"
 
 log = logging.getLogger(__name__)
 
@@ -13,7 +21,18 @@ class QuietScheduler(Scheduler):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._is_away = False
+        self._heard_s = -heartbeats.BEAT_S
         super().__init__(*args, **kwargs)
+
+    def tick(self, *args: Any, **kwargs: Any) -> float:
+        """Sends what is due; returns in how many seconds to be called again."""
+        if time.monotonic() - self._heard_s >= heartbeats.BEAT_S:
+            self._heard_s = time.monotonic()
+            try:
+                heartbeats.note(NAME)
+            except store.StoreDown:
+                pass  # told where a task cannot be sent
+        return min(super().tick(*args, **kwargs), heartbeats.BEAT_S)
 
     def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
         try:

@@ -8,6 +8,7 @@ import os
 
 from celery import Celery
 
+from monitoring.bootsteps import Heartbeat
 from monitoring.queues import routes
 from monitoring.schedule import beat_schedule
 
@@ -22,12 +23,14 @@ app.conf.update(
     beat_schedule=beat_schedule(),
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
+    broker_channel_error_retry=True,  # a Redis that is full answers with an error
     # Once more, for a connection that a restart of Redis has cut; then the next occasion.
     task_publish_retry_policy={"max_retries": 1, "interval_start": 0},
     worker_send_task_events=False,
     task_store_errors_even_if_ignored=False,
     task_routes=routes(),
 )
+app.steps["worker"].add(Heartbeat)
 app.autodiscover_tasks()
 app.autodiscover_tasks(
     ["monitoring.sampling", "monitoring.history", "monitoring.alerts", "monitoring.reports"]

@@ -17,7 +17,7 @@ from redis.retry import Retry
 
 _TIMEOUT_S, _QUICK_TIMEOUT_S = 2.0, 0.4
 _NOT_ASKED_S = 3.0
-_REFUSALS = ("LOADING", "MISCONF", "OOM ", "READONLY", "MASTERDOWN")
+_REFUSALS = ("LOADING", "MISCONF", "READONLY", "MASTERDOWN")
 _not_before: dict[str, float] = {}  # URL → when `quick` asks again
 
 
@@ -25,6 +25,10 @@ class StoreDown(Exception):
     """Redis does not answer. Always worth another try; nothing was changed for certain."""
 
     retriable = True
+
+
+class StoreFull(StoreDown):
+    """Redis answers and refuses all writes: its `maxmemory` is used up. Deleting still works."""
 
 
 @lru_cache(maxsize=8)
@@ -84,6 +88,10 @@ def _translated() -> Iterator[None]:
     except (redis.ConnectionError, redis.TimeoutError) as error:
         raise StoreDown(f"Redis cannot be reached: {error}") from error
     except redis.ResponseError as error:
-        if any(word in str(error) for word in _REFUSALS):
+        # The first word of an error is in its text or, if the library knows it, beside it.
+        said = f"{getattr(error, 'status_code', '')} {error}"
+        if "OOM " in said:
+            raise StoreFull(f"Redis is full: {error}") from error
+        if any(word in said for word in _REFUSALS):
             raise StoreDown(f"Redis refuses work: {error}") from error
         raise

@@ -1,4 +1,4 @@
-"""Real workers and a real beat: a tick per interval, and Redis killed under them."""
+"""Real workers and a real beat: a tick per interval, and Redis killed or full under them."""
 
 import os
 import subprocess
@@ -7,9 +7,14 @@ import time
 from pathlib import Path
 
 import pytest
+import redis
 from django.conf import settings as django_settings
 
+from monitoring import beat, heartbeats
+from monitoring.clock import now_ms
 from monitoring.sampling import live
+from monitoring.store import StoreDown
+from tests.support.processes import hung
 
 ROOT = Path(__file__).parent.parent.parent
 DEADLINE_S = 60
@@ -43,10 +48,10 @@ def processes(live_cluster, redis_server, tmp_path):
     servers = live_cluster.brokerd.bootstrap_servers
     subprocess.run([sys.executable, "-c", _SEED, servers], env=environment, cwd=ROOT, check=True)
     worker = [sys.executable, "-m", "monitoring.worker", "sampling"]
-    beat = [sys.executable, "-m", "celery", "-A", "monitoring.celery", "beat", "-l", "WARNING"]
+    clock = [sys.executable, "-m", "celery", "-A", "monitoring.celery", "beat", "-l", "WARNING"]
     started = []
     with (tmp_path / "output.log").open("wb") as output:
-        for command in (worker, beat):
+        for command in (worker, clock):
             started.append(
                 subprocess.Popen(command, env=environment, cwd=ROOT, stdout=output, stderr=output)
             )
@@ -71,3 +76,54 @@ def test_ticks_go_on_by_themselves_after_redis_was_killed(processes, redis_serve
     numbers = [tick.tick for tick in live.recent_ticks("local", 0)]
     assert numbers == list(range(numbers[0], numbers[-1] + 1))  # gaps are there, nothing twice
     assert all(process.poll() is None for process in processes)
+
+
+MINUTE_MS = 60_000
+MIB = 1024 * 1024
+
+
+@pytest.fixture
+def full_redis(redis_server):
+    """Fills Redis by samples of this age, in ms, until it refuses every write."""
+    client = redis_server.client()
+
+    def fill(age_ms):
+        first_ms = now_ms() - age_ms
+        for number in range(8):
+            client.xadd("aerie:other:ticks", {"meta": os.urandom(MIB)}, id=f"{first_ms + number}-0")
+        client.xadd("aerie:other:ticks", {"meta": b""}, id=f"{now_ms()}-0")
+        client.config_set("maxmemory", int(client.info("memory")["used_memory"]) - 2 * MIB)
+        with pytest.raises(redis.OutOfMemoryError):
+            client.set("x", 1)
+
+    yield fill
+    client.config_set("maxmemory", 0)
+
+
+@pytest.mark.parametrize("age_ms", [20 * MINUTE_MS, 10 * MINUTE_MS])
+def test_a_full_redis_does_not_stop_sampling_for_good(processes, full_redis, settings, age_ms):
+    settings.AERIE_TICK_SECONDS = 1
+    until(ok_ticks, "a tick")
+    full_redis(age_ms)
+    last = max(ok_ticks())
+    until(lambda: max(ok_ticks(), default=0) > last + 1, "a tick after Redis was full")
+    assert all(process.poll() is None for process in processes)
+
+
+def test_who_works_is_heard_and_who_is_stopped_is_not(processes):
+    beat_ms = int(heartbeats.BEAT_S * 1000)
+
+    def ages():
+        try:
+            return heartbeats.ages_ms()
+        except StoreDown:
+            return {}
+
+    def is_heard(name):
+        return ages().get(name, 10 * beat_ms) < 2 * beat_ms
+
+    for name, process in zip(("sampling", beat.NAME), processes, strict=True):
+        until(lambda name=name: is_heard(name), f"{name} is heard")
+        with hung(process):
+            until(lambda name=name: ages().get(name, 0) > 3 * beat_ms, f"{name} is silent")
+        until(lambda name=name: is_heard(name), f"{name} is heard again")
