@@ -1,13 +1,35 @@
 """One row per action: who did what to what, from where, what was before and after, how it ended.
 
-Rows are only ever added, and dropped only where services.tidy says so. The actor's name is kept as
-text beside the account, so that the row still says who it was when the account is gone.
+Rows are only ever added, and dropped only where services.tidy says so: whatever else would change
+or drop one is an error. The actor's name is kept as text beside the account, so that the row still
+says who it was when the account is gone.
 """
+
+from datetime import datetime
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.db import models
 
 OUTCOMES = ("ok", "failed", "refused")
+
+
+class OnlyAdded(TypeError):
+    """Something tried to change or to drop an entry."""
+
+
+class AuditEntries(models.QuerySet["AuditEntry"]):
+    """Entries can be read and added; old refusals can be dropped."""
+
+    def update(self, **changes: Any) -> NoReturn:
+        raise OnlyAdded("an audit entry cannot be changed")
+
+    def delete(self) -> NoReturn:
+        raise OnlyAdded("an audit entry cannot be dropped")
+
+    def drop_refused_sign_ins(self, before: datetime) -> None:
+        refused = self.filter(verb="account.sign-in", outcome="refused", at__lt=before)
+        super(AuditEntries, refused).delete()
 
 
 class AuditEntry(models.Model):
@@ -25,8 +47,18 @@ class AuditEntry(models.Model):
     outcome = models.CharField(max_length=16, choices=[(name, name) for name in OUTCOMES])
     detail = models.TextField(blank=True)
 
+    objects = AuditEntries.as_manager()
+
     class Meta:
         ordering = ["-id"]
 
     def __str__(self) -> str:
         return f"{self.actor_name} {self.verb} {self.resource}: {self.outcome}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if not self._state.adding:
+            raise OnlyAdded("an audit entry cannot be changed")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise OnlyAdded("an audit entry cannot be dropped")

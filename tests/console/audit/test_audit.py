@@ -4,12 +4,15 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from console.audit import services
 from console.audit.jsonl import SIZE_BYTES_MAX, JsonLines
-from console.audit.models import AuditEntry
+from console.audit.models import AuditEntry, OnlyAdded
 from console.audit.tasks import tidy
+from tests.console.test_every_url import TABLE
 
 
 def last_line(name: str) -> dict:
@@ -111,7 +114,7 @@ def test_old_sign_ins_that_were_refused_go_and_nothing_else(db, admin):
     kept = [services.record(admin, "topic.delete"), services.record(None, "account.sign-in")]
     old = services.record(None, "account.sign-in", resource="eve", outcome="refused")
     young = services.record(None, "account.sign-in", resource="eve", outcome="refused")
-    AuditEntry.objects.exclude(pk=young.pk).update(at=timezone.now() - timedelta(days=91))
+    AuditEntry._base_manager.exclude(pk=young.pk).update(at=timezone.now() - timedelta(days=91))
     tidy()
     assert set(AuditEntry.objects.all()) == {*kept, young}
     assert not AuditEntry.objects.filter(pk=old.pk).exists()
@@ -125,6 +128,40 @@ def test_a_log_that_cannot_be_written_fails_nothing(tmp_path: Path, caplog):
     assert caplog.text.count("cannot be written") == 1
 
 
-def test_rows_are_only_ever_added(db, admin):
-    services.record(admin, "a", detail="why")
-    assert AuditEntry.objects.get().detail == "why"
+def every_row() -> list[dict]:
+    return list(AuditEntry.objects.order_by("pk").values())
+
+
+@pytest.mark.usefixtures("_no_broker_answers")
+def test_rows_are_only_ever_added_whatever_is_done_in_the_console(sampled, client_of, admin):
+    services.record(admin, "topic.delete", "local", "orders", {"partitions": 3}, detail="why")
+    services.record(None, "account.sign-in", resource="eve", outcome="refused")
+    before, client = every_row(), client_of(admin)
+    client.raise_request_exception = False
+    for name, rows in TABLE.items():
+        for arguments, _get, on_post in rows:
+            if on_post is not None:
+                client.post(reverse(name, args=arguments), {"name": "x", "typed": "local"})
+                client.force_login(admin)
+    services.record(admin, "topic.delete", "local", "orders", {"partitions": 3}, detail="why")
+    tidy()
+    after = every_row()
+    assert after[: len(before)] == before
+    assert {row["verb"] for row in after[len(before) :]} >= {"cluster.remove", "topic.delete"}
+
+
+def test_no_row_can_be_changed_or_dropped_by_mistake(db, admin):
+    entry = services.record(admin, "topic.delete", "local", "orders")
+    before = every_row()
+    entry.detail = "nothing"
+    for attempt in (
+        entry.save,
+        entry.delete,
+        lambda: AuditEntry.objects.update(detail="nothing"),
+        lambda: AuditEntry.objects.filter(pk=entry.pk).delete(),
+        lambda: AuditEntry.objects.bulk_update([entry], ["detail"]),
+        lambda: AuditEntry.objects.update_or_create({"detail": "nothing"}, pk=entry.pk),
+    ):
+        with pytest.raises(OnlyAdded), transaction.atomic():
+            attempt()
+    assert every_row() == before
