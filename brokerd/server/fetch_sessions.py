@@ -11,10 +11,11 @@ and the answer to an incremental one leaves out what has nothing new. A partitio
 goes behind the others, so that none is starved by those before it. Of a topic that is asked for by
 its id the name is kept that it had at first, since what Kafka says of it later goes by the name.
 
-Bounds: `slots` sessions and PARTITIONS_MAX partitions in all of them together. Where either is
-reached, those make room that were not used for STALE_MS, the one unused longest first; where all
-slots are in use, the smallest of those older than STALE_MS does for a larger one, as in Kafka. Else
-there is no session, or no more of it, and the fetcher goes on with full requests.
+Bounds: `slots` sessions and PARTITIONS_MAX partitions in all of them together; a partition counts
+as several where its topic, which need not exist, has a long name: so memory is bounded, too.
+Where either is reached, those make room that were not used for STALE_MS, the one unused longest
+first; where all slots are in use, the smallest of those older than STALE_MS does for a larger one,
+as in Kafka. Else there is no session, or no more of it, and the fetcher goes on with full requests.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,6 +35,8 @@ from brokerd.protocol.fetch_response import FetchReply
 
 STALE_MS: Final = 120_000
 PARTITIONS_MAX: Final = 500_000
+NAME_CHARS: Final = 64
+"""So much of a name comes with a partition; what is longer counts as one more for each of these."""
 
 Key = tuple[str, bytes, int]
 Names = Mapping[bytes, str]
@@ -73,7 +76,7 @@ class Session:
     """See the module."""
 
     __slots__ = (
-        "_unnamed", "created_ms", "epoch", "id", "partitions", "used_ms", "uses_topic_ids",
+        "_unnamed", "created_ms", "epoch", "id", "partitions", "size", "used_ms", "uses_topic_ids",
     )  # fmt: skip
 
     def __init__(self, session_id: int, uses_topic_ids: bool, now_ms: int) -> None:
@@ -82,6 +85,8 @@ class Session:
         self.epoch = 1
         self.created_ms = self.used_ms = now_ms
         self.partitions: dict[Key, _Partition] = {}
+        self.size = 0
+        """What it counts as: PARTITIONS_MAX."""
         self._unnamed: dict[Key, _Partition] = {}
 
     def update(
@@ -96,12 +101,14 @@ class Session:
             known = self.partitions.get(key)
             if known is None:
                 self.partitions[key] = known = _Partition(wanted, None)
+                self.size += _size(key)
                 if self.uses_topic_ids:
                     self._name(key, known, names)
             else:
                 known.wanted = wanted
         for key in forgotten:
-            self.partitions.pop(key, None)
+            if self.partitions.pop(key, None) is not None:
+                self.size -= _size(key)
             self._unnamed.pop(key, None)
 
     def _name(self, key: Key, partition: _Partition, names: Names) -> None:
@@ -202,7 +209,7 @@ class FetchSessions:
     those of the topics that there are, by id."""
 
     __slots__ = (
-        "_names", "_new_id", "_none_below", "_none_until_ms", "_partitions", "_sessions", "_slots",
+        "_names", "_new_id", "_none_below", "_none_until_ms", "_sessions", "_size", "_slots",
         "evictions",
     )  # fmt: skip
 
@@ -213,8 +220,8 @@ class FetchSessions:
         self._new_id = new_id
         self._names = names
         self._sessions: dict[int, Session] = {}  # the one used longest ago first
-        self._partitions = 0
-        # until then no session that is old enough to be replaced has fewer partitions than this
+        self._size = 0
+        # until then no session that is old enough to be replaced is smaller than this
         self._none_until_ms = self._none_below = 0
         self.evictions = 0
 
@@ -223,7 +230,7 @@ class FetchSessions:
 
     @property
     def partition_count(self) -> int:
-        return self._partitions
+        return sum(len(each.partitions) for each in self._sessions.values())
 
     def begin(self, request: FetchRequest, uses_topic_ids: bool, now_ms: int) -> Fetch:
         """What a request asks for.
@@ -253,11 +260,11 @@ class FetchSessions:
         return self._go_on(session, request, now_ms)
 
     def _go_on(self, session: Session, request: FetchRequest, now_ms: int) -> Fetch:
-        before = len(session.partitions)
+        before = session.size
         session.update(request.partitions, request.forgotten, self._names())
-        self._partitions += len(session.partitions) - before
-        if len(session.partitions) < before:
-            self._none_below = min(self._none_below, len(session.partitions))
+        self._size += session.size - before
+        if session.size < before:
+            self._none_below = min(self._none_below, session.size)
         session.used_ms = now_ms
         self._sessions[session.id] = self._sessions.pop(session.id)
         if not session.partitions or not self._make_room(0, 0, now_ms):
@@ -273,7 +280,7 @@ class FetchSessions:
     ) -> Session | None:
         """A session of these partitions, or None where there is no room for it."""
         wanted = dict(zip(map(partition_key, partitions), partitions, strict=True))
-        size = len(wanted)
+        size = sum(map(_size, wanted))
         if size > PARTITIONS_MAX:
             return None
         if not self._make_room(1, size, now_ms) and not self._replace_smaller(size, now_ms):
@@ -281,7 +288,7 @@ class FetchSessions:
         session = Session(self._free_id(), uses_topic_ids, now_ms)
         session.update(wanted.values(), (), self._names())
         self._sessions[session.id] = session
-        self._partitions += len(session.partitions)
+        self._size += session.size
         return session
 
     def _free_id(self) -> int:
@@ -290,12 +297,9 @@ class FetchSessions:
             if session_id not in self._sessions:
                 return session_id
 
-    def _make_room(self, slots: int, partitions: int, now_ms: int) -> bool:
-        """Evicts what nobody uses until there is room for so many more, if there can be."""
-        while (
-            len(self._sessions) + slots > self._slots
-            or self._partitions + partitions > PARTITIONS_MAX
-        ):
+    def _make_room(self, slots: int, size: int, now_ms: int) -> bool:
+        """Evicts what nobody uses until there is room for so much more, if there can be."""
+        while len(self._sessions) + slots > self._slots or self._size + size > PARTITIONS_MAX:
             oldest = next(iter(self._sessions.values()), None)
             if oldest is None or now_ms - oldest.used_ms <= STALE_MS:
                 return False
@@ -303,13 +307,13 @@ class FetchSessions:
         return True
 
     def _replace_smaller(self, size: int, now_ms: int) -> bool:
-        """Evicts one session for one of `size` partitions, if the slots alone are short."""
-        if self._partitions + size > PARTITIONS_MAX:
+        """Evicts one session for one of that size, if the slots alone are short."""
+        if self._size + size > PARTITIONS_MAX:
             return False
         if size <= self._none_below and now_ms <= self._none_until_ms:
             return False
         victim = self._smallest_settled(now_ms)
-        if victim is None or len(victim.partitions) >= size:
+        if victim is None or victim.size >= size:
             return False
         self._evict(victim)
         return True
@@ -322,10 +326,10 @@ class FetchSessions:
         for session in self._sessions.values():
             if now_ms - session.created_ms <= STALE_MS:
                 next_ms = min(next_ms, session.created_ms)
-            elif smallest is None or len(session.partitions) < len(smallest.partitions):
+            elif smallest is None or session.size < smallest.size:
                 smallest = session
         self._none_until_ms = next_ms + STALE_MS
-        self._none_below = PARTITIONS_MAX if smallest is None else len(smallest.partitions)
+        self._none_below = PARTITIONS_MAX if smallest is None else smallest.size
         return smallest
 
     def _evict(self, session: Session) -> None:
@@ -335,7 +339,11 @@ class FetchSessions:
     def _remove(self, session_id: int) -> None:
         session = self._sessions.pop(session_id, None)
         if session is not None:
-            self._partitions -= len(session.partitions)
+            self._size -= session.size
+
+
+def _size(key: Key) -> int:
+    return 1 + len(key[0]) // NAME_CHARS
 
 
 def _once_each(partitions: list[FetchPartition]) -> list[FetchPartition]:

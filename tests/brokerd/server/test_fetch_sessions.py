@@ -13,7 +13,7 @@ from brokerd.limits import INT32_MAX
 from brokerd.protocol.fetch_request import FetchPartition, FetchRequest
 from brokerd.protocol.fetch_response import FetchReply
 from brokerd.server import fetch_sessions
-from brokerd.server.fetch_sessions import STALE_MS, FetchSessions
+from brokerd.server.fetch_sessions import NAME_CHARS, STALE_MS, FetchSessions
 
 NOW_MS = 1_700_000_000_000
 
@@ -252,6 +252,24 @@ def test_all_sessions_together_have_so_many_partitions(monkeypatch: pytest.Monke
     assert opened(cache, "c", "d") == 0
     fetch = cache.begin(request(session_id, 1, wanted("c", "d")), False, NOW_MS)
     assert fetch.finish([reply("a")], NOW_MS) == (0, [reply("a")])
+    assert (len(cache), cache.partition_count) == (0, 0)
+
+
+def test_long_names_count_as_several_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch_sessions, "PARTITIONS_MAX", 4)
+    cache = sessions()
+    assert opened(cache, "x" * 4 * NAME_CHARS) == 0, "more than there is room for"
+    assert opened(cache, "x" * 3 * NAME_CHARS) > 0
+    assert opened(cache, "a") == 0
+    later_ms = NOW_MS + STALE_MS + 1
+    grown = opened(cache, "a", now_ms=later_ms)
+    assert (len(cache), cache.evictions) == (1, 1)
+    cache.begin(request(grown, 1, wanted("y" * 2 * NAME_CHARS)), False, later_ms)
+    assert cache.partition_count == 2
+    cache.begin(request(grown, 2, wanted("b"), ("y" * 2 * NAME_CHARS,)), False, later_ms)
+    cache.begin(request(grown, 3, wanted("c", "d")), False, later_ms)
+    assert cache.partition_count == 4
+    cache.begin(request(grown, 4, wanted("e")), False, later_ms)
     assert (len(cache), cache.partition_count) == (0, 0)
 
 
