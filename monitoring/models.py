@@ -82,6 +82,8 @@ class Cluster(models.Model):
     admin_urls = models.JSONField(blank=True, default=dict, validators=[_check_admin_urls])
     admin_token = SealedField()
     read_only = models.BooleanField(default=False)
+    # What its brokers told last (identity.py); empty = not known.
+    kafka_cluster_id = models.CharField(max_length=200, blank=True, default="", editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

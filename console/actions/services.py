@@ -54,7 +54,7 @@ def propose(
     """
     _check_allowed(user, cluster, kind, resource)
     with for_cluster(cluster) as gateway:
-        facts = {CLUSTER_ID: gateway.admin.cluster_id(), **KINDS[kind].read(gateway, params)}
+        facts = {CLUSTER_ID: gateway.wire.cluster_id(), **KINDS[kind].read(gateway, params)}
     snapshot = store.snapshot(cluster.slug, rights.of(user, cluster))
     draft = KINDS[kind].draft(facts, params, snapshot)
     return Plan.objects.create(
@@ -145,7 +145,7 @@ def _apply(plan: Plan) -> None:
     _check_allowed(plan.created_by, cluster, plan.kind, plan.resource)
     kind = KINDS[plan.kind]
     with for_cluster(cluster) as gateway:
-        cluster_id = gateway.admin.cluster_id()
+        cluster_id = gateway.wire.cluster_id()
         if cluster_id != plan.facts.get(CLUSTER_ID):
             raise PlanRefused(
                 _("The brokers of this cluster are those of another cluster now. Plan it anew.")

@@ -10,6 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts import throttle
+from monitoring import identity
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused, Unsupported
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
@@ -20,6 +21,16 @@ class Tested:
     ok: bool
     title: str
     text: str
+
+
+def learn_identity(cluster: Cluster) -> list[Cluster]:
+    """Asks a saved cluster for its id; the other entries that lead to the same one."""
+    try:
+        with for_cluster(cluster) as gateway:
+            identity.note(cluster, gateway.wire.cluster_id())
+    except GatewayError:
+        identity.note(cluster, "")  # what it was may be another's: a sample tells
+    return identity.others(cluster)
 
 
 def test_connection(cluster: Cluster, user: Any) -> Tested:

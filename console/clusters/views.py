@@ -16,6 +16,8 @@ from console.audit import services as audit
 from console.clusters import services
 from console.clusters.forms import ClusterForm
 from console.live import store
+from console.messages.services import hand_over
+from monitoring import identity
 from monitoring.forget import forget_cluster
 from monitoring.models import Cluster
 
@@ -34,10 +36,17 @@ def index(request: HttpRequest) -> HttpResponse:
                     "status": store.status(cluster.slug, held),
                     "totals": shown.totals if shown else None,
                     "role": held.role,
+                    "same": ", ".join(_same(request, cluster)),
                 }
             )
     may_edit = rights.may(request.user, "cluster.edit")
     return render(request, "clusters/index.html", {"rows": rows, "may_edit": may_edit})
+
+
+def _same(request: HttpRequest, cluster: Cluster) -> list[str]:
+    """The other entries of the same cluster, of those that the user may see."""
+    found = identity.others(cluster)
+    return [other.name for other in found if rights.may(request.user, "cluster.view", other)]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -68,6 +77,12 @@ def _form(request: HttpRequest, cluster: Cluster, verb: str) -> HttpResponse:
         store.forget(saved.slug)
         audit.record_request(request, verb, saved.name, before, form.shown(), saved.slug)
         messages.success(request, _("The cluster “%(name)s” was saved.") % {"name": saved.name})
+        for other in services.learn_identity(saved):
+            told = {"name": saved.name, "other": other.name}
+            messages.warning(request, _(
+                "“%(name)s” leads to the same cluster as “%(other)s”. Masking rules of either hold "
+                "for both; roles, alert rules and history are kept apart."
+            ) % told)  # fmt: skip
         return redirect("clusters")
     context = {"form": form, "cluster": cluster, "tested": tested, "is_new": cluster.pk is None}
     return render(request, "clusters/form.html", context, status=status)
@@ -91,6 +106,7 @@ def remove(request: HttpRequest, slug: str) -> HttpResponse:
     before = _shown(cluster)
     with transaction.atomic():
         before |= {"roles": take_back(slug)}
+        hand_over(cluster)
         cluster.delete()
         audit.record_request(request, "cluster.remove", str(before["name"]), before, cluster=slug)
     forget_cluster(slug)

@@ -14,6 +14,7 @@ from console.accounts import rights
 from console.messages.decode import Decoded, decode
 from console.messages.masking import COVER, COVER_BYTES, mask
 from console.messages.models import MaskingRule
+from monitoring import identity
 from monitoring.gateway.browse import Portion, Unread
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.gateway.gateway import for_cluster
@@ -91,17 +92,38 @@ def _read(principal: Any, cluster: Cluster, query: Query) -> tuple[Portion, list
     if not held.may("record.read", query.topic):
         raise PermissionDenied(_("Your role does not include reading the records of this topic."))
     with for_cluster(cluster) as gateway:
+        if not cluster.kafka_cluster_id:  # an entry that was not sampled yet
+            identity.note(cluster, gateway.wire.cluster_id())
         portion = gateway.browse.read(
             query.topic, query.partition, query.offset, query.limit, before=query.before
         )
-    targets = [] if held.may("record.unmask", query.topic) else _targets(cluster, query.topic)
+    targets = _targets(principal, cluster, query.topic)
     masked = tuple(mask(row, targets) for row in portion.rows)
     return replace(portion, rows=masked), targets
 
 
-def _targets(cluster: Cluster, topic: str) -> list[str]:
-    rules = MaskingRule.objects.filter(cluster=cluster)
-    return [rule.target for rule in rules if rule.covers(topic)]
+def rules_for(cluster: Cluster) -> list[MaskingRule]:
+    """The rules that hold for a cluster, by whichever of its entries they were made."""
+    entries = [cluster, *identity.others(cluster)]
+    return list(MaskingRule.objects.filter(cluster__in=entries).select_related("cluster"))
+
+
+def hand_over(cluster: Cluster) -> None:
+    """The rules of an entry that is about to go stay with another entry of the same cluster."""
+    for heir in identity.others(cluster)[:1]:
+        for rule in MaskingRule.objects.filter(cluster=cluster):
+            MaskingRule.objects.get_or_create(
+                cluster=heir, topic_pattern=rule.topic_pattern, target=rule.target
+            )
+
+
+def _targets(principal: Any, cluster: Cluster, topic: str) -> list[str]:
+    """What is covered for `principal`: who may lift a rule is asked where it was made."""
+    return [
+        rule.target
+        for rule in rules_for(cluster)
+        if rule.covers(topic) and not rights.may(principal, "record.unmask", rule.cluster, topic)
+    ]
 
 
 def _shown(record: RecordRow, is_masked: bool) -> ShownRecord:

@@ -87,8 +87,7 @@ def masking(request: HttpRequest, cluster: str) -> HttpResponse:
             "topics": rule.topic_pattern
         })  # fmt: skip
         return redirect("masking", cluster=cluster)
-    rules = MaskingRule.objects.filter(cluster=request.cluster)
-    context = {"form": form, "rules": rules}
+    context = {"form": form, "rules": services.rules_for(request.cluster)}
     return render(request, "messages/masking.html", context, status=422 if form.errors else 200)
 
 

@@ -112,12 +112,6 @@ class Admin:
             told = _wait(futures[name])
         return TopicPlace(name, tuple(map(_place, told.partitions)), _topic_id(told.topic_id))
 
-    def cluster_id(self) -> str:
-        """The id that the brokers say their cluster has; empty where they say none."""
-        with translated():
-            told = _wait(self._client.describe_cluster(request_timeout=_READ_TIMEOUT_S))
-        return told.cluster_id or ""
-
     def describe_configs(self, topic: str) -> list[ConfigValue]:
         """Every setting of a topic, sorted by name, defaults included."""
         resource = ConfigResource(ConfigResource.Type.TOPIC, topic)

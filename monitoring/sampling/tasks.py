@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from celery import shared_task
 from django.db import connections
 
+from monitoring import identity
 from monitoring.forget import forget_samples
 from monitoring.gateway import loop
 from monitoring.models import Cluster
@@ -26,14 +27,14 @@ def sample(number: int) -> None:
     """Sample every cluster for tick `number`, each in a thread of its own."""
     interval_ms = live.interval_ms()
     clusters = list(Cluster.objects.all())
-    targets = [target for cluster in clusters if (target := _target(cluster, number))]
-    gone = loop.run(samplers.keep_only([target.slug for target in targets]), _CLOSE_TIMEOUT_S)
+    targets = [(cluster, target) for cluster in clusters if (target := _target(cluster, number))]
+    gone = loop.run(samplers.keep_only([cluster.slug for cluster, _ in targets]), _CLOSE_TIMEOUT_S)
     # A tick that was being read while its cluster was removed came after all else was deleted.
     for slug in set(gone) - {cluster.slug for cluster in clusters}:
         forget_samples(slug)
     with ThreadPoolExecutor(_CLUSTERS_AT_ONCE_MAX, thread_name_prefix="sample") as pool:
-        for target in targets:
-            pool.submit(_sample_alone, target, number, interval_ms)
+        for cluster, target in targets:
+            pool.submit(_sample_alone, cluster, target, number, interval_ms)
 
 
 def _target(cluster: Cluster, number: int) -> Target | None:
@@ -48,10 +49,12 @@ def _target(cluster: Cluster, number: int) -> Target | None:
         return None
 
 
-def _sample_alone(target: Target, number: int, interval_ms: int) -> None:
+def _sample_alone(cluster: Cluster, target: Target, number: int, interval_ms: int) -> None:
     """One cluster's fault, whatever it is, stays its own."""
     try:
-        sample_cluster(target, number, interval_ms)
+        tick = sample_cluster(target, number, interval_ms)
+        if tick is not None and tick.ok:
+            identity.note(cluster, tick.cluster_id)
     except Exception:
         log.exception("tick %d of %s failed", number, target.slug)
     finally:

@@ -11,6 +11,7 @@ from monitoring.clock import now_ms
 from monitoring.gateway import loop
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.wire.metadata import (
+    NO_TOPICS_BODY,
     REQUEST_BODY,
     TOPIC_LENGTH_MAX,
     Metadata,
@@ -31,6 +32,13 @@ class Wire:
     def metadata(self) -> Metadata:
         """Brokers, topics, leaders, replicas. Raises GatewayError within 5 seconds."""
         return self._ask(REQUEST_BODY)
+
+    def cluster_id(self) -> str:
+        """The id that the brokers say their cluster has; empty where they say none.
+
+        Raises GatewayError within 5 seconds.
+        """
+        return self._ask(NO_TOPICS_BODY).cluster_id
 
     def has_topic(self, name: str) -> bool:
         """Whether the cluster has this topic now. Raises GatewayError within 5 seconds."""

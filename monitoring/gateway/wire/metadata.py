@@ -25,6 +25,7 @@ from monitoring.gateway.wire.limits import Refusals, shown, within
 API_KEY, VERSION = 3, 7
 # topics = null (all of them), allow_auto_topic_creation = false
 REQUEST_BODY = b"\xff\xff\xff\xff\x00"
+NO_TOPICS_BODY = b"\x00\x00\x00\x00\x00"  # brokers and cluster id alone
 TOPIC_LENGTH_MAX = limits.TOPIC_LENGTH_MAX
 _I16, _I32 = Struct(">h"), Struct(">i")
 _PARTITION = Struct(">hiiii")  # error, index, leader, epoch, count of replicas

@@ -13,9 +13,9 @@ from console.actions.plan import PlanApplied, PlanRefused
 from console.actions.tasks import apply_plan
 from console.audit.models import AuditEntry
 from console.topics import changes
-from monitoring.gateway.admin import Admin
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import for_cluster
+from monitoring.gateway.wire.facade import Wire
 from tests.console.conftest import a_user
 from tests.support.waiting import wait_until
 
@@ -160,7 +160,7 @@ def test_a_plan_for_one_cluster_is_not_applied_to_another_at_the_same_addresses(
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     assert plan.facts["cluster_id"]
-    monkeypatch.setattr(Admin, "cluster_id", lambda self: "another-cluster")
+    monkeypatch.setattr(Wire, "cluster_id", lambda self: "another-cluster")
     confirm_and_run(plan, operator)
     assert plan.state == models.REFUSED
     assert "another cluster now. Plan it anew." in plan.outcome

@@ -2,8 +2,10 @@ import pytest
 from django.urls import reverse
 
 from console.accounts import throttle
+from console.accounts.services import grant
 from console.audit.models import AuditEntry
 from console.clusters import services
+from monitoring import identity
 from monitoring.models import Cluster
 
 FORM = {
@@ -111,6 +113,36 @@ def test_tests_of_the_connection_are_limited(sampled, admin):
             for _ in range(throttle.PER_MINUTE_MAX + 1)]  # fmt: skip
     assert said[-1] == "Too many tests"
     assert set(said[:-1]) == {"No broker answers"}
+
+
+def test_a_second_entry_of_a_cluster_is_told_to_be_one(
+    db, redis_server, live_cluster, client_of, admin, outsider
+):
+    first = live_cluster.row("first")
+    first.save()
+    client = client_of(admin)
+    form = FORM | {"bootstrap_servers": first.bootstrap_servers, "admin_urls_text": ""}
+    page = client.post(reverse("cluster-add"), form, follow=True).content.decode()
+    assert "leads to the same cluster" not in page, "of the first nothing is known yet"
+    client.post(reverse("cluster-edit", args=["first"]), form | {"name": "First"})
+    form["name"] = "Again"
+    page = client.post(reverse("cluster-edit", args=["other"]), form, follow=True).content.decode()
+    assert "“Again” leads to the same cluster as “First”. Masking rules of either hold" in page
+    assert "the same cluster as First" in page
+    grant(outsider, "viewer", "other")
+    page = client_of(outsider).get(reverse("clusters")).content.decode()
+    assert "Again" in page
+    assert "First" not in page
+
+
+def test_an_entry_that_leads_elsewhere_now_is_no_longer_the_same(sampled, client_of, admin):
+    for cluster in sampled:
+        identity.note(cluster, "one-cluster")
+    client = client_of(admin)
+    assert "the same cluster as Staging" in client.get(reverse("clusters")).content.decode()
+    elsewhere = {"name": "Local", "bootstrap_servers": "127.0.0.1:2"}
+    page = client.post(reverse("cluster-edit", args=["local"]), elsewhere, follow=True)
+    assert "the same cluster" not in page.content.decode()
 
 
 def test_a_cluster_is_removed_only_with_its_name_typed(sampled, client_of, admin):

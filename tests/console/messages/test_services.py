@@ -7,13 +7,16 @@ from confluent_kafka import Producer
 from django.core.exceptions import PermissionDenied
 
 from console.accounts.rights import is_closed
+from console.accounts.services import grant
 from console.demo.topics import BROKERD_EVENTS
 from console.messages.masking import COVER_BYTES
 from console.messages.models import MaskingRule
-from console.messages.services import COVERED, Query, read, read_whole
+from console.messages.services import COVERED, Query, hand_over, read, read_whole
+from monitoring import identity
 from monitoring.gateway.browse import LIMIT_MAX
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
 from monitoring.models import Cluster
+from tests.console.conftest import a_user
 from tests.support.live_cluster import LiveCluster
 
 VALUE = b'{"card": "4111", "who": {"name": "Ada"}}'
@@ -104,6 +107,37 @@ def test_rules_of_other_topics_and_clusters_cover_nothing(local, topic, viewer):
     cover(Cluster.objects.create(slug="staging", bootstrap_servers="127.0.0.1:1"), "key")
     [shown] = read(viewer, local, Query(topic, 0)).records
     assert shown.key.text == "alice"
+
+
+def test_rules_hold_for_every_entry_of_the_same_cluster(local, topic, live_cluster):
+    cover(local, "key")
+    identity.note(local, live_cluster.gateway().wire.cluster_id())
+    second = live_cluster.row("second")
+    second.save()
+    both = a_user("both", "viewer")
+    [shown] = read(both, second, Query(topic, 0)).records
+    assert shown.key == COVERED
+    grant(both, "admin", "second")
+    [shown] = read(both, second, Query(topic, 0)).records
+    assert shown.key == COVERED, "who may lift a rule is asked where it was made"
+    grant(both, "admin", "local")
+    [shown] = read(both, second, Query(topic, 0)).records
+    assert shown.key.text == "alice"
+
+
+def test_rules_stay_with_a_cluster_when_one_of_its_entries_goes(local, topic, live_cluster, viewer):
+    second = live_cluster.row("second")
+    second.save()
+    for entry in (local, second):
+        identity.note(entry, live_cluster.gateway().wire.cluster_id())
+    cover(local, "key")
+    cover(second, "key")
+    cover(local, "headers.token")
+    hand_over(local)
+    local.delete()
+    [shown] = read(viewer, second, Query(topic, 0)).records
+    assert (shown.key, shown.headers[0][1]) == (COVERED, COVERED)
+    assert MaskingRule.objects.count() == 2
 
 
 @pytest.mark.parametrize("role", ["viewer", "operator"])

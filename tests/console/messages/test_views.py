@@ -11,6 +11,7 @@ from console.messages import services
 from console.messages.decode import decode
 from console.messages.models import MaskingRule
 from console.messages.services import Shown, ShownRecord
+from monitoring import identity
 from monitoring.gateway.browse import NO_LEADER, TOO_MUCH, Unread
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
 from monitoring.gateway.records import RecordRow
@@ -292,6 +293,20 @@ def test_a_rule_of_one_cluster_is_not_there_in_the_other(sampled, client_of, adm
     assert client.post(reverse("masking-remove", args=["local", rule.pk])).status_code == 404
     assert client.post(MASKING, RULE).status_code == 302
     assert MaskingRule.objects.count() == 2
+
+
+def test_rules_of_the_same_cluster_are_shown_and_lead_to_where_they_were_made(
+    sampled, client_of, admin
+):
+    for cluster in sampled:
+        identity.note(cluster, "one-cluster")
+    client = client_of(admin)
+    client.post("/c/staging/masking", RULE)
+    page = client.get(MASKING).content.decode()
+    assert "value.card" in page
+    assert 'href="/c/staging/masking">made for “Staging”, the same cluster' in page
+    rule = MaskingRule.objects.get()
+    assert reverse("masking-remove", args=["local", rule.pk]) not in page
 
 
 def test_the_menu_leads_to_masking_for_admins_alone(sampled, client_of, viewer, operator, admin):

@@ -72,6 +72,15 @@ def test_a_cluster_that_is_down_is_a_gap_with_its_reason_and_delays_no_other(
     assert live.latest_tick("odd") is None
 
 
+def test_a_sample_notes_which_cluster_an_entry_leads_to(live_cluster, redis_server, settings):
+    settings.AERIE_TICK_SECONDS = 5
+    row = live_cluster.row("live")
+    row.save()
+    tasks.sample(1000)
+    row.refresh_from_db()
+    assert row.kafka_cluster_id == live_cluster.gateway().wire.cluster_id() != ""
+
+
 def test_redis_away_loses_the_tick_and_nothing_else(live_cluster, redis_server):
     target = Target.of(live_cluster.row())
     sample_cluster(target, 1000, INTERVAL_MS)
