@@ -1,9 +1,11 @@
 """The one door through which records leave the system: `read(principal, …)` and `read_whole`.
 
-It asks for the right first and masks before anything else sees a record. Browse and downloads use
-it; whatever shows, exports or searches records later has to come through here too.
+It asks for the right first and masks before anything else sees a record, and writes down who was
+shown what a rule covers. Browse and downloads use it; whatever shows, exports or searches records
+later has to come through here too.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +13,7 @@ from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
 
 from console.accounts import rights
+from console.audit import services as audit
 from console.messages.decode import Decoded, decode
 from console.messages.masking import COVER, COVER_BYTES, mask
 from console.messages.models import MaskingRule
@@ -62,22 +65,28 @@ class Shown:
     newer: int | None = None
 
 
-def read(principal: Any, cluster: Cluster, query: Query) -> Shown:
+def read(principal: Any, cluster: Cluster, query: Query, remote_addr: str = "") -> Shown:
     """Up to `query.limit` records, masked for `principal`: newest first, or from an offset upwards.
 
     Raises PermissionDenied without the right to read the topic, GatewayError where the cluster
     does not answer as asked (unknown topic, offset out of range, cluster down).
     """
-    portion, targets = _read(principal, cluster, query)
+    portion, targets = _read(principal, cluster, query, remote_addr)
     records = [_shown(row, bool(targets)) for row in portion.rows]
     return Shown(records, portion.unread, portion.partition, portion.older, portion.newer)
 
 
 def read_whole(
-    principal: Any, cluster: Cluster, topic: str, partition: int, offset: int
+    principal: Any,
+    cluster: Cluster,
+    topic: str,
+    partition: int,
+    offset: int,
+    remote_addr: str = "",
 ) -> RecordRow:
     """One record in full length, masked for `principal`. Raises as `read` does."""
-    portion, _targets = _read(principal, cluster, Query(topic, partition, offset, 1))
+    query = Query(topic, partition, offset, 1)
+    portion, _targets = _read(principal, cluster, query, remote_addr)
     for row in portion.rows:
         if row.offset == offset:
             return row
@@ -86,7 +95,9 @@ def read_whole(
     raise NotFound(f"partition {partition} of {topic} holds no record of offset {offset} any more")
 
 
-def _read(principal: Any, cluster: Cluster, query: Query) -> tuple[Portion, list[str]]:
+def _read(
+    principal: Any, cluster: Cluster, query: Query, remote_addr: str
+) -> tuple[Portion, list[str]]:
     """The masked records, and what was covered in them."""
     held = rights.of(principal, cluster)
     if not held.may("record.read", query.topic):
@@ -97,7 +108,10 @@ def _read(principal: Any, cluster: Cluster, query: Query) -> tuple[Portion, list
         portion = gateway.browse.read(
             query.topic, query.partition, query.offset, query.limit, before=query.before
         )
-    targets = _targets(principal, cluster, query.topic)
+    targets, lifted = _targets(principal, cluster, query.topic)
+    if lifted and portion.rows:
+        told = {"uncovered": ", ".join(lifted)} | _offsets(portion.rows)
+        audit.record(principal, "record.unmask", cluster.slug, query.topic, {}, told, remote_addr)
     masked = tuple(mask(row, targets) for row in portion.rows)
     return replace(portion, rows=masked), targets
 
@@ -117,13 +131,28 @@ def hand_over(cluster: Cluster) -> None:
             )
 
 
-def _targets(principal: Any, cluster: Cluster, topic: str) -> list[str]:
-    """What is covered for `principal`: who may lift a rule is asked where it was made."""
-    return [
-        rule.target
-        for rule in rules_for(cluster)
-        if rule.covers(topic) and not rights.may(principal, "record.unmask", rule.cluster, topic)
-    ]
+def _targets(principal: Any, cluster: Cluster, topic: str) -> tuple[list[str], list[str]]:
+    """What is covered for `principal`, and what is shown although a rule covers it for others.
+
+    Who may lift a rule is asked where it was made.
+    """
+    covered, lifted = set(), set()
+    for rule in rules_for(cluster):
+        if rule.covers(topic):
+            is_lifted = rights.may(principal, "record.unmask", rule.cluster, topic)
+            (lifted if is_lifted else covered).add(rule.target)
+    return sorted(covered), sorted(lifted - covered)
+
+
+def _offsets(rows: Iterable[RecordRow]) -> dict[str, str]:
+    """Which records these are, by partition, for the audit log."""
+    found: dict[int, list[int]] = {}
+    for row in rows:
+        found.setdefault(row.partition, []).append(row.offset)
+    return {
+        f"partition {number}": f"offsets {min(at)} to {max(at)}, {len(at)} records"
+        for number, at in sorted(found.items())
+    }
 
 
 def _shown(record: RecordRow, is_masked: bool) -> ShownRecord:

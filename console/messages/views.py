@@ -34,7 +34,7 @@ def _read(request: HttpRequest, page: dict[str, Any]) -> int:
     """Puts the records into the page, or why there are none; returns the answer's status."""
     query = page["form"].query(page["topic"])
     try:
-        found = services.read(request.user, request.cluster, query)
+        found = services.read(request.user, request.cluster, query, _address(request))
     except OffsetOutOfRange as error:
         page["form"].add_error("offset", sentence(error.message))
         return 422
@@ -59,7 +59,8 @@ def download(
     if part not in files.PARTS or partition > PARTITION_MAX or offset > OFFSET_MAX:
         raise Http404(_("There is no such file."))
     try:
-        record = services.read_whole(request.user, request.cluster, topic, partition, offset)
+        where = (topic, partition, offset)
+        record = services.read_whole(request.user, request.cluster, *where, _address(request))
     except (NotFound, OffsetOutOfRange) as error:
         raise Http404(sentence(error.message)) from error
     except GatewayError as error:
@@ -101,6 +102,10 @@ def remove_masking(request: HttpRequest, cluster: str, rule_id: int) -> HttpResp
     rule.delete()
     notices.success(request, _("The rule is gone: those records are shown in full again."))
     return redirect("masking", cluster=cluster)
+
+
+def _address(request: HttpRequest) -> str:
+    return str(request.META.get("REMOTE_ADDR", ""))
 
 
 def _told(rule: MaskingRule) -> dict[str, Any]:

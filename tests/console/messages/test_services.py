@@ -8,6 +8,7 @@ from django.core.exceptions import PermissionDenied
 
 from console.accounts.rights import is_closed
 from console.accounts.services import grant
+from console.audit.models import AuditEntry
 from console.demo.topics import BROKERD_EVENTS
 from console.messages.masking import COVER_BYTES
 from console.messages.models import MaskingRule
@@ -107,6 +108,25 @@ def test_rules_of_other_topics_and_clusters_cover_nothing(local, topic, viewer):
     cover(Cluster.objects.create(slug="staging", bootstrap_servers="127.0.0.1:1"), "key")
     [shown] = read(viewer, local, Query(topic, 0)).records
     assert shown.key.text == "alice"
+
+
+def test_who_was_shown_what_a_rule_covers_is_written_down(local, topic, admin, viewer):
+    read(admin, local, Query(topic, 1), "10.0.0.9")
+    assert not AuditEntry.objects.exists(), "no rule covers anything of it"
+    cover(local, "key", "headers.token")
+    read(viewer, local, Query(topic, 1), "10.0.0.8")
+    with pytest.raises(OffsetOutOfRange):
+        read(admin, local, Query(topic, 1, 99), "10.0.0.9")
+    assert not AuditEntry.objects.exists(), "nothing was uncovered"
+    read(admin, local, Query(topic, 1, 1), "10.0.0.9")
+    read_whole(admin, local, topic, 0, 0, "10.0.0.9")
+    download, page = AuditEntry.objects.all()
+    for entry in (page, download):
+        assert (entry.verb, entry.cluster, entry.resource) == ("record.unmask", "local", topic)
+        assert (entry.actor_name, entry.remote_addr) == ("admin", "10.0.0.9")
+    uncovered = {"uncovered": "headers.token, key"}
+    assert page.after == uncovered | {"partition 1": "offsets 1 to 2, 2 records"}
+    assert download.after == uncovered | {"partition 0": "offsets 0 to 0, 1 records"}
 
 
 def test_rules_hold_for_every_entry_of_the_same_cluster(local, topic, live_cluster):

@@ -27,7 +27,7 @@ def asked(monkeypatch):
     """The queries that reach the door; each is answered with one record."""
     queries = []
 
-    def read(principal, cluster, query):
+    def read(principal, cluster, query, remote_addr=""):
         queries.append(query)
         value = decode(b'{"text": "<script>alert(1)</script>"}')
         headers = (("h", decode(None)),)
@@ -43,6 +43,20 @@ def test_the_newest_are_read_where_nothing_is_asked(sampled, client_of, viewer, 
     assert asked == [services.Query("orders", None, None, 25)]
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
+
+
+def test_the_door_is_told_from_where_records_are_read(sampled, client_of, admin, monkeypatch):
+    told = []
+
+    def read(*asked):
+        told.append(asked[-1])
+        raise NotFound("nothing")
+
+    for name in ("read", "read_whole"):
+        monkeypatch.setattr(services, name, read)
+    for url in (BROWSE, f"{BROWSE}/1/41/value"):
+        client_of(admin).get(url, REMOTE_ADDR="10.0.0.9")
+    assert told == ["10.0.0.9", "10.0.0.9"]
 
 
 def test_a_partition_and_an_offset_lead_to_older_and_newer_ones(sampled, client_of, viewer, asked):
