@@ -201,6 +201,22 @@ def test_the_lag_chart_is_drawn(page_as):
     expect(page.locator(".chart .main-svg").first).to_be_visible()
 
 
+def test_a_group_opens_whatever_it_is_called(page_as):
+    names = [".", "..", "a/../b", "//x", "a\\b", "%2e", "~", "two\nlines", "\u202eabc"]
+    put("local", groups=[GROUPS[0] | {"group": name} for name in names] + GROUPS[:2])
+    page = page_as("viewer")
+    page.goto("/c/local/groups")
+    links = page.locator("#groups td.name a")
+    expect(links).to_have_count(len(names) + 1)
+    shown = links.all_inner_texts()
+    for number, text in enumerate(shown):
+        links.nth(number).click()
+        expect(page.locator("h1")).to_have_text(text)
+        expect(page.locator("#live-group")).to_contain_text("billing-app")
+        page.go_back()
+        expect(links).to_have_count(len(shown))
+
+
 def test_no_control_of_a_chart_names_another_host(page_as, site):
     page = page_as("viewer")
     page.goto("/c/local/groups/billing")
