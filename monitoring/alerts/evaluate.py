@@ -32,6 +32,7 @@ from monitoring.store import StoreDown
 log = logging.getLogger(__name__)
 _UNSEEN_INTERVALS = 3
 GONE = "the group or topic does not exist any more, or the rule does not match it"
+NAME_LENGTH_MAX = 255  # of the columns; PostgreSQL takes no NUL either
 RULE_OFF = "the rule was disabled"
 CHANGED = "the rule was changed"
 
@@ -123,6 +124,10 @@ def _mark_unknown(standing: dict[Subject, Standing], open_alerts: dict[Subject, 
 
 
 def _fire(rule: AlertRule, transition: Transition, tick: Tick) -> bool:
+    if not _can_be_kept(transition.subject):
+        name = transition.subject.group[:80]
+        log.warning("the group %r is not watched: no alert can be kept of such a name", name)
+        return False
     try:
         with transaction.atomic():
             alert = Alert.objects.create(
@@ -140,6 +145,14 @@ def _fire(rule: AlertRule, transition: Transition, tick: Tick) -> bool:
     except IntegrityError:
         return False  # it fires already
     return True
+
+
+def _can_be_kept(subject: Subject) -> bool:
+    """Whether the database takes the names: a rule must not fail because of what a client chose."""
+    return all(
+        len(name) <= NAME_LENGTH_MAX and "\x00" not in name
+        for name in (subject.group, subject.topic)
+    )
 
 
 def resolve(alert: Alert, at_ms: int, reason: str, lag_now: int | None = None) -> bool:

@@ -37,6 +37,16 @@ def test_an_alert_fires_after_its_time_and_resolves(make_rule, redis_server):
     assert alert.resolved_at_ms > alert.fired_at_ms
 
 
+def test_a_group_whose_name_no_database_takes_hinders_no_other(make_rule, redis_server, caplog):
+    make_rule(group_pattern="*", for_seconds=0)
+    names = ["a\x00b", "b" * 256, "", "c" * 255, "d\x1b"]
+    row = {"state": "Stable", "topic": "t", "partition": 0, "committed_offset": 0}
+    rows = [row | {"group": name, "log_end_offset": 500, "lag": 500} for name in names]
+    assert evaluate(make_tick(1, partitions=[{"topic": "t", "partition": 0}], groups=rows))
+    assert {group for group, _topic, _state in states()} == {"", "c" * 255, "d\x1b"}
+    assert "'a\\x00b' is not watched" in caplog.text
+
+
 def test_a_restart_while_pending_does_not_start_the_time_anew(make_rule, redis_server):
     make_rule()
     evaluate(tick(1, 500))
