@@ -5,14 +5,16 @@ difference of the end offsets, its bytes the difference of the leader's counter.
 no such difference:
 
 - a partition that was not there in the first sample of all is new: its first value counts whole,
-  in the totals but in no rate;
+  as what came since the last sample in which it was not there;
 - the end offset went back (the topic was made anew, or its log was cut): messages null;
 - another broker leads (its counter is another counter): bytes null;
 - the counter went back (the broker was restarted): it counts from 0 again, so its value is what
   came since; what came between the last sample and the restart is not in it.
 
 A rate is given for a bucket only where every partition of the topic seen in it has one; a step
-that spans a gap counts in the totals, but not in a rate.
+that spans a gap counts in the totals, but not in a rate. The mean is that of the rates, each by the
+time it stands for: so it is never above the peak, and where nothing is unknown it is the total over
+the time.
 """
 
 from __future__ import annotations
@@ -29,8 +31,9 @@ def steps(samples: DataFrame) -> DataFrame:
     """samples (PARTITION_SAMPLES) → one row each, with what came since the value before.
 
     Adds messages, messages_step_ms, bytes, bytes_step_ms (null = unknown) and the marks
-    is_first (of its partition: nothing to compare with), reset (the offset went back) and
-    restarted (the counter went back).
+    is_first (of its partition: nothing to compare with), is_new (the first of a partition that was
+    made since the samples began), reset (the offset went back) and restarted (the counter went
+    back).
     """
     grown = F.col("log_end_offset") - F.col("end_before")
     more = F.col("bytes_in") - F.col("bytes_before")
@@ -40,6 +43,7 @@ def steps(samples: DataFrame) -> DataFrame:
         "partition",
         "at_ms",
         "is_first",
+        "is_new",
         (grown < 0).alias("reset"),
         (same_leader & (more < 0)).alias("restarted"),
         F.when(grown >= 0, grown).alias("messages"),
@@ -56,9 +60,14 @@ def _with_values_before(samples: DataFrame) -> DataFrame:
     whole = Window.partitionBy("topic", "partition")
     in_order = whole.orderBy("at_ms")
     before = in_order.rowsBetween(Window.unboundedPreceding, -1)
-    began = samples.agg(F.min("at_ms").alias("began_at_ms"))
-    # Not there when the samples began: it was made since, with offset and counters at 0.
-    is_new = F.min("at_ms").over(whole) > F.col("began_at_ms")
+    ticks = samples.select(F.col("at_ms").alias("tick_ms")).distinct()
+    in_time = Window.partitionBy(F.lit(0)).orderBy("tick_ms")
+    # A partition that was not there yet: it was made since, with offset and counters at 0.
+    ticks = ticks.select("tick_ms", F.lag("tick_ms").over(in_time).alias("absent_at_ms"))
+    dated = samples.withColumn("first_at_ms", F.min("at_ms").over(whole))
+    dated = dated.join(F.broadcast(ticks), on=F.col("first_at_ms") == F.col("tick_ms"))
+    is_new = F.col("absent_at_ms").isNotNull()
+    is_first = F.row_number().over(in_order) == 1
 
     def known(value: str, column: str) -> Column:
         """`column` of the last sample before this one in which `value` is known."""
@@ -69,42 +78,53 @@ def _with_values_before(samples: DataFrame) -> DataFrame:
     def or_new(found: Column, start: Column) -> Column:
         return F.coalesce(found, F.when(is_new, start))
 
-    return samples.crossJoin(F.broadcast(began)).select(
+    return dated.select(
         "topic",
         "partition",
         "at_ms",
         "leader",
         "log_end_offset",
         "bytes_in",
-        (F.row_number().over(in_order) == 1).alias("is_first"),
+        is_first.alias("is_first"),
+        (is_first & is_new).alias("is_new"),
         or_new(known("log_end_offset", "log_end_offset"), F.lit(0)).alias("end_before"),
-        known("log_end_offset", "at_ms").alias("end_before_at_ms"),
+        or_new(known("log_end_offset", "at_ms"), F.col("absent_at_ms")).alias("end_before_at_ms"),
         or_new(known("bytes_in", "bytes_in"), F.lit(0)).alias("bytes_before"),
-        known("bytes_in", "at_ms").alias("bytes_before_at_ms"),
+        or_new(known("bytes_in", "at_ms"), F.col("absent_at_ms")).alias("bytes_before_at_ms"),
         or_new(known("bytes_in", "leader"), F.col("leader")).alias("leader_before"),
     )
 
 
 def series(step_rows: DataFrame, bucket_ms: int, gap_ms: int) -> DataFrame:
-    """steps → topic, bucket_ms (start), messages_per_minute, bytes_per_minute.
+    """steps → topic, bucket_ms (start), messages_per_minute, messages_ms, bytes_…: rates, and the
+    time that each stands for.
 
-    A step belongs to the bucket in which it ends.
+    A step belongs to the bucket in which it ends. What was seen of a partition for a part of that
+    time only is taken for the whole of it, unless the partition was made meanwhile.
     """
 
-    def rate(what: str) -> Column:
+    def of_partition(what: str) -> tuple[Column, Column]:
         near = F.col(f"{what}_step_ms").between(1, gap_ms)
         amount = F.sum(F.when(near, F.col(what)))
         duration_ms = F.sum(F.when(near, F.col(f"{what}_step_ms")))
-        return (amount * _MINUTE_MS / duration_ms).alias(f"{what}_per_minute")
+        return amount.alias(what), duration_ms.alias(f"{what}_ms")
 
-    def total(name: str) -> Column:
-        return F.when(F.count(name) == F.count(F.lit(1)), F.sum(name)).alias(name)
+    def of_topic(what: str) -> tuple[Column, Column]:
+        duration_ms = F.max(f"{what}_ms")
+        is_known = F.count(what) == F.count(F.lit(1))
+        made = F.sum(F.when(F.col("is_new"), F.col(what)))
+        seen = F.sum(F.when(~F.col("is_new"), F.col(what) / F.col(f"{what}_ms")))
+        per_ms = F.coalesce(seen, F.lit(0.0)) + F.coalesce(made / duration_ms, F.lit(0.0))
+        return (
+            F.when(is_known, per_ms * _MINUTE_MS).alias(f"{what}_per_minute"),
+            F.when(is_known, duration_ms).alias(f"{what}_ms"),
+        )
 
     by_partition = step_rows.groupBy(
         "topic", "partition", bucket_start(F.col("at_ms"), bucket_ms).alias("bucket_ms")
-    ).agg(rate("messages"), rate("bytes"))
+    ).agg(F.bool_or("is_new").alias("is_new"), *of_partition("messages"), *of_partition("bytes"))
     return by_partition.groupBy("topic", "bucket_ms").agg(
-        total("messages_per_minute"), total("bytes_per_minute")
+        *of_topic("messages"), *of_topic("bytes")
     )
 
 
@@ -113,32 +133,34 @@ def summary(step_rows: DataFrame, series_rows: DataFrame) -> DataFrame:
 
     A total is null where a partition sampled more than once has no known step. Of the others it
     sums what is known; `messages_unknown` and `bytes_unknown` count the steps that are not, and
-    resets and restarts those that lost something. The mean is over the time from the first
-    sample of the topic to its last.
+    resets and restarts those that lost something. Mean and peak are those of the series.
     """
     topics = _by_topic(_by_partition(step_rows))
     samples = step_rows.groupBy("topic").agg(F.count_distinct("at_ms").alias("samples"))
-    peaks = series_rows.groupBy("topic").agg(
-        F.max("messages_per_minute").alias("messages_per_minute_peak"),
-        F.max_by("bucket_ms", "messages_per_minute").alias("messages_peak_at_ms"),
-        F.max("bytes_per_minute").alias("bytes_per_minute_peak"),
-    )
-    span_ms = F.col("last_at_ms") - F.col("first_at_ms")
 
     def mean(what: str) -> Column:
-        per_minute = F.when(span_ms > 0, F.col(what) * _MINUTE_MS / span_ms)
-        return per_minute.alias(f"{what}_per_minute_mean")
+        weighted = F.sum(F.col(f"{what}_per_minute") * F.col(f"{what}_ms"))
+        # Of equal rates the quotient may come out a last digit above them.
+        found = F.least(weighted / F.sum(f"{what}_ms"), F.max(f"{what}_per_minute"))
+        return found.alias(f"{what}_per_minute_mean")
 
-    joined = topics.join(samples, on="topic", how="left").join(peaks, on="topic", how="left")
+    rates = series_rows.groupBy("topic").agg(
+        mean("messages"),
+        F.max("messages_per_minute").alias("messages_per_minute_peak"),
+        F.max_by("bucket_ms", "messages_per_minute").alias("messages_peak_at_ms"),
+        mean("bytes"),
+        F.max("bytes_per_minute").alias("bytes_per_minute_peak"),
+    )
+    joined = topics.join(samples, on="topic", how="left").join(rates, on="topic", how="left")
     return joined.select(
         "topic",
         "partitions",
         "messages",
-        mean("messages"),
+        "messages_per_minute_mean",
         "messages_per_minute_peak",
         "messages_peak_at_ms",
         "bytes",
-        mean("bytes"),
+        "bytes_per_minute_mean",
         "bytes_per_minute_peak",
         "samples",
         "first_at_ms",

@@ -15,35 +15,39 @@ def throughput(rows: list[dict], bucket_ms: int, gap_ms: int) -> tuple[dict, dic
     for row in rows:
         by_partition[row["topic"], row["partition"]].append(row)
     steps: dict = defaultdict(list)  # topic → per partition, a list of steps
-    amounts: dict = defaultdict(lambda: {"messages": [0, 0], "bytes": [0, 0]})
-    began = min((row["at_ms"] for row in rows), default=0)
+    amounts: dict = defaultdict(lambda: {"messages": [0, 0], "bytes": [0, 0], "is_new": False})
+    ticks = sorted({row["at_ms"] for row in rows})
     for (topic, partition), samples in by_partition.items():
         samples = sorted(samples, key=lambda row: row["at_ms"])
-        is_new = samples[0]["at_ms"] > began
-        walked = _walk(samples, is_new)
+        absent_at = max((at for at in ticks if at < samples[0]["at_ms"]), default=None)
+        walked = _walk(samples, absent_at)
         # The first sample has nothing before it, unless the partition was made since.
+        is_new = absent_at is not None
         told = walked[:1] if is_new and walked[0]["messages"][0] is not None else []
         steps[topic].append([*told, *walked[1:]])
-        for step in walked:
+        for number, step in enumerate(walked):
             cell = amounts[topic, step["at_ms"] // bucket_ms * bucket_ms, partition]
+            cell["is_new"] |= is_new and number == 0
             for what in ("messages", "bytes"):
                 amount, step_ms = step[what]
                 if amount is not None and 0 < step_ms <= gap_ms:
                     cell[what][0] += amount
                     cell[what][1] += step_ms
-    series = _per_topic(amounts)
+    times, series = _per_topic(amounts)
     summaries = {
-        topic: _summary([row for row in rows if row["topic"] == topic], partitions, series, topic)
+        topic: _summary(
+            [row for row in rows if row["topic"] == topic], partitions, times, series, topic
+        )
         for topic, partitions in steps.items()
     }
     return summaries, series
 
 
-def _walk(samples: list[dict], is_new: bool) -> list[dict]:
+def _walk(samples: list[dict], absent_at: int | None) -> list[dict]:
     """Each sample with what came since the last known value: (amount or None, ms since)."""
     end = size = None
-    if is_new:  # no time that it took: it is in no rate
-        end, size = (0, None), (0, None, None)
+    if absent_at is not None:
+        end, size = (0, absent_at), (0, absent_at, samples[0]["leader"])
     walked = []
     for row in samples:
         at = row["at_ms"]
@@ -53,36 +57,49 @@ def _walk(samples: list[dict], is_new: bool) -> list[dict]:
             if end is not None:
                 step["reset"] = row["log_end_offset"] < end[0]
                 if not step["reset"]:
-                    took = 0 if end[1] is None else at - end[1]
-                    step["messages"] = (row["log_end_offset"] - end[0], took)
+                    step["messages"] = (row["log_end_offset"] - end[0], at - end[1])
             end = (row["log_end_offset"], at)
         if row["bytes_in"] is not None:
-            if size is not None and size[2] in (None, row["leader"]):
+            if size is not None and (size[1] == absent_at or size[2] == row["leader"]):
                 step["restarted"] = row["bytes_in"] < size[0]
                 grown = row["bytes_in"] - (0 if step["restarted"] else size[0])
-                step["bytes"] = (grown, 0 if size[1] is None else at - size[1])
+                step["bytes"] = (grown, at - size[1])
             size = (row["bytes_in"], at, row["leader"])
         walked.append(step)
     return walked
 
 
-def _per_topic(amounts: dict) -> dict:
+def _per_topic(amounts: dict) -> tuple[dict, dict]:
+    """{(topic, bucket): how long it was seen} and {…: a minute}, each for messages and bytes."""
     cells = defaultdict(list)
     for (topic, bucket, _), cell in amounts.items():
         cells[topic, bucket].append(cell)
-    return {
-        key: tuple(_rate(group, what) for what in ("messages", "bytes"))
+    kinds = ("messages", "bytes")
+    times = {
+        key: tuple(max(cell[what][1] for cell in group) for what in kinds)
         for key, group in cells.items()
     }
+    rates = {
+        key: tuple(
+            _rate(group, what, time) for what, time in zip(kinds, times[key], strict=True)
+        )
+        for key, group in cells.items()
+    }
+    return times, rates
 
 
-def _rate(cells: list[dict], what: str) -> float | None:
+def _rate(cells: list[dict], what: str, time_ms: int) -> float | None:
     if any(cell[what][1] == 0 for cell in cells):
         return None
-    return sum(cell[what][0] * 60_000 / cell[what][1] for cell in cells)
+    # One that was made meanwhile had nothing before; of another the rest is taken for the same.
+    return sum(
+        cell[what][0] * 60_000 / (time_ms if cell["is_new"] else cell[what][1]) for cell in cells
+    )
 
 
-def _summary(rows: list[dict], partitions: list[list[dict]], series: dict, topic: str) -> dict:
+def _summary(
+    rows: list[dict], partitions: list[list[dict]], seen_ms: dict, series: dict, topic: str
+) -> dict:
     times = [row["at_ms"] for row in rows]
     steps = [step for partition in partitions for step in partition]
     summary = {
@@ -93,15 +110,18 @@ def _summary(rows: list[dict], partitions: list[list[dict]], series: dict, topic
         "resets": sum(step["reset"] for step in steps),
         "restarts": sum(step["restarted"] for step in steps),
     }
-    span = max(times) - min(times)
     for number, what in enumerate(("messages", "bytes")):
         total = _total([[step[what][0] for step in partition] for partition in partitions])
-        mean = total * 60_000 / span if total is not None and span else None
-        rates = [rate[number] for key, rate in series.items() if key[0] == topic]
+        known = [
+            (rates[number], seen_ms[key][number])
+            for key, rates in series.items()
+            if key[0] == topic and rates[number] is not None
+        ]
+        held = sum(time for _, time in known)
         summary |= {
             what: total,
-            f"{what}_per_minute_mean": mean,
-            f"{what}_per_minute_peak": max((r for r in rates if r is not None), default=None),
+            f"{what}_per_minute_mean": sum(r * ms for r, ms in known) / held if held else None,
+            f"{what}_per_minute_peak": max((rate for rate, _ in known), default=None),
             f"{what}_unknown": sum(step[what][0] is None for step in steps),
         }
     return summary

@@ -1,13 +1,14 @@
 """Each figure against the same figure computed without Spark."""
 
 import pytest
+from hypothesis import HealthCheck, given, settings
 from pyspark.sql import SparkSession
 
 from monitoring.spark.schemas import GROUP_SAMPLES, PARTITION_SAMPLES
 from monitoring.spark.transforms import lag, throughput
 from monitoring.spark.transforms.names import without_prefixes
 from monitoring.spark.transforms.time import BUCKETS_MAX, bucket_ms_for, rhythm
-from tests.monitoring.spark import reference
+from tests.monitoring.spark import reference, shapes
 
 pytestmark = pytest.mark.spark
 
@@ -133,7 +134,46 @@ def test_what_a_new_partition_held_when_first_seen_was_written_since(spark: Spar
     assert (row["messages"], row["messages_unknown"]) == (25, 0)
     assert (row["bytes"], row["bytes_unknown"]) == (720, 0)
     series = throughput.series(throughput.steps(both), BUCKET_MS, GAP_MS).collect()
-    assert series[0]["messages_per_minute"] is None, "nobody knows in what time it came"
+    assert series[0]["messages_per_minute"] == pytest.approx(25 * 6), "in the 10 s of both"
+
+
+def test_a_burst_into_a_new_topic_is_in_its_peak_as_in_its_mean(spark: SparkSession) -> None:
+    there = partition(spark, [0] * 60, topic="other")
+    burst = partition(spark, [None] * 20 + [50_000] * 40)
+    row = summary_of(there.union(burst))
+    assert row["messages"] == 50_000
+    assert row["messages_per_minute_mean"] == pytest.approx(50_000 * 60 / 200)
+    assert row["messages_per_minute_peak"] == pytest.approx(50_000 * 60 / 20)
+    assert row["messages_peak_at_ms"] == T0 + BUCKET_MS
+
+
+def test_what_came_into_a_new_topic_over_a_gap_is_in_no_rate(spark: SparkSession) -> None:
+    there = partition(spark, [0, 0, *[None] * 40, 0, 0], topic="other")
+    burst = partition(spark, [None, None, *[None] * 40, 900, 900])
+    row = summary_of(there.union(burst))
+    assert (row["messages"], row["messages_per_minute_peak"]) == (900, 0)
+    assert row["messages_per_minute_mean"] == 0
+
+
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(shapes.clusters(topics=8))
+def test_of_any_shape_the_figures_agree_with_plain_python(spark: SparkSession, cluster) -> None:
+    samples = cluster.samples()
+    expected, expected_series = reference.throughput(samples, BUCKET_MS, GAP_MS)
+    steps = throughput.steps(spark.createDataFrame(samples, PARTITION_SAMPLES))
+    series = throughput.series(steps, BUCKET_MS, GAP_MS)
+    found = rows_of(throughput.summary(steps, series), "topic")
+    assert {name for (name,) in found} == set(expected)
+    for topic, figures in expected.items():
+        row = found[topic,]
+        assert {name: row[name] for name in figures} == pytest.approx(figures), topic
+        for what in ("messages", "bytes"):
+            mean, peak = row[f"{what}_per_minute_mean"], row[f"{what}_per_minute_peak"]
+            assert (mean is None) == (peak is None)
+            assert mean is None or mean <= peak
+    rates = {key: row["messages_per_minute"] for key, row in
+             rows_of(series, "topic", "bucket_ms").items()}  # fmt: skip
+    assert rates == pytest.approx({key: rate for key, (rate, _) in expected_series.items()})
 
 
 def test_a_new_partition_may_be_seen_before_its_offset_is_known(spark: SparkSession) -> None:
