@@ -3,8 +3,8 @@ to them yet."""
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
+import socket
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -83,13 +83,13 @@ async def _alter(
 ) -> None:
     path = entity_path(entity)
     if IP in entity:
-        await _check_address(entity[IP])
+        await _check_address(broker, entity[IP])
     changes = [QuotaChange(op.key, None if op.remove else op.value) for op in ops]
     wanted = partial(changed_quotas, path=path, changes=changes)
     await broker.cluster.configs.alter(path, wanted, validate_only=validate_only)
 
 
-async def _check_address(name: str | None) -> None:
+async def _check_address(broker: Broker, name: str | None) -> None:
     """An address, or a name that the system knows; None is the default of all."""
     if name is None:
         return
@@ -97,7 +97,7 @@ async def _check_address(name: str | None) -> None:
         ipaddress.ip_address(name)
     except ValueError:
         try:
-            await asyncio.get_running_loop().getaddrinfo(name, None)
+            await broker.network.lookups.run(socket.getaddrinfo, name, None)
         except (OSError, UnicodeError):
             message = f"{name} is not a valid IP or resolvable host."
             raise KafkaError(ErrorCode.INVALID_REQUEST, message) from None

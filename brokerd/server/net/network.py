@@ -19,6 +19,7 @@ from brokerd.server.net.admission import (
 )
 from brokerd.server.net.connection import Connection
 from brokerd.server.net.listeners import Listeners
+from brokerd.server.net.lookups import Lookups
 from brokerd.server.net.output import OutputQueue
 from brokerd.server.net.receive_buffers import ReceiveBuffers
 from brokerd.server.net.tls_connection import TlsConnection, TlsOutputQueue
@@ -54,6 +55,7 @@ class Network:
         self.connections: set[Connection] = set()
         self._config = config
         self.listeners = Listeners(self._on_connect, config)
+        self.lookups = Lookups()
         self._ciphertext = memoryview(bytearray(CIPHERTEXT_BYTES))
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._admission = Admission(descriptors_for_connections(limit, OPEN_FILES_MAX))
@@ -130,11 +132,14 @@ class Network:
         """Looks up the names among the overrides, in a thread: until then, and where one is not
         found, those from before hold. What failed is tried again when settings change."""
         text = self._config.max_connections_per_ip_overrides
+        found: dict[str, int] = {}
         try:
-            self._overrides = await asyncio.to_thread(limits_by_address, text)
+            for entry in text.split(","):
+                found |= await self.lookups.run(limits_by_address, entry)
         except ValueError as error:
             logger.error("%s", error)
             return
+        self._overrides = found
         self._overrides_text = text
         self._resolving = None
         self._limit()
@@ -159,6 +164,7 @@ class Network:
             self._sweep_timer.cancel()
         if self._resolving is not None:
             self._resolving.cancel()
+        self.lookups.close()
         for connection in tuple(self.connections):
             connection.close("the broker is shutting down")
 

@@ -210,3 +210,24 @@ async def test_names_among_the_overrides_are_looked_up_without_holding_up_the_lo
     network.reconfigure(replace(config, max_connections=5))
     await until(lambda: not network._admission.admit("127.0.0.1", "PLAINTEXT", False))
     assert asked == ["slow.example:0"] * 2
+
+
+async def test_however_many_overrides_are_set_and_never_found_threads_are_left_for_others(
+    network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_answer = threading.Event()
+
+    def look_up(text: str) -> dict[str, int]:
+        assert may_answer.wait(60)
+        return {}
+
+    monkeypatch.setattr(network_module, "limits_by_address", look_up)
+    try:
+        for number in range(200):
+            overrides = f"slow{number}.example:0,other.example:1"
+            network.reconfigure(replace(parse(FILE), max_connections_per_ip_overrides=overrides))
+            await asyncio.sleep(0)
+        await asyncio.wait_for(asyncio.to_thread(int), 30)
+    finally:
+        may_answer.set()
+    await until(lambda: network._overrides_text == overrides)
