@@ -43,6 +43,14 @@ def is_target(text: str) -> bool:
     return TARGET.fullmatch(text) is not None
 
 
+def coarse(size_bytes: int) -> int:
+    """The nearest power of two: enough to know what to expect, too little to tell what is covered.
+
+    The length of a covered text would often give it away: of a yes and a no, of a card and none.
+    """
+    return size_bytes if size_bytes < 1 else 2 ** round(math.log2(size_bytes))
+
+
 def mask(record: RecordRow, targets: Iterable[str]) -> RecordRow:
     """The record with each target covered; a null key or value stays null."""
     for target in targets:

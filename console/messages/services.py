@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from console.accounts import rights
 from console.audit import services as audit
 from console.messages.decode import Decoded, decode
-from console.messages.masking import COVER, COVER_BYTES, mask
+from console.messages.masking import COVER, COVER_BYTES, coarse, mask
 from console.messages.models import MaskingRule
 from monitoring import identity
 from monitoring.gateway.browse import Portion, Unread
@@ -72,7 +72,7 @@ def read(principal: Any, cluster: Cluster, query: Query, remote_addr: str = "") 
     does not answer as asked (unknown topic, offset out of range, cluster down).
     """
     portion, targets = _read(principal, cluster, query, remote_addr)
-    records = [_shown(row, bool(targets)) for row in portion.rows]
+    records = [_shown(row, targets) for row in portion.rows]
     return Shown(records, portion.unread, portion.partition, portion.older, portion.newer)
 
 
@@ -86,10 +86,10 @@ def read_whole(
 ) -> RecordRow:
     """One record in full length, masked for `principal`. Raises as `read` does."""
     query = Query(topic, partition, offset, 1)
-    portion, _targets = _read(principal, cluster, query, remote_addr)
+    portion, targets = _read(principal, cluster, query, remote_addr)
     for row in portion.rows:
         if row.offset == offset:
-            return row
+            return mask(row, targets)
     for gap in portion.unread:
         raise ClusterUnavailable(f"partition {gap.partition} of {topic} could not be read")
     raise NotFound(f"partition {partition} of {topic} holds no record of offset {offset} any more")
@@ -98,7 +98,7 @@ def read_whole(
 def _read(
     principal: Any, cluster: Cluster, query: Query, remote_addr: str
 ) -> tuple[Portion, list[str]]:
-    """The masked records, and what was covered in them."""
+    """The records, not masked yet, and what is to be covered in them."""
     held = rights.of(principal, cluster)
     if not held.may("record.read", query.topic):
         raise PermissionDenied(_("Your role does not include reading the records of this topic."))
@@ -112,8 +112,12 @@ def _read(
     if lifted and portion.rows:
         told = {"uncovered": ", ".join(lifted)} | _offsets(portion.rows)
         audit.record(principal, "record.unmask", cluster.slug, query.topic, {}, told, remote_addr)
-    masked = tuple(mask(row, targets) for row in portion.rows)
-    return replace(portion, rows=masked), targets
+    return portion, targets
+
+
+def is_masked(principal: Any, cluster: Cluster, topic: str) -> bool:
+    """Whether parts of the topic's records are covered for `principal`."""
+    return bool(_targets(principal, cluster, topic)[0])
 
 
 def rules_for(cluster: Cluster) -> list[MaskingRule]:
@@ -155,16 +159,22 @@ def _offsets(rows: Iterable[RecordRow]) -> dict[str, str]:
     }
 
 
-def _shown(record: RecordRow, is_masked: bool) -> ShownRecord:
-    def part(data: bytes | None) -> Decoded:
+def _shown(record: RecordRow, targets: list[str]) -> ShownRecord:
+    def part(whole: bytes | None, data: bytes | None) -> Decoded:
+        if not targets or whole is None:
+            return decode(data)
         # Its size would be that of the cover, and would be taken for the data's.
-        return COVERED if is_masked and data == COVER_BYTES else decode(data)
+        if data == COVER_BYTES:
+            return COVERED
+        return replace(decode(data), size_bytes=coarse(len(whole)), is_coarse=True)
 
+    masked = mask(record, targets)
+    headers = zip(record.headers, masked.headers, strict=True)
     return ShownRecord(
         record.partition,
         record.offset,
         record.timestamp_ms,
-        part(record.key),
-        part(record.value),
-        tuple((name, part(value)) for name, value in record.headers),
+        part(record.key, masked.key),
+        part(record.value, masked.value),
+        tuple((name, part(whole, data)) for (name, whole), (_name, data) in headers),
     )

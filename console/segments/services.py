@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from console.live.rows import PartitionRow
+from console.messages.masking import coarse
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 
@@ -55,6 +56,24 @@ def entries(
         if kind == "batches":
             return gateway.broker_admin.batches(*where, start, PAGE)
         return gateway.broker_admin.index(*where, kind, start, PAGE)
+
+
+def coarsened(segment: dict[str, Any]) -> dict[str, Any]:
+    """A segment for those for whom a masking rule covers its records: they may be few."""
+    files = [file | {"size_bytes": coarse(file["size_bytes"])} for file in segment["files"]]
+    return segment | {"size_bytes": coarse(segment["size_bytes"]), "files": files}
+
+
+def without_places(found: dict[str, Any]) -> dict[str, Any]:
+    """A page of entries for them: where a batch begins tells how large the one before it is."""
+    hidden = {"position_bytes": None}
+    return found | {
+        "entries": [each | hidden for each in found.get("entries", ())],
+        "batches": [
+            each | hidden | {"size_bytes": coarse(each["size_bytes"])}
+            for each in found.get("batches", ())
+        ],
+    }
 
 
 def bars(found: list[dict[str, Any]]) -> list[Bar]:

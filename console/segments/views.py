@@ -10,11 +10,14 @@ from django.views.decorators.http import require_safe
 
 from console.accounts import rights
 from console.accounts.access import requires
+from console.messages.masking import coarse
+from console.messages.services import is_masked
 from console.segments import services
 from console.topics import gaps
 from console.topics.frame import frame
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Refused, Unsupported
+from monitoring.secrets import SecretUnreadable, seal, unseal
 
 START_MAX = 2**40
 OFFSET_MAX = 2**63 - 1
@@ -30,10 +33,13 @@ def partition_segments(
 
     def read() -> None:
         found = services.segments(request.cluster, page["row"])
+        size_bytes = sum(s["size_bytes"] for s in found)
+        if page["is_masked"]:
+            found, size_bytes = list(map(services.coarsened, found)), coarse(size_bytes)
         page.update(
             segments=[each | {"files": services.files(each)} for each in found],
             bars=services.bars(found),
-            size_bytes=sum(s["size_bytes"] for s in found),
+            size_bytes=size_bytes,
         )
 
     return render(request, "segments/partition.html", page, status=_asked(page, read))
@@ -47,13 +53,13 @@ def segment(
     """Inside one segment: its offset index, its time index or its batches."""
     kind = request.GET.get("show", "batches")
     kind = kind if kind in services.KINDS else "batches"
-    start = _start(request)
     page = _page(request, topic, partition) | {
         "base_offset": base_offset,
         "kind": kind,
         "kinds": _kind_tabs(kind),
-        "start": start,
     }
+    place = f"{topic}/{partition}/{base_offset}/" if page["is_masked"] and kind == "batches" else ""
+    start = page["start"] = _start(request, place)
     where = {"base": base_offset, "partition": partition}
     gone = Http404(_("Partition %(partition)d has no segment that begins at %(base)d.") % where)
 
@@ -67,8 +73,15 @@ def segment(
             if not start:
                 raise
             told = _("This segment has no batch at position %(n)d.") % {"n": start}
+            if place:
+                told = _("This segment has no batch there any more.")
             raise OffsetOutOfRange(told) from error
-        page.update(found=found, next_start=_next_start(kind, start, found))
+        following = _next_start(kind, start, found)
+        page.update(found=found, next_start=following)
+        if page["is_masked"]:
+            page["found"] = services.without_places(found)
+        if place and following:
+            page["next_start"] = seal(f"{place}{following}")
 
     if base_offset > OFFSET_MAX:
         raise gone
@@ -100,6 +113,7 @@ def _page(request: HttpRequest, topic: str, partition: int) -> dict[str, Any]:
     page = frame(request, topic, "segments") | {"partition": partition}
     known = page["shown"].partitions(topic) if page["shown"] else []
     page["partitions"] = known
+    page["is_masked"] = is_masked(request.user, request.cluster, topic)
     page["may_edit_cluster"] = rights.may(request.user, "cluster.edit")
     page["row"] = next((row for row in known if row.partition == partition), None)
     if known and page["row"] is None:
@@ -107,9 +121,18 @@ def _page(request: HttpRequest, topic: str, partition: int) -> dict[str, Any]:
     return page
 
 
-def _start(request: HttpRequest) -> int:
-    """Where a page of entries begins; anything that is no such number is the beginning."""
+def _start(request: HttpRequest, place: str) -> int:
+    """Where a page of entries begins; anything that is no such number is the beginning.
+
+    With a `place` the number is sealed together with it: positions are neither told nor tried out.
+    """
     text = request.GET.get("start", "")
+    if place:
+        try:
+            opened = unseal(text)
+        except SecretUnreadable:
+            return 0
+        text = opened.removeprefix(place) if opened.startswith(place) else ""
     return min(int(text), START_MAX) if text.isascii() and text.isdigit() else 0
 
 

@@ -1,8 +1,10 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from console.messages.masking import COVER, is_target, mask
+from console.messages.masking import COVER, coarse, is_target, mask
 from monitoring.gateway.records import RecordRow
 
 
@@ -100,3 +102,14 @@ def test_what_may_be_the_hidden_member_in_another_form_is_covered(value, shown):
 def test_a_number_that_would_not_stay_what_it_is_hides_the_value(number):
     record = a_record(value=f'{{"card":"1","sum":{number}}}'.encode())
     assert mask(record, ["value.card"]).value == COVER.encode()
+
+
+@given(st.integers(1, 2**40))
+def test_a_coarse_size_is_the_nearest_power_of_two(size):
+    rounded = coarse(size)
+    assert rounded.bit_count() == 1
+    assert 2 / 3 <= rounded / size <= 3 / 2
+
+
+def test_no_size_stays_no_size():
+    assert coarse(0) == 0

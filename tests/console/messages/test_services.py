@@ -110,6 +110,24 @@ def test_rules_of_other_topics_and_clusters_cover_nothing(local, topic, viewer):
     assert shown.key.text == "alice"
 
 
+def test_sizes_of_a_topic_with_a_rule_are_rounded_for_those_who_are_shown_less(
+    local, topic, viewer, admin, live_cluster
+):
+    producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
+    for card in (b"yes", b"no, and never was"):
+        producer.produce(topic, b'{"card": "%s"}' % card, b"k" * 9, partition=0)
+    assert producer.flush(20) == 0
+    cover(local, "value.card")
+    told = [
+        (record.key.size_bytes, record.value.size_bytes)
+        for record in read(viewer, local, Query(topic, 0, 1)).records
+    ]
+    assert told == [(8, 16), (8, 32)]
+    whole = read(admin, local, Query(topic, 0, 1)).records
+    assert [record.value.size_bytes for record in whole] == [15, 29]
+    assert not whole[0].value.is_coarse
+
+
 def test_who_was_shown_what_a_rule_covers_is_written_down(local, topic, admin, viewer):
     read(admin, local, Query(topic, 1), "10.0.0.9")
     assert not AuditEntry.objects.exists(), "no rule covers anything of it"

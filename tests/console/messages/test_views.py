@@ -323,6 +323,14 @@ def test_rules_of_the_same_cluster_are_shown_and_lead_to_where_they_were_made(
     assert reverse("masking-remove", args=["local", rule.pk]) not in page
 
 
+def test_a_rounded_size_says_that_it_is_one(sampled, client_of, viewer, monkeypatch):
+    value = replace(decode(b"x" * 1000), size_bytes=1024, is_coarse=True)
+    record = ShownRecord(1, 41, None, decode(None), value, ())
+    monkeypatch.setattr(services, "read", lambda *_: Shown([record]))
+    page = client_of(viewer).get(BROWSE).content.decode()
+    assert "about 1\u202fKiB" in page
+
+
 def test_the_menu_leads_to_masking_for_admins_alone(sampled, client_of, viewer, operator, admin):
     shown = [MASKING in client_of(who).get("/c/local/").content.decode()
              for who in (viewer, operator, admin)]  # fmt: skip

@@ -1,10 +1,15 @@
 """The segments of a partition, asked of a real broker."""
 
+import math
+import re
 import uuid
 
 import pytest
 
+from console.messages.models import MaskingRule
+from console.segments import services
 from console.segments.services import bars
+from monitoring.models import Cluster
 from tests.console.conftest import PARTITIONS, sample
 from tests.support.live_cluster import LiveCluster
 
@@ -47,6 +52,57 @@ def test_a_beginning_that_makes_no_sense_is_the_start_or_is_told(
     answer = client_of(viewer).get(f"{place}/0?start={start}&show=nonsense")
     assert answer.status_code == status
     assert ("no batch at position" in answer.content.decode()) == (status == 422)
+
+
+def sizes_of(page: str) -> set[str]:
+    """The sizes that a page writes, as it writes them."""
+    return set(re.findall(r"(?:about )?[\d.]+\u202f(?:B|KiB|MiB)\b", page))
+
+
+@pytest.fixture
+def _covered(place) -> None:
+    cluster = Cluster.objects.get(slug="local")
+    MaskingRule.objects.create(cluster=cluster, topic_pattern="files-*", target="value")
+
+
+@pytest.mark.usefixtures("_covered")
+def test_where_a_rule_covers_records_sizes_are_rounded_and_no_place_is_told(
+    place, client_of, viewer, admin
+):
+    for path in (place, f"{place}/0"):
+        whole, rough = (client_of(user).get(path).content.decode() for user in (admin, viewer))
+        assert "A masking rule covers parts" in rough
+        assert "A masking rule covers parts" not in whole
+        assert sizes_of(rough)
+        for size in sizes_of(rough):
+            number = float(re.search(r"[\d.]+", size)[0])
+            assert size.startswith("about ")
+            assert number == 0 or math.log2(number).is_integer()
+        assert not any(size.startswith("about ") for size in sizes_of(whole))
+    where = r'<td>([^<]+)</td><td class="text-nowrap">(?:about )?[\d.]+\u202f'
+    assert re.findall(where, whole)[0] == "0"
+    assert set(re.findall(where, rough)) == {"—"}
+
+
+@pytest.mark.usefixtures("_covered")
+def test_where_a_rule_covers_records_pages_go_on_without_telling_a_place(
+    place, client_of, viewer, admin, monkeypatch
+):
+    monkeypatch.setattr(services, "PAGE", 1)
+    client = client_of(viewer)
+    rest = client.get(f"{place}/0").content.decode()
+    [more] = re.findall(r'\?show=batches&amp;start=([^"]+)">More', rest)
+    [position] = re.findall(
+        r'start=(\d+)">More', client_of(admin).get(f"{place}/0").content.decode()
+    )
+    assert not more.isdigit()
+    assert position not in rest
+    assert client.get(f"{place}/0?start={more}").status_code == 200
+    assert "From the beginning" in client.get(f"{place}/0?start={more}").content.decode()
+    for guess in (position, str(int(position) + 1), "x", more[:-2]):
+        answer = client.get(f"{place}/0?start={guess}")
+        assert answer.status_code == 200
+        assert "From the beginning" not in answer.content.decode(), "it is no way to try one out"
 
 
 def test_behind_the_last_entry_of_an_index_it_says_so(place, client_of, viewer):
