@@ -14,12 +14,13 @@ from django.utils import translation
 
 from console.accounts.rights import Rights
 from console.live import registry, store
+from console.ui.links import URL_LENGTH_MAX
 from monitoring.models import Cluster
 
 
 def is_known(show: str) -> bool:
     """Whether a page may ask for this: nothing, or a fragment of the registry."""
-    return not show or registry.find(show) is not None
+    return not show or (len(show) <= URL_LENGTH_MAX and registry.find(show) is not None)
 
 
 def status(cluster: Cluster, held: Rights) -> str:

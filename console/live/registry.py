@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from console.accounts.rights import Rights
-from console.ui.links import URL_LENGTH_MAX
 from monitoring.models import Cluster
 
 # For a cluster, the rights of the reader and an argument; None = nothing to show.
@@ -37,4 +36,4 @@ def find(show: str) -> tuple[Fragment, str] | None:
     """The fragment and the argument that a page asks for; None where there is none such."""
     name, _colon, argument = show.partition(":")
     fragment = _fragments.get(name)
-    return None if fragment is None or len(show) > URL_LENGTH_MAX else (fragment, argument)
+    return None if fragment is None else (fragment, argument)
