@@ -42,6 +42,9 @@ def _sync(turn: Turn, ticket: Ticket, request: SyncRequest) -> ErrorCode:
     if isinstance(answer, ErrorCode):
         return answer
     member = group.members[request.member_id]
+    is_assigning = answer is not Action.GIVE_ASSIGNMENT and member.member_id == group.leader
+    if is_assigning and not group.has_room_for(dict(request.assignments)):
+        return ErrorCode.GROUP_MAX_SIZE_REACHED
     _synced(turn, group, member)
     if answer is Action.GIVE_ASSIGNMENT:
         turn.reply(ticket, _sync_reply(group, member))
@@ -50,7 +53,7 @@ def _sync(turn: Turn, ticket: Ticket, request: SyncRequest) -> ErrorCode:
     # A sync of the same member that still waits is from a connection given up.
     turn.answer_sync(member, SyncReply(error=ErrorCode.REBALANCE_IN_PROGRESS))
     member.sync_ticket = ticket
-    if member.member_id == group.leader:
+    if is_assigning:
         assignments = dict(request.assignments)
         record = GroupRecord(group.group_id, group.to_value(assignments))
         turn.write([record], partial(_assigned, group, group.generation, assignments))
@@ -76,7 +79,7 @@ def _assigned(
         return
     group.move(Event.ASSIGNED, turn.now_ms)
     for member in group.members.values():
-        member.assignment = assignments.get(member.member_id, b"")
+        group.assign(member, assignments.get(member.member_id, b""))
         if member.sync_ticket is not None:
             turn.answer_sync(member, _sync_reply(group, member))
             turn.renew_session(group, member)

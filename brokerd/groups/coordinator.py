@@ -14,13 +14,14 @@ replayed, and so becomes visible, when `write_done` says that the high watermark
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 
 from brokerd.errors import ErrorCode
 from brokerd.groups import assigning, joining, offsets, rebalance
 from brokerd.groups.config import GroupConfig
 from brokerd.groups.deadlines import Deadline, Timer
 from brokerd.groups.group import Group, Member
+from brokerd.groups.held import Held
 from brokerd.groups.messages import (
     CommitRequest,
     Effects,
@@ -50,8 +51,14 @@ class GroupCoordinator:
 
     __slots__ = ("_shard",)
 
-    def __init__(self, config: GroupConfig) -> None:
-        self._shard = Groups(config)
+    def __init__(self, config: GroupConfig, held_by_all: Callable[[], int] | None = None) -> None:
+        """`held_by_all` is the sum of the `held_bytes` of all coordinators of the broker."""
+        self._shard = Groups(config, Held(held_by_all))
+
+    @property
+    def held_bytes(self) -> int:
+        """What the members of its groups hold in memory."""
+        return self._shard.held.size_bytes
 
     # Loading
 
@@ -64,7 +71,7 @@ class GroupCoordinator:
         """All records are in: the groups come to life, every member's session starts anew."""
         shard, turn = self._shard, Turn(self._shard, now_ms)
         for group_id in shard.store.group_ids():
-            group = Group.from_stored(group_id, shard.store.groups.get(group_id))
+            group = Group.from_stored(group_id, shard.store.groups.get(group_id), shard.held)
             shard.groups[group_id] = group
             for member in group.members.values():
                 turn.renew_session(group, member)

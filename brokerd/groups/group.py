@@ -6,8 +6,11 @@ which costs the members one rebalance at most.
 """
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from brokerd.groups.held import MEMBER_BYTES, Held, size_of
 from brokerd.groups.messages import JoinedMember, Ticket
 from brokerd.groups.records import GroupValue, MemberValue
 from brokerd.groups.transitions import Event, GroupState, next_state
@@ -35,15 +38,23 @@ class Member:
         return next((data for name, data in self.protocols if name == protocol), b"")
 
     @property
+    def size_bytes(self) -> int:
+        """What it holds in memory, roughly."""
+        brought = size_of(self.protocols, self.client_id, self.instance_id)
+        return MEMBER_BYTES + brought + len(self.assignment)
+
+    @property
     def waits(self) -> bool:
         return self.join_ticket is not None or self.sync_ticket is not None
 
 
 @dataclass(slots=True)
 class Group:
-    """Members are in the order in which they joined."""
+    """Members are in the order in which they joined. What they hold is counted in `held`, so they
+    come and go, and their size changes, through the methods only."""
 
     group_id: str
+    held: Held = field(default_factory=Held, compare=False)
     state: GroupState = GroupState.EMPTY
     state_since_ms: int = -1
     generation: int = 0
@@ -63,9 +74,9 @@ class Group:
     new_member_added: bool = False
 
     @classmethod
-    def from_stored(cls, group_id: str, value: GroupValue | None) -> "Group":
+    def from_stored(cls, group_id: str, value: GroupValue | None, held: Held) -> "Group":
         """The group behind its last record: Stable with members, Empty without."""
-        group = cls(group_id)
+        group = cls(group_id, held)
         if value is None:
             return group
         group.state = GroupState.STABLE if value.members else GroupState.EMPTY
@@ -89,9 +100,7 @@ class Group:
             protocols=((self.protocol or "", stored.subscription),),
             assignment=stored.assignment,
         )
-        self.members[member.member_id] = member
-        if member.instance_id is not None:
-            self.statics[member.instance_id] = member.member_id
+        self._take_in(member)
 
     def move(self, event: Event, now_ms: int) -> None:
         """Follow the table."""
@@ -103,15 +112,51 @@ class Group:
     def add(self, member: Member, protocol_type: str) -> None:
         if not self.members:
             self.protocol_type = protocol_type
-        self.members[member.member_id] = member
-        if member.instance_id is not None:
-            self.statics[member.instance_id] = member.member_id
+        self._take_in(member)
         if self.leader is None:
             self.leader = member.member_id
-        self.pending.discard(member.member_id)
+        self.expect_no_more(member.member_id)
+
+    def _take_in(self, member: Member) -> None:
+        self.members[member.member_id] = member
+        self.held.size_bytes += member.size_bytes
+        if member.instance_id is not None:
+            self.statics[member.instance_id] = member.member_id
+
+    def expect(self, member_id: str) -> None:
+        """The id is handed out; `add` will come with it, or `expect_no_more`."""
+        self.pending.add(member_id)
+        self.held.size_bytes += MEMBER_BYTES
+
+    def expect_no_more(self, member_id: str) -> None:
+        """The id was used, or never will be."""
+        if member_id in self.pending:
+            self.pending.discard(member_id)
+            self.held.size_bytes -= MEMBER_BYTES
+
+    @contextmanager
+    def changing(self, member: Member) -> Iterator[None]:
+        """For what changes what it has brought or was given."""
+        self.held.size_bytes -= member.size_bytes
+        yield
+        self.held.size_bytes += member.size_bytes
+
+    def assign(self, member: Member, assignment: bytes) -> None:
+        """What the member is to read."""
+        with self.changing(member):
+            member.assignment = assignment
+
+    def has_room_for(self, assignments: dict[str, bytes]) -> bool:
+        """Whether the members may be given these."""
+        more_bytes = sum(
+            len(assignments.get(member.member_id, b"")) - len(member.assignment)
+            for member in self.members.values()
+        )
+        return self.held.has_room(more_bytes)
 
     def remove(self, member_id: str) -> None:
         member = self.members.pop(member_id)
+        self.held.size_bytes -= member.size_bytes
         self.unsynced.discard(member_id)
         if member.instance_id is not None and self.statics.get(member.instance_id) == member_id:
             del self.statics[member.instance_id]

@@ -7,6 +7,7 @@ from brokerd.groups import rebalance
 from brokerd.groups.config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX
 from brokerd.groups.deadlines import Deadline, Timer
 from brokerd.groups.group import Group, Member
+from brokerd.groups.held import MEMBER_BYTES, size_of
 from brokerd.groups.members import check_member
 from brokerd.groups.messages import JoinReply, JoinRequest, SyncReply, Ticket
 from brokerd.groups.records import GroupRecord
@@ -27,12 +28,14 @@ def _join(turn: Turn, ticket: Ticket, request: JoinRequest) -> ErrorCode:
     if not shortest_ms <= request.session_timeout_ms <= longest_ms:
         return ErrorCode.INVALID_SESSION_TIMEOUT
     group = turn.shard.groups.get(request.group_id)
+    if not _has_memory(turn, group, request):
+        return ErrorCode.GROUP_MAX_SIZE_REACHED
     if group is None:
         if request.member_id:
             return ErrorCode.UNKNOWN_MEMBER_ID
         if not (request.protocol_type and request.protocols):
             return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-        group = turn.shard.groups[request.group_id] = Group(request.group_id)
+        group = turn.shard.groups[request.group_id] = Group(request.group_id, turn.shard.held)
     if not _has_room(turn, group, request.member_id):
         rebalance.remove_pending(turn, group, request.member_id)
         return ErrorCode.GROUP_MAX_SIZE_REACHED
@@ -41,6 +44,17 @@ def _join(turn: Turn, ticket: Ticket, request: JoinRequest) -> ErrorCode:
     if request.member_id:
         return _join_known(turn, ticket, group, request)
     return _join_new(turn, ticket, group, request)
+
+
+def _has_memory(turn: Turn, group: Group | None, request: JoinRequest) -> bool:
+    """Whether there is room for what the member brings beyond what it has brought before."""
+    known = None
+    if group is not None:
+        member_id = request.member_id or group.statics.get(request.instance_id or "", "")
+        known = group.members.get(member_id)
+    brought = MEMBER_BYTES + size_of(request.protocols, request.client_id, request.instance_id)
+    before = 0 if known is None else known.size_bytes - len(known.assignment)
+    return turn.shard.held.has_room(brought - before)
 
 
 def _has_room(turn: Turn, group: Group, member_id: str) -> bool:
@@ -64,7 +78,7 @@ def _join_new(turn: Turn, ticket: Ticket, group: Group, request: JoinRequest) ->
         return _add(turn, ticket, group, request, request.new_member_id)
     if len(group.pending) >= PENDING_MEMBERS_MAX:
         return ErrorCode.GROUP_MAX_SIZE_REACHED
-    group.pending.add(request.new_member_id)
+    group.expect(request.new_member_id)
     deadline = Deadline(Timer.PENDING_MEMBER, group.group_id, request.new_member_id)
     turn.shard.deadlines.set(deadline, turn.now_ms + request.session_timeout_ms)
     error = ErrorCode.MEMBER_ID_REQUIRED
@@ -88,7 +102,7 @@ def _join_known(turn: Turn, ticket: Ticket, group: Group, request: JoinRequest) 
         turn.reply(ticket, rebalance.join_reply(group, member))
         turn.renew_session(group, member)
         return ErrorCode.NONE
-    _update(turn, member, request, ticket)
+    _update(turn, group, member, request, ticket)
     if answer is Action.COMPLETE_JOIN_IF_ALL_HERE:
         rebalance.complete_if_all_joined(turn, group)
     else:
@@ -126,14 +140,15 @@ def _add(
     return ErrorCode.NONE
 
 
-def _update(turn: Turn, member: Member, request: JoinRequest, ticket: Ticket) -> None:
+def _update(turn: Turn, group: Group, member: Member, request: JoinRequest, ticket: Ticket) -> None:
     # A join of the same member that still waits is from a connection given up.
     stale = JoinReply(error=ErrorCode.REBALANCE_IN_PROGRESS, member_id=member.member_id)
     turn.answer_join(member, stale)
-    member.protocols = request.protocols
+    with group.changing(member):
+        member.protocols = request.protocols
+        member.client_id = request.client_id
     member.session_timeout_ms = request.session_timeout_ms
     member.rebalance_timeout_ms = request.rebalance_timeout_ms
-    member.client_id = request.client_id
     member.client_host = request.client_host
     member.join_ticket = ticket
 
@@ -146,7 +161,7 @@ def _replace_static(
         return answer
     old_leader, old_protocols = group.leader or "", group.members[old_id].protocols
     member = _take_over(turn, group, old_id, request.new_member_id)
-    _update(turn, member, request, ticket)
+    _update(turn, group, member, request, ticket)
     turn.renew_session(group, member)
     if answer is not Action.REBALANCE_IF_PROTOCOL_CHANGES:
         rebalance.carry_out(turn, group, answer)
@@ -205,7 +220,8 @@ def _replaced(
         turn.renew_session(group, member)
         return
     turn.answer_join(member, JoinReply(error=error, member_id=""))
-    old_id, member.protocols = undo
+    with group.changing(member):
+        old_id, member.protocols = undo
     turn.end_session(group, member.member_id)
     group.rename(member.member_id, old_id)
     turn.renew_session(group, member)

@@ -46,7 +46,7 @@ def commit(turn: Turn, ticket: Ticket, request: CommitRequest) -> None:
         turn.reply(ticket, OffsetsReply(errors, error))
         return
     if group is None:
-        turn.shard.groups[request.group_id] = Group(request.group_id)
+        turn.shard.groups[request.group_id] = Group(request.group_id, turn.shard.held)
     length_max = turn.config.offset_metadata_length_max
     outcome: dict[TopicPartition, ErrorCode] = {}
     records: list[GroupsRecord] = []
@@ -134,9 +134,10 @@ def _drop_group(turn: Turn, group: Group, offsets: Iterable[TopicPartition]) -> 
     whose records come later in the log."""
     group.move(Event.REMOVED, turn.now_ms)
     del turn.shard.groups[group.group_id]
-    for member_id in group.pending:
+    for member_id in tuple(group.pending):
         key = Deadline(Timer.PENDING_MEMBER, group.group_id, member_id)
         turn.shard.deadlines.cancel(key)
+        group.expect_no_more(member_id)
     records = _tombstones(group.group_id, offsets)
     if group.generation > 0:  # without one the group never had a record of its own
         records.append(GroupRecord(group.group_id, None))
@@ -151,7 +152,8 @@ def _group_dropped(group_id: str, ticket: Ticket | None, turn: Turn, error: Erro
     shard = turn.shard
     if error is not ErrorCode.NONE and group_id not in shard.groups:
         # The log still has it, so it still is.
-        shard.groups[group_id] = Group.from_stored(group_id, shard.store.groups.get(group_id))
+        stored = shard.store.groups.get(group_id)
+        shard.groups[group_id] = Group.from_stored(group_id, stored, shard.held)
     if ticket is not None:
         turn.reply(ticket, DeleteReply(error))
 

@@ -57,7 +57,7 @@ def remove_member(turn: Turn, group: Group, member: Member) -> None:
 
 def remove_pending(turn: Turn, group: Group, member_id: str) -> None:
     """Take back an id that was handed out and not used."""
-    group.pending.discard(member_id)
+    group.expect_no_more(member_id)
     turn.shard.deadlines.cancel(Deadline(Timer.PENDING_MEMBER, group.group_id, member_id))
     if group.state is GroupState.PREPARING_REBALANCE:
         complete_if_all_joined(turn, group)
@@ -148,7 +148,7 @@ def fail_syncs(turn: Turn, group: Group, error: ErrorCode) -> None:
     """Answer every parked sync with `error`; no assignment holds any longer."""
     for member in group.members.values():
         if group.state is GroupState.COMPLETING_REBALANCE:
-            member.assignment = b""
+            group.assign(member, b"")
         if member.sync_ticket is not None:
             turn.answer_sync(member, SyncReply(error=error))
             turn.renew_session(group, member)

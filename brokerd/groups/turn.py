@@ -13,6 +13,7 @@ from brokerd.errors import ErrorCode
 from brokerd.groups.config import GroupConfig
 from brokerd.groups.deadlines import Deadline, Deadlines, Timer
 from brokerd.groups.group import Group, Member
+from brokerd.groups.held import Held
 from brokerd.groups.messages import (
     Effects,
     JoinReply,
@@ -32,12 +33,13 @@ class Groups:
     """All there is about the groups of one partition; see the module text for who changes what."""
 
     __slots__ = (
-        "config", "deadlines", "groups", "inflight", "pending_offsets", "store", "sweep",
+        "config", "deadlines", "groups", "held", "inflight", "pending_offsets", "store", "sweep",
         "writes_made",
     )  # fmt: skip
 
-    def __init__(self, config: GroupConfig) -> None:
+    def __init__(self, config: GroupConfig, held: Held) -> None:
         self.config = config
+        self.held = held
         self.store = GroupStore()
         self.groups: dict[str, Group] = {}
         self.deadlines = Deadlines()

@@ -134,7 +134,7 @@ class GroupService:
 
     def _lead(self, index: int, partition: Partition) -> None:
         timeout_ms = self._config.offsets_commit_timeout_ms
-        shard = GroupShard(partition, self._group_config, timeout_ms, self._clock)
+        shard = GroupShard(partition, self._group_config, timeout_ms, self._clock, self._held_bytes)
         self._shards[index] = shard
         task = asyncio.get_running_loop().create_task(self._load(partition, shard))
         self._loads[index] = task
@@ -182,6 +182,9 @@ class GroupService:
         self._shards.pop(index).close()
 
     # Requests
+
+    def _held_bytes(self) -> int:
+        return sum(shard.core.held_bytes for shard in self._shards.values())
 
     def shard(self, group_id: str, *, may_be_empty: bool = False) -> GroupShard:
         """The shard that coordinates a group.

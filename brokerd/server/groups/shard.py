@@ -27,7 +27,12 @@ class GroupShard:
     """See the module; everything runs on the loop it was made in."""
 
     def __init__(
-        self, partition: Partition, config: GroupConfig, commit_timeout_ms: int, clock: Clock
+        self,
+        partition: Partition,
+        config: GroupConfig,
+        commit_timeout_ms: int,
+        clock: Clock,
+        held_by_all: Callable[[], int],
     ) -> None:
         self.leader_epoch = partition.leader_epoch
         self.loading = True
@@ -35,7 +40,8 @@ class GroupShard:
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._config = config
-        self._core = GroupCoordinator(config)
+        self._held_by_all = held_by_all
+        self._core = GroupCoordinator(config, held_by_all)
         self._writes = GroupWrites(partition, commit_timeout_ms, self)
         self._waiting: dict[Ticket, asyncio.Future[Reply]] = {}
         self._tickets = 0
@@ -51,7 +57,7 @@ class GroupShard:
 
     async def read_log(self) -> None:
         """Replay the partition up to its present end, from nothing. Raises as `load` does."""
-        self._core = GroupCoordinator(self._config)
+        self._core = GroupCoordinator(self._config, self._held_by_all)
         log = self._partition.log
         log.check_end()
         self._loaded_offset = log.log_end_offset

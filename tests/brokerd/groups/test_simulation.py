@@ -14,6 +14,7 @@ from brokerd.groups.config import GroupConfig
 from brokerd.groups.coordinator import GroupCoordinator
 from brokerd.groups.deadlines import Deadline, Timer
 from brokerd.groups.group import Group
+from brokerd.groups.held import MEMBER_BYTES
 from brokerd.groups.messages import JoinReply, LeavingMember, OffsetToCommit
 from brokerd.groups.transitions import GroupState
 from tests.brokerd.groups.coordinator_bench import GROUP, RANGE, Bench
@@ -139,6 +140,10 @@ def check(bench: Bench) -> None:
         for member in group.members.values():
             key = Deadline(Timer.SESSION, group.group_id, member.member_id)
             assert armed.get(key) is not None or (member.waits and not member.is_new)
+    members = [member for group in shard.groups.values() for member in group.members.values()]
+    pending = sum(len(group.pending) for group in shard.groups.values())
+    held_bytes = sum(member.size_bytes for member in members) + pending * MEMBER_BYTES
+    assert bench.core.held_bytes == held_bytes
     assert set(shard.inflight) == {write.write_id for write in bench.held}
 
 

@@ -23,6 +23,15 @@ GROUP = "readers"
 HANDLERS = groups.HANDLERS | group_offsets.HANDLERS
 SUBSCRIPTION = b"\x00\x00\x00\x00\x00\x01\x00\x01t\x00\x00\x00\x00"
 
+JOIN: dict[str, Any] = {
+    "group_id": GROUP,
+    "session_timeout": 10_000,
+    "rebalance_timeout": 60_000,
+    "member_id": "",
+    "protocol_type": "consumer",
+    "protocols": [{"name": "range", "metadata": SUBSCRIPTION}],
+}
+
 
 async def ask(
     broker: GroupBroker,
@@ -65,15 +74,8 @@ async def beside_another(question: Coroutine[Any, Any, Any]) -> tuple[Any, list[
 async def join(
     broker: GroupBroker, member_id: str = "", *, client_id: str = "client", **fields: Any
 ) -> Any:
-    request = {
-        "group_id": GROUP,
-        "session_timeout": 10_000,
-        "rebalance_timeout": 60_000,
-        "member_id": member_id,
-        "protocol_type": "consumer",
-        "protocols": [{"name": "range", "metadata": SUBSCRIPTION}],
-    }
-    reply = await ask(broker, ApiKey.JOIN_GROUP, request | fields, client_id=client_id)
+    request = JOIN | {"member_id": member_id} | fields
+    reply = await ask(broker, ApiKey.JOIN_GROUP, request, client_id=client_id)
     if reply.error_code == ErrorCode.MEMBER_ID_REQUIRED:
         return await join(broker, reply.member_id, client_id=client_id, **fields)
     return reply

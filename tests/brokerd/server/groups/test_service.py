@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.groups import held
 from brokerd.groups.partitioner import OFFSETS_TOPIC, partition_for
 from brokerd.log.log_config import LogConfig
 from brokerd.log.open_files import FileRange
@@ -16,6 +17,7 @@ from brokerd.server.groups import service
 from tests.brokerd.server.group_broker import GroupBroker
 from tests.brokerd.server.group_requests import (
     GROUP,
+    JOIN,
     ask,
     commit,
     committed,
@@ -68,6 +70,19 @@ async def test_a_topic_that_cannot_be_created_is_said_to_come(tmp_path: Path) ->
     reply = await ask(broker, ApiKey.FIND_COORDINATOR, {"key": GROUP}, 2)
     assert reply.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
     await broker.stop()
+
+
+async def test_groups_of_all_partitions_share_what_members_may_hold_in_memory(
+    broker: GroupBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held, "HELD_BYTES_MAX", 41 * held.MEMBER_BYTES // 2)
+    groups = [f"group-{number}" for number in range(30)]
+    count = broker.groups.partition_count
+    assert len({partition_for(each, count) for each in groups}) > 1
+    asked = [ask(broker, ApiKey.JOIN_GROUP, JOIN | {"group_id": each}) for each in groups]
+    errors = [reply.error_code for reply in await asyncio.gather(*asked)]
+    assert errors.count(ErrorCode.MEMBER_ID_REQUIRED) == 20
+    assert errors.count(ErrorCode.GROUP_MAX_SIZE_REACHED) == 10
 
 
 # Leadership
