@@ -267,3 +267,18 @@ def test_every_setting_is_explained() -> None:
     of_topics = {each.name for key in TOPIC_KEYS.values() for each in key.broker_keys}
     assert known_keys().keys() <= of_topics | BROKER_DOCUMENTATION.keys()
     assert BROKER_DOCUMENTATION.keys() <= KAFKA_SETTINGS.keys() | known_keys().keys()
+
+
+def test_no_setting_that_names_a_file_changes_at_run_time_but_the_stores_of_one_listener() -> None:
+    of_files = [
+        name
+        for name in KAFKA_SETTINGS.keys() | known_keys().keys()
+        if name.endswith((".location", ".file", ".path", ".dir", ".dirs", ".cmd", ".url"))
+    ]
+    assert len(of_files) > 10
+    taken = {name for name in of_files if not refusal(OWN, (name, "/x"))}
+    assert taken == set()
+    for name in of_files:
+        one = f"listener.name.plaintext.{name}"
+        is_store = name in ("ssl.keystore.location", "ssl.truststore.location")
+        assert is_read_only(one) is not is_store
