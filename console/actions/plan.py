@@ -1,8 +1,8 @@
 """The pure part of a change: what a plan says, and how it is recognised again.
 
-A kind of change (console/actions/kinds.py) reads *facts* from the cluster and makes a *draft*
+A kind of change (console/actions/action_type.py) reads *facts* from the cluster and makes a *draft*
 from them and the form's parameters. Applying reads the facts again: where they differ from what
-the person was shown, nothing is done and the difference is told, in the kind's own words.
+the person was shown, nothing is done, and the differences are listed.
 """
 
 import hashlib

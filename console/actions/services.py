@@ -16,8 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from console.accounts import rights
-from console.actions import models
-from console.actions.kinds import KINDS
+from console.actions import models, registry
 from console.actions.models import Plan
 from console.actions.plan import PlanApplied, PlanRefused, fingerprint, is_expired
 from console.audit import services as audit
@@ -53,10 +52,11 @@ def propose(
     cannot be asked.
     """
     _check_allowed(user, cluster, kind, resource)
+    action_type = registry.find(kind)
     with for_cluster(cluster) as gateway:
-        facts = {CLUSTER_ID: gateway.wire.cluster_id(), **KINDS[kind].read(gateway, params)}
+        facts = {CLUSTER_ID: gateway.wire.cluster_id(), **action_type.read(gateway, params)}
     snapshot = store.snapshot(cluster.slug, rights.of(user, cluster))
-    draft = KINDS[kind].draft(facts, params, snapshot)
+    draft = action_type.draft(facts, params, snapshot)
     return Plan.objects.create(
         cluster=cluster.slug,
         kind=kind,
@@ -72,7 +72,7 @@ def propose(
 
 
 def _check_allowed(user: Any, cluster: Cluster, kind: str, resource: str) -> None:
-    if user is None or not rights.may(user, KINDS[kind].verb, cluster, resource):
+    if user is None or not rights.may(user, registry.find(kind).verb, cluster, resource):
         raise PlanRefused(_("Your role does not include this change."))
     if cluster.read_only:
         raise PlanRefused(_("This cluster is set to read-only. An admin can lift that."))
@@ -143,20 +143,22 @@ def run(plan_id: str) -> None:
 def _apply(plan: Plan) -> None:
     cluster = _cluster(plan)
     _check_allowed(plan.created_by, cluster, plan.kind, plan.resource)
-    kind = KINDS[plan.kind]
+    action_type = registry.find(plan.kind)
     with for_cluster(cluster) as gateway:
         cluster_id = gateway.wire.cluster_id()
         if cluster_id != plan.facts.get(CLUSTER_ID):
             raise PlanRefused(
-                _("The brokers of this cluster are those of another cluster now. Plan it anew.")
+                _("The brokers of this cluster are those of another cluster now. Plan it again.")
             )
-        facts = {CLUSTER_ID: cluster_id, **kind.read(gateway, plan.params)}
+        facts = {CLUSTER_ID: cluster_id, **action_type.read(gateway, plan.params)}
         if fingerprint(facts) != plan.fingerprint:
             raise PlanRefused(
-                _("Things changed since the review. %(changed)s Plan it anew.")
-                % {"changed": " ".join(kind.tell(plan.facts, facts))}
+                _("Things changed since the review. %(changed)s Plan it again.")
+                % {"changed": " ".join(action_type.describe(plan.facts, facts))}
             )
-        kind.apply(gateway, plan.params, lambda percent, stage: _report(plan, percent, stage))
+        action_type.apply(
+            gateway, plan.params, lambda percent, stage: _report(plan, percent, stage)
+        )
 
 
 def _report(plan: Plan, percent: int, stage: str) -> None:
@@ -206,7 +208,7 @@ def tidy() -> None:
     """Ends the plans that no worker will end any more, and forgets the old ones."""
     now = timezone.now()
     for plan in Plan.objects.filter(state=models.QUEUED, moved_at__lt=now - QUEUED_MAX):
-        text = _("No worker took it within 15 minutes. Nothing was changed; plan it anew.")
+        text = _("No worker took it within 15 minutes. Nothing was changed; plan it again.")
         _finish(plan, models.QUEUED, models.FAILED, text)
     for plan in Plan.objects.filter(state=models.APPLYING, moved_at__lt=now - APPLYING_MAX):
         text = _(

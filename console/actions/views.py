@@ -10,8 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from console.accounts.access import requires
-from console.actions import models, services
-from console.actions.kinds import KINDS
+from console.actions import models, registry, services
 from console.actions.models import Plan
 from console.actions.plan import PlanApplied, PlanRefused, is_expired
 from console.audit import services as audit
@@ -52,7 +51,7 @@ def _own(request: HttpRequest, cluster: str, plan: uuid.UUID) -> Plan:
     """The plan, for the person who made it; to anyone else it is not there."""
     found = Plan.objects.filter(pk=plan, cluster=cluster, created_by=request.user).first()
     if found is None or not request.rights.may(
-        KINDS[found.kind].what.view_verb, found.resource
+        registry.find(found.kind).target.view_verb, found.resource
     ):
         raise Http404(
             _(
@@ -80,16 +79,16 @@ def _note_attempt(request: HttpRequest, cluster: str, plan: uuid.UUID) -> None:
 
 def _page(request: HttpRequest, plan: Plan, error: str = "", status: int = 200) -> HttpResponse:
     expired = plan.state == models.DRAFT and is_expired(plan.created_ms, now_ms())
-    kind = KINDS[plan.kind]
+    action_type = registry.find(plan.kind)
     context: dict[str, Any] = {
-        "kind": kind,
-        "pages_url": kind.pages_url(plan.cluster),
-        "after": kind.after(plan.cluster, plan.resource, plan.state == models.DONE),
+        "heading": action_type.target.heading,
+        "list_url": action_type.list_url(plan.cluster),
+        "next_link": action_type.next_link(plan.cluster, plan.resource, plan.state == models.DONE),
         "plan": plan,
         "draft": plan.draft,
         "error": error,
         "expired": expired,
-        "again_url": kind.again_url(plan.cluster, plan.resource)
+        "again_url": action_type.again_url(plan.cluster, plan.resource)
         if expired or plan.state in (models.FAILED, models.REFUSED)
         else "",
         "steps": [

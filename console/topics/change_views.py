@@ -10,10 +10,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from console.accounts.access import requires
-from console.actions import services
-from console.actions.kinds import KINDS
+from console.actions import registry, services
 from console.actions.plan import PlanRefused
-from console.topics import changes
+from console.topics.changes.topic import refusal
 from console.topics.forms import AddPartitionsForm, CreateTopicForm
 from console.topics.frame import frame
 from console.ui.texts import sentence
@@ -24,18 +23,18 @@ from monitoring.gateway.errors import GatewayError
 @requires("topic.create")
 def create(request: HttpRequest, cluster: str) -> HttpResponse:
     if request.cluster.read_only:
-        return _refused(request, changes.title_create(), _read_only())
+        return _refused(request, registry.find("topic.create").title(""), _read_only())
     form = CreateTopicForm(_posted(request))
     if request.method == "POST" and form.is_valid():
         params = form.params()
         return _propose(request, form, "topic.create", params["name"], params)
-    return _form(request, form, changes.title_create())
+    return _form(request, form, registry.find("topic.create").title(""))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.alter", resource="topic")
 def add_partitions(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
-    title = changes.title_add_partitions(topic)
+    title = registry.find("topic.add-partitions").title(topic)
     if reason := _why_not(request, topic):
         return _refused(request, title, reason, topic)
     form = AddPartitionsForm(_posted(request))
@@ -49,7 +48,7 @@ def add_partitions(request: HttpRequest, cluster: str, topic: str) -> HttpRespon
 @requires("topic.delete", resource="topic")
 def delete(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
     """GET explains; only the POST makes a plan, and only the plan's own POST deletes."""
-    title = changes.title_delete(topic)
+    title = registry.find("topic.delete").title(topic)
     if reason := _why_not(request, topic):
         return _refused(request, title, reason, topic)
     form = forms.Form(_posted(request))
@@ -61,7 +60,7 @@ def delete(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
 def _why_not(request: HttpRequest, topic: str) -> str:
     """Why this topic cannot be changed, before anything is asked. Http404 where it is not."""
     frame(request, topic, "overview")
-    return _read_only() if request.cluster.read_only else changes.refusal(topic)
+    return _read_only() if request.cluster.read_only else refusal(topic)
 
 
 def _read_only() -> str:
@@ -99,8 +98,9 @@ def _failed(
 ) -> HttpResponse:
     form.is_valid()
     form.add_error(None, error)
-    title = KINDS[kind].title(topic)
-    shown = "" if KINDS[kind].makes else topic
+    action_type = registry.find(kind)
+    title = action_type.title(topic)
+    shown = "" if action_type.creates else topic
     return _form(request, form, title, topic=shown, status=status)
 
 

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 
 from console.accounts.access import no_topic
 from console.live import store
-from console.topics import changes
+from console.topics.changes.topic import refusal
 from console.topics.tabs import topic_tabs
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
@@ -22,7 +22,7 @@ def frame(request: HttpRequest, topic: str, active: str) -> dict[str, Any]:
     row = shown.topic(topic) if shown else None
     if shown is not None and row is None and not _is_new(request.cluster, topic):
         raise no_topic(topic)
-    may_change = not request.cluster.read_only and not changes.refusal(topic)
+    may_change = not request.cluster.read_only and not refusal(topic)
     return {
         "topic": topic,
         "row": row,

@@ -1,4 +1,4 @@
-"""The topics of a cluster: list and detail. Changes are made in console/topics/changes.py."""
+"""The topics of a cluster: list and detail. Changes are made in console/topics/changes/."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render

@@ -12,7 +12,7 @@ from console.actions.models import Plan
 from console.actions.plan import PlanApplied, PlanRefused
 from console.actions.tasks import apply_plan
 from console.audit.models import AuditEntry
-from console.topics import changes
+from console.topics.changes import topic as topic_changes
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.wire.facade import Wire
@@ -146,11 +146,11 @@ def test_a_topic_that_was_deleted_and_made_anew_is_not_changed_by_an_old_plan(cl
             wait_until(lambda: partitions_of(cluster, name) is None, "it is gone")
             gateway.admin.create_topic(name, 2, 1)
             wait_until(lambda: partitions_of(cluster, name) == 2, "it is there again")
-            found = changes.read_existing(gateway, {"name": name})
+            found = topic_changes.read_existing(gateway, {"name": name})
         again = found["replicas"] == plan.facts["replicas"]
     confirm_and_run(plan, admin, name)
     assert plan.state == models.REFUSED
-    assert "made since. Plan it anew." in plan.outcome
+    assert "made since. Plan it again." in plan.outcome
     assert partitions_of(cluster, name) == 2
 
 
@@ -163,7 +163,7 @@ def test_a_plan_for_one_cluster_is_not_applied_to_another_at_the_same_addresses(
     monkeypatch.setattr(Wire, "cluster_id", lambda self: "another-cluster")
     confirm_and_run(plan, operator)
     assert plan.state == models.REFUSED
-    assert "another cluster now. Plan it anew." in plan.outcome
+    assert "another cluster now. Plan it again." in plan.outcome
     assert partitions_of(cluster, name) is None
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from console.actions.kinds import KINDS
+from console.actions import registry
 
 
 @pytest.mark.parametrize(
@@ -11,8 +11,8 @@ from console.actions.kinds import KINDS
         ("topic.delete", "/c/local/topics/orders/delete"),
     ],
 )
-def test_each_kind_knows_where_it_is_planned_anew(kind: str, again: str) -> None:
-    assert KINDS[kind].again_url("local", "orders") == again
+def test_each_kind_knows_where_it_is_planned_again(kind: str, again: str) -> None:
+    assert registry.find(kind).again_url("local", "orders") == again
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,6 @@ def test_each_kind_knows_where_it_is_planned_anew(kind: str, again: str) -> None
 def test_a_plan_that_ended_leads_to_its_topic_where_there_is_one(
     kind: str, is_done: bool, to_the_topic: bool
 ) -> None:
-    url, text = KINDS[kind].after("local", "orders", is_done)
+    url, text = registry.find(kind).next_link("local", "orders", is_done)
     assert text == ("To the topic" if to_the_topic else "To the topics")
     assert ("orders" in url) == to_the_topic

@@ -1,4 +1,4 @@
-"""What became different between two readings of a change's facts, in sentences. Pure."""
+"""What differs between two readings of a change's facts, in sentences. Pure."""
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -8,8 +8,8 @@ from console.actions.plan import Facts
 MOVES_MAX = 5
 
 
-def tell_new(then: Facts, now: Facts) -> list[str]:
-    """Of a topic that shall be made (console.topics.changes.read_new)."""
+def of_new_topic(then: Facts, now: Facts) -> list[str]:
+    """Of the facts of CreateTopic."""
     lines = []
     if now["exists"] and not then["exists"]:
         lines.append(_("A topic of this name was made meanwhile."))
@@ -30,8 +30,8 @@ def tell_new(then: Facts, now: Facts) -> list[str]:
     return list(filter(None, lines))
 
 
-def tell_existing(then: Facts, now: Facts) -> list[str]:
-    """Of a topic that is there (console.topics.changes.read_existing)."""
+def of_existing_topic(then: Facts, now: Facts) -> list[str]:
+    """Of the facts of changes to a topic that exists (`topic.read_existing`)."""
     if now.get("topic_id") != then.get("topic_id"):
         return [_("The topic was deleted, and this one of the same name was made since.")]
     if now["partitions"] != then["partitions"]:

@@ -1,0 +1,92 @@
+"""A kind of change to a cluster: one subclass of `ActionType` each, in the app it belongs to.
+
+The app registers an instance of it in `AppConfig.ready()` (console/actions/registry.py). Nothing
+changes a cluster but through one.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.urls import reverse
+from django.utils.functional import Promise
+
+from console.actions.plan import Draft, Facts
+from monitoring.gateway.gateway import Gateway
+
+Params = Mapping[str, Any]  # JSON-able; from the form
+Progress = Callable[[int, str], None]  # percent, stage
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What an action changes: the right to see it, its page, and the page that lists all of them.
+
+    Attributes:
+        page, list_page: names of URLs.
+        page_link, list_link: texts of the links to them.
+    """
+
+    view_verb: str
+    page: str
+    page_link: Promise
+    list_page: str
+    list_link: Promise
+    heading: Promise
+
+
+class ActionType(ABC):
+    """How one kind of change is planned, reviewed and applied.
+
+    Attributes:
+        name: the key of plans and of audit rows; never changed.
+        verb: the right that planning and applying need.
+        form_page: the name of the URL of its form.
+        creates: the target exists only afterwards. deletes: only before.
+    """
+
+    name: ClassVar[str]
+    verb: ClassVar[str]
+    target: ClassVar[Target]
+    form_page: ClassVar[str]
+    creates: ClassVar[bool] = False
+    deletes: ClassVar[bool] = False
+
+    @abstractmethod
+    def title(self, resource: str) -> str:
+        """The heading of its form."""
+
+    @abstractmethod
+    def read(self, gateway: Gateway, params: Params) -> Facts:
+        """What the change depends on, as the cluster says now. Raises GatewayError."""
+
+    @abstractmethod
+    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+        """What a person reviews; pure. `snapshot`: the newest Snapshot, or None.
+
+        Raises PlanRefused where the change makes no sense.
+        """
+
+    @abstractmethod
+    def describe(self, then: Facts, now: Facts) -> list[str]:
+        """What differs between two readings of the facts, in sentences; pure."""
+
+    @abstractmethod
+    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+        """Make the change. Raises GatewayError."""
+
+    def again_url(self, cluster: str, resource: str) -> str:
+        """Where the same change is planned again."""
+        return reverse(self.form_page, args=[cluster] if self.creates else [cluster, resource])
+
+    def list_url(self, cluster: str) -> str:
+        """The page that lists all targets of this kind."""
+        return reverse(self.target.list_page, args=[cluster])
+
+    def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
+        """(URL, text): where to go from a plan that has ended."""
+        exists = not self.deletes if is_done else not self.creates
+        if exists:
+            return reverse(self.target.page, args=[cluster, resource]), str(self.target.page_link)
+        return self.list_url(cluster), str(self.target.list_link)

@@ -1,0 +1,50 @@
+"""Add partitions to a topic."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.actions.action_type import ActionType, Params, Progress
+from console.actions.plan import Change, Draft, Facts, PlanRefused
+from console.topics.changes import fact_diff, topic
+from monitoring.gateway.gateway import Gateway
+
+
+class AddPartitions(ActionType):
+    name = "topic.add-partitions"
+    verb = "topic.alter"
+    target = topic.TOPIC
+    form_page = "topic-add-partitions"
+
+    def title(self, resource: str) -> str:
+        return _("Add partitions to “%(name)s”") % {"name": resource}
+
+    def read(self, gateway: Gateway, params: Params) -> Facts:
+        return topic.read_existing(gateway, params)
+
+    def describe(self, then: Facts, now: Facts) -> list[str]:
+        return fact_diff.of_existing_topic(then, now)
+
+    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+        name, total = params["name"], params["total"]
+        if topic.refusal(name):
+            raise PlanRefused(topic.refusal(name))
+        if total <= facts["partitions"]:
+            raise PlanRefused(
+                _("“%(name)s” has %(n)d partitions already, and they cannot be removed.")
+                % {"name": name, "n": facts["partitions"]}
+            )
+        return Draft(
+            title=self.title(name),
+            changes=[Change(_("Partitions"), str(facts["partitions"]), str(total))],
+            affected=topic.groups_reading(name, snapshot),
+            warnings=[
+                _("Records with the same key may go to another partition from now on."),
+                _("Consumer groups rebalance when they notice, within some minutes."),
+            ],
+        )
+
+    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+        progress(20, _("Adding partitions"))
+        gateway.admin.create_partitions(params["name"], params["total"])
+        topic.wait_for_leaders(gateway, params["name"], params["total"], progress)

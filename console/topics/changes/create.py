@@ -1,0 +1,102 @@
+"""Create a topic."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.actions.action_type import ActionType, Params, Progress
+from console.actions.plan import Change, Draft, Facts, PlanRefused
+from console.topics.changes import fact_diff, topic
+from console.ui.texts import sentence
+from monitoring.gateway.errors import Refused
+from monitoring.gateway.gateway import Gateway
+
+
+class CreateTopic(ActionType):
+    name = "topic.create"
+    verb = "topic.create"
+    target = topic.TOPIC
+    form_page = "topic-create"
+    creates = True
+
+    def title(self, resource: str = "") -> str:
+        return _("Create a topic")
+
+    def read(self, gateway: Gateway, params: Params) -> Facts:
+        """Whether the topic, or one that it would collide with, exists, and what the brokers object
+        to (they are asked to validate it only)."""
+        metadata = gateway.wire.metadata()
+        name = params["name"]
+        alike = [other for other in metadata.topics if _collides(other, name)]
+        facts = {
+            "exists": name in metadata.topics,
+            "brokers": len(metadata.brokers),
+            "alike": alike,
+        }
+        return {**facts, "objection": "" if facts["exists"] else self._objection(gateway, params)}
+
+    def describe(self, then: Facts, now: Facts) -> list[str]:
+        return fact_diff.of_new_topic(then, now)
+
+    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+        name, partitions, replication = params["name"], params["partitions"], params["replication"]
+        if topic.refusal(name):
+            raise PlanRefused(
+                _("Names that begin with “__” belong to the cluster itself: take another one.")
+            )
+        if facts["exists"]:
+            raise PlanRefused(_("There is a topic “%(name)s” already.") % {"name": name})
+        if facts["alike"]:
+            raise PlanRefused(
+                _("“%(name)s” collides with “%(other)s”: they differ only in “.” and “_”.")
+                % {"name": name, "other": facts["alike"][0]}
+            )
+        if replication > facts["brokers"]:
+            raise PlanRefused(
+                _("Replication factor %(n)d needs as many brokers; %(up)d are there.")
+                % {"n": replication, "up": facts["brokers"]}
+            )
+        if facts["objection"]:
+            raise PlanRefused(_("The cluster refuses it: %(why)s") % {"why": facts["objection"]})
+        changes = [
+            Change(_("Topic"), "", name),
+            Change(_("Partitions"), "", str(partitions)),
+            Change(_("Replication factor"), "", str(replication)),
+            *(Change(key, "", value) for key, value in params["configs"].items()),
+        ]
+        warnings = []
+        if replication == 1:
+            warnings.append(_("One copy only: a broker that is down takes its partitions with it."))
+        if "." in name and "_" in name:
+            warnings.append(_("“.” and “_” in one name invite collisions; better use only one."))
+        return Draft(
+            title=_("Create the topic “%(name)s”") % {"name": name},
+            changes=changes,
+            warnings=warnings,
+            undo=_("Delete the topic."),
+        )
+
+    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+        progress(20, _("Creating"))
+        gateway.admin.create_topic(
+            params["name"], params["partitions"], params["replication"], params["configs"]
+        )
+        topic.wait_for_leaders(gateway, params["name"], params["partitions"], progress)
+
+    def _objection(self, gateway: Gateway, params: Params) -> str:
+        try:
+            gateway.admin.create_topic(
+                params["name"],
+                params["partitions"],
+                params["replication"],
+                params["configs"],
+                validate_only=True,
+            )
+        except Refused as error:
+            return sentence(error.message)
+        return ""
+
+
+def _collides(a: str, b: str) -> bool:
+    """Kafka's metrics turn "." into "_", so names that differ only there exclude each other."""
+    return a != b and a.replace(".", "_") == b.replace(".", "_")

@@ -1,0 +1,72 @@
+"""Delete a topic."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.actions.action_type import ActionType, Params, Progress
+from console.actions.plan import Change, Draft, Facts, PlanRefused
+from console.topics.changes import fact_diff, topic
+from console.ui import numbers
+from monitoring.gateway.errors import GatewayError, NotFound
+from monitoring.gateway.gateway import Gateway
+
+
+class DeleteTopic(ActionType):
+    name = "topic.delete"
+    verb = "topic.delete"
+    target = topic.TOPIC
+    form_page = "topic-delete"
+    deletes = True
+
+    def title(self, resource: str) -> str:
+        return _("Delete “%(name)s”") % {"name": resource}
+
+    def read(self, gateway: Gateway, params: Params) -> Facts:
+        return topic.read_existing(gateway, params)
+
+    def describe(self, then: Facts, now: Facts) -> list[str]:
+        return fact_diff.of_existing_topic(then, now)
+
+    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+        name = params["name"]
+        if topic.refusal(name):
+            raise PlanRefused(topic.refusal(name))
+        row = snapshot.topic(name) if snapshot else None
+        changes = [
+            Change(_("Topic"), name, _("deleted")),
+            Change(_("Partitions"), str(facts["partitions"]), "0"),
+            Change(_("Messages"), numbers.count(row.messages if row else None), "0"),
+            Change(_("Size"), numbers.size(row.size_bytes if row else None), "0"),
+        ]
+        warnings = [_("All records of the topic are lost. There is no undo.")]
+        if row is not None and row.messages_rate:
+            warnings.append(
+                _(
+                    "Someone is writing to it now (%(rate)s); with auto-create it may come "
+                    "back empty."
+                )
+                % {"rate": numbers.rate(row.messages_rate)}
+            )
+        return Draft(
+            title=_("Delete the topic “%(name)s”") % {"name": name},
+            changes=changes,
+            affected=topic.groups_reading(name, snapshot),
+            warnings=warnings,
+            typed_name=name,
+        )
+
+    def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
+        progress(20, _("Deleting"))
+        gateway.admin.delete_topic(params["name"])
+        progress(60, _("Waiting until it is gone"))
+
+        def is_gone() -> bool:
+            try:
+                gateway.admin.describe_topic(params["name"])
+            except NotFound:
+                return True
+            return False
+
+        if not topic.wait_until(is_gone):
+            raise GatewayError(_("The cluster accepted it, but the topic is still there."))

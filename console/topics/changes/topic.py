@@ -1,0 +1,90 @@
+"""What the changes to topics share: their target, which topics may change, who reads a topic."""
+
+import time
+from collections.abc import Callable
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from console.actions.action_type import Params, Progress, Target
+from console.actions.plan import Facts
+from console.live.snapshot import Snapshot
+from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.gateway import Gateway
+
+WAIT_SECONDS = 20.0
+TOPIC = Target(
+    view_verb="topic.view",
+    page="topic",
+    page_link=gettext_lazy("To the topic"),
+    list_page="topics",
+    list_link=gettext_lazy("To the topics"),
+    heading=gettext_lazy("Topics"),
+)
+
+
+def refusal(name: str) -> str:
+    """Why a topic may not be changed at all; empty where it may."""
+    if name.startswith("__"):
+        return _(
+            "“%(name)s” belongs to the cluster itself, which would break without it: it cannot be "
+            "changed here."
+        ) % {"name": name}
+    return ""
+
+
+def read_existing(gateway: Gateway, params: Params) -> Facts:
+    """Of a topic that exists: its id, its partitions and where their replicas lie."""
+    topic = gateway.admin.describe_topic(params["name"])
+    return {
+        "topic_id": topic.topic_id,  # another topic of this name has another
+        "partitions": len(topic.partitions),
+        "replicas": [sorted(partition.replicas) for partition in topic.partitions],
+    }
+
+
+def groups_reading(topic: str, snapshot: Snapshot | None) -> list[str]:
+    """Who reads the topic, for people: one line a group."""
+    if snapshot is None:
+        return [_("Who reads it is not known: there is no sample of this cluster yet.")]
+    lags = snapshot.lags(topic=topic)
+    lines = []
+    for group in sorted({row.group for row in lags}):
+        owned = sum(row.group == group and row.member_id is not None for row in lags)
+        text = ngettext(
+            "Group “%(group)s” reads %(n)d partition now",
+            "Group “%(group)s” reads %(n)d partitions now",
+            owned,
+        )
+        idle = _("Group “%(group)s” has committed offsets here, and no member now")
+        lines.append((text if owned else idle) % {"group": group, "n": owned})
+    return lines or [_("No consumer group reads it.")]
+
+
+def wait_for_leaders(gateway: Gateway, name: str, partitions: int, progress: Progress) -> None:
+    """Wait until each partition has a leader. Raises GatewayError where one has none."""
+    progress(60, _("Waiting for leaders"))
+
+    def all_led() -> bool:
+        try:
+            found = gateway.admin.describe_topic(name).partitions
+        except GatewayError:
+            return False
+        return len(found) >= partitions and all(partition.leader >= 0 for partition in found)
+
+    if not wait_until(all_led):
+        raise GatewayError(
+            _("The cluster accepted it, but some partitions have no leader yet. See the topic.")
+        )
+
+
+def wait_until(condition: Callable[[], bool]) -> bool:
+    """Whether the condition came true within WAIT_SECONDS."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    pause = 0.05
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(pause)
+        pause = min(1.0, pause * 2)
+    return True
