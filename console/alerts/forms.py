@@ -17,7 +17,7 @@ from monitoring.egress import (
     origins,
 )
 from monitoring.models import AlertRule
-from monitoring.secrets import SecretUnreadable
+from monitoring.secrets import SecretUnreadable, why_no_key
 
 _PATTERN = re.compile(r"^[^\s\x00-\x1f]+$")
 
@@ -125,8 +125,14 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean(self) -> dict[str, Any]:
         """The stored secret signs for no scheme, host and port that it was not typed for."""
         data = super().clean() or self.cleaned_data
-        url, (kept_url, kept_secret) = data.get("url"), self._kept_webhook()
-        is_kept = kept_secret and not data.get("secret")
+        url, secret = data.get("url"), data.get("secret")
+        if (url or secret) and why_no_key():
+            text = _("The key that seals secrets is missing: whoever runs Aerie must put it back.")
+            raise ValidationError(text)
+        kept_url, kept_secret = self._kept_webhook()
+        if secret and not url and not kept_url and "url" not in self.errors:
+            self.add_error("url", _("Type the URL, too: there is none that could be opened."))
+        is_kept = kept_secret and not secret
         if url and is_kept and origins([url]) - origins([kept_url]):
             text = _(
                 "Type the secret again: it would go to an address it was not meant for. Or tick "
@@ -136,10 +142,11 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         return data
 
     def save(self, commit: bool = True) -> AlertRule:
-        url, secret = self._kept_webhook()
-        self.instance.set_webhook(
-            self.cleaned_data["url"] or url, self.cleaned_data["secret"] or secret
-        )
+        """A webhook that nobody touched stays sealed as it is, be its key away or not."""
+        data = self.cleaned_data
+        if data["url"] or data["secret"] or data.get("no_webhook"):
+            url, secret = self._kept_webhook()
+            self.instance.set_webhook(data["url"] or url, data["secret"] or secret)
         return super().save(commit)
 
     def _kept_webhook(self) -> tuple[str, str]:

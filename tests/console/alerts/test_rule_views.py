@@ -104,6 +104,26 @@ def test_a_webhook_that_can_be_opened_no_more_is_entered_again(client, make_rule
     assert rule.open_webhook() == (URL, "")
 
 
+def test_a_rule_that_is_edited_while_the_key_is_away_keeps_its_webhook(client, settings, tmp_path):
+    add(client, url=URL, secret="s3cret")
+    rule, key_file = AlertRule.objects.get(), settings.AERIE_SECRET_KEY_FILE
+    settings.AERIE_SECRET_KEY_FILE = tmp_path / "away"
+    assert edit(client, rule, lag_max="7").status_code == 302
+    for typed in ({"url": URL}, {"secret": "new"}):
+        refused = edit(client, rule, **typed)
+        assert refused.status_code == 422
+        assert "is missing" in refused.content.decode()
+    settings.AERIE_SECRET_KEY_FILE = key_file
+    rule.refresh_from_db()
+    assert (rule.lag_max, rule.open_webhook()) == (7, (URL, "s3cret"))
+
+
+def test_a_secret_alone_makes_no_webhook(client, make_rule):
+    answer = edit(client, make_rule(), secret="s3cret")
+    assert answer.status_code == 422
+    assert "Type the URL, too" in answer.content.decode()
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

@@ -66,6 +66,17 @@ def test_a_stored_token_is_asked_for_again_where_scheme_host_or_port_is_another(
     assert answer.status_code == (422 if is_another else 302)
 
 
+def test_a_token_that_cannot_be_sealed_is_told_at_its_field(
+    sampled, client_of, admin, settings, tmp_path
+):
+    client = client_of(admin)
+    client.post(reverse("cluster-add"), FORM)
+    settings.AERIE_SECRET_KEY_FILE = tmp_path / "away"
+    answer = client.post(reverse("cluster-edit", args=["other"]), FORM | {"name": "New"})
+    assert answer.status_code == 422
+    assert "is missing" in answer.content.decode()
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"bootstrap_servers": "nonsense"}, {"bootstrap_servers": "host:99999"}, {"slug": "Ümlaut"},
