@@ -118,6 +118,7 @@ INSTALLED_APPS = [
     "console.live",
     "console.actions",
     "console.ui",
+    "console.layout",
     "console.stack",
     "console.demo",
 ]
@@ -128,7 +129,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "console.audit.middleware.AccessLogMiddleware",
     "csp.middleware.CSPMiddleware",
-    "console.ui.slashes.SlashMiddleware",
+    "console.layout.slashes.SlashMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -155,7 +156,7 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "console.ui.context.page",
+                "console.layout.menu.page",
             ],
             "builtins": [
                 "django.templatetags.i18n",
@@ -254,7 +255,7 @@ CSRF_TRUSTED_ORIGINS = [
     if host != "*"
 ]
 LOGIN_URL = "login"
-CSRF_FAILURE_VIEW = "console.ui.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "console.layout.errors.csrf_failure"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 SESSION_COOKIE_HTTPONLY = True

@@ -12,7 +12,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
-    path("", include("console.ui.urls")),
+    path("", include("console.layout.urls")),
     path("", include("console.accounts.urls")),
     path("", include("console.clusters.urls")),
     path("", include("console.audit.urls")),
@@ -28,7 +28,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("console.reports.urls")),
 ]
 
-handler400 = "console.ui.errors.bad_request"
-handler403 = "console.ui.errors.forbidden"
-handler404 = "console.ui.errors.not_found"
-handler500 = "console.ui.errors.failed"
+handler400 = "console.layout.errors.bad_request"
+handler403 = "console.layout.errors.forbidden"
+handler404 = "console.layout.errors.not_found"
+handler500 = "console.layout.errors.failed"

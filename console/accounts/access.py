@@ -1,6 +1,5 @@
 """How a view asks for a right: `@requires("topic.view")`."""
 
-import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -10,14 +9,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
 from console.accounts import rights
+from monitoring.topic_names import is_topic_name
 
-TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 View = Callable[..., HttpResponse]
-
-
-def is_topic_name(name: str) -> bool:
-    """Whether Kafka lets a topic be called so; such a name fits into a URL as it is."""
-    return TOPIC_NAME.fullmatch(name) is not None and name not in (".", "..")
 
 
 def no_topic(name: str) -> Http404:

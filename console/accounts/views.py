@@ -8,7 +8,7 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 
 from console.accounts import lockout
-from console.audit import services as audit
+from console.accounts.signals import sign_in_refused, signed_in
 
 
 @method_decorator(login_not_required, name="dispatch")
@@ -40,15 +40,12 @@ class Login(auth.LoginView):
         response = super().form_valid(form)
         name, address = self._who()
         lockout.succeeded(name, address)
-        audit.record(self.request.user, "account.sign-in", remote_addr=address)
+        signed_in.send(Login, user=self.request.user, address=address)
         return response
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         name, address = self._who()
-        shown = name[:150].replace("\x00", "")  # PostgreSQL stores no NUL
-        audit.record(
-            None, "account.sign-in", resource=shown, remote_addr=address, outcome="refused"
-        )
+        sign_in_refused.send(Login, username=name, address=address)
         if not form.non_field_errors():  # a field is empty, too long, or holds what no name does
             form.add_error(None, form.get_invalid_login_error())
         response = super().form_invalid(form)

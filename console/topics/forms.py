@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.accounts.access import TOPIC_NAME
+from monitoring.topic_names import is_topic_name
 
 PARTITIONS_MAX = 10_000
 SETTING = re.compile(r"[a-z][a-z0-9.]{1,99}")
@@ -63,7 +63,7 @@ class CreateTopicForm(forms.Form):
         name = str(self.cleaned_data["name"])
         if name in (".", ".."):
             raise ValidationError(_("“.” and “..” are no topic names."))
-        if not TOPIC_NAME.fullmatch(name):
+        if not is_topic_name(name):
             raise ValidationError(_("Only letters, digits, “.”, “_” and “-” are allowed."))
         return name
 

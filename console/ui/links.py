@@ -15,7 +15,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from console.accounts.access import is_topic_name
+from monitoring.topic_names import is_topic_name
 
 NAME_LENGTH_SHOWN = 249
 URL_LENGTH_MAX = 4000  # live pages name their group in the address of their socket, too

@@ -17,7 +17,7 @@ from django.db import transaction
 
 from console.accounts import rights
 from console.accounts.services import grant
-from console.audit import services as audit
+from console.accounts.signals import account_changed
 
 _AUDITED = ("role", "password", "block", "unblock")
 
@@ -50,7 +50,7 @@ class Command(BaseCommand):
             if options["role"]:
                 self.stdout.write(str(grant(user, options["role"], options["cluster"])))
             done = {name: options[name] for name in _AUDITED if options[name]}
-            audit.record(None, "account.set", options["cluster"], user.username, after=done)
+            account_changed.send(Command, user=user, cluster=options["cluster"], changes=done)
 
     def _password(self, user: Any) -> str:
         if sys.stdin.isatty():

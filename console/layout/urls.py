@@ -1,5 +1,5 @@
 from django.urls import path
 
-from console.ui import views
+from console.layout import views
 
 urlpatterns = [path("", views.home, name="home"), path("ui", views.components, name="ui")]
