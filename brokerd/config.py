@@ -63,6 +63,8 @@ class BrokerConfig:
     zookeeper_connect: str = _setting(v.zookeeper_connect)
     zookeeper_session_timeout_ms: int = _setting(_count, 18_000)
     zookeeper_connection_timeout_ms: int = _setting(_count, 18_000)
+    zookeeper_set_acl: bool = _setting(v.boolean, False)
+    brokerd_zookeeper_jaas_file: str = _setting(v.string, "")
     log_dirs: tuple[str, ...] = _setting(v.words)
 
     listeners: tuple[Listener, ...] = ()
@@ -389,6 +391,8 @@ def _contradictions(values: dict[str, Any]) -> list[str]:
     if values.get("log_dirs") == ():
         problems.append("log.dirs: it names no directory")
     problems += ports_taken(values.get("listeners", ()), values.get("brokerd_admin_port", 9192))
+    if values.get("zookeeper_set_acl") and not values.get("brokerd_zookeeper_jaas_file"):
+        problems.append("zookeeper.set.acl: it needs brokerd.zookeeper.jaas.file")
     low = values.get("group_min_session_timeout_ms", 0)
     if low > values.get("group_max_session_timeout_ms", v.INT_MAX):
         problems.append("group.min.session.timeout.ms: it is above group.max.session.timeout.ms")

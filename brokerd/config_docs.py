@@ -19,6 +19,8 @@ BROKER_DOCUMENTATION: Final[Mapping[str, str]] = {
     "brokerd.slow.request.ms": "A request that takes longer is noted as slow.",
     "brokerd.validate.records": "How much of a produced batch is checked: header, or all of its "
     "records.",
+    "brokerd.zookeeper.jaas.file": "The JAAS file with the name and password of this broker in "
+    "ZooKeeper; none without SASL.",
     "connections.max.idle.ms": "How long a connection may be silent before it is closed.",
     "default.replication.factor": "How many replicas the partitions of a topic have that is made "
     "without saying so.",
@@ -82,4 +84,5 @@ BROKER_DOCUMENTATION: Final[Mapping[str, str]] = {
     "starts.",
     "zookeeper.session.timeout.ms": "How long ZooKeeper waits for a silent broker before it counts "
     "as gone.",
+    "zookeeper.set.acl": "Whether only brokers may write what they make in ZooKeeper.",
 }

@@ -17,7 +17,7 @@ from console.accounts.passwords import is_like_name
 
 Rule = Callable[[str], str]
 
-HEAP_MIB_MIN = 32  # what the embedded ZooKeeper starts with (Procfile)
+HEAP_MIB_MIN = 64  # twice what the connections of the embedded ZooKeeper can take (Procfile)
 _HEAP_MIB_MAX = 64 * 1024
 PASSWORD_LENGTH_MIN = 8
 ADMIN_NAME = "admin"

@@ -39,6 +39,13 @@ def ensure(path: Path, make: Callable[[], str]) -> str:
     return secret
 
 
+def write(path: Path, text: str) -> None:
+    """A configuration that holds a secret: only its owner may read it, from its first byte on."""
+    path.unlink(missing_ok=True)  # a mode is only given to a file that is new
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+
+
 def read(path: Path) -> str:
     """The secret in `path`; empty where there is none."""
     try:

@@ -26,3 +26,11 @@ def zookeeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZooKeeper]:
     """One ZooKeeper for the whole run; every test takes a chroot of its own."""
     with ZooKeeper.started(tmp_path_factory.mktemp("zookeeper")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def secured_zookeeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZooKeeper]:
+    """As `zookeeper`, of which nobody is served without credentials."""
+    pytest.importorskip("puresasl")
+    with ZooKeeper.started(tmp_path_factory.mktemp("secured-zookeeper"), sasl=True) as server:
+        yield server

@@ -17,6 +17,7 @@ from brokerd.line_format import LineFormatter, line_of
 from brokerd.log.log_dir import LogDirError
 from brokerd.metrics import LoopTimes
 from brokerd.security.admin_token import TokenError
+from brokerd.security.jaas import JaasError
 from brokerd.security.tls import TlsError, problems_of
 from brokerd.server.broker import Broker
 from brokerd.server.net.listeners import BindError
@@ -24,7 +25,7 @@ from brokerd.server.net.selector import TimedSelector
 from brokerd.server.table import HANDLERS
 
 READY_TIMEOUT_S = 120
-START_ERRORS = (BindError, LogDirError, ClusterError, TlsError, TokenError, OSError)
+START_ERRORS = (BindError, LogDirError, ClusterError, TlsError, TokenError, JaasError, OSError)
 
 logger = logging.getLogger("brokerd")
 

@@ -70,12 +70,14 @@ class StoppedBroker:
         data = codecs.encode_config({**kept, **added})
         change = self._client.transaction()
         if self._version is None:
-            self._client.ensure_path(paths.BROKER_CONFIGS)
-            change.create(self._path, data)
+            parent = paths.BROKER_CONFIGS
+            self._client.ensure_path(parent, zookeeper.acl_for(self._client, parent))
+            change.create(self._path, data, zookeeper.acl_for(self._client, self._path))
         else:
             change.set_data(self._path, data, self._version)
         told = codecs.encode_config_change(self._entity)
-        change.create(paths.CONFIG_CHANGE_PREFIX, told, sequence=True)
+        acl = zookeeper.acl_for(self._client, paths.CONFIG_CHANGE_PREFIX)
+        change.create(paths.CONFIG_CHANGE_PREFIX, told, acl, sequence=True)
         for result in change.commit():
             if isinstance(result, KazooException):
                 raise CliError(f"{self._path} was changed by another at the same time, try again")

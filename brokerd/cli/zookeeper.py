@@ -1,5 +1,9 @@
-"""A session with ZooKeeper, for the few commands that can be told to look there."""
+"""A session with ZooKeeper, for the few commands that can be told to look there.
 
+Where ZooKeeper wants to know who asks, KAFKA_OPTS names a JAAS file, as for Kafka's tools.
+"""
+
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,8 +23,9 @@ def session(connect: str, otherwise: str) -> Iterator[Any]:
 
     from brokerd.cluster.codecs import NodeFormatError
     from brokerd.cluster.kazoo_client import Client, why_unreachable
+    from brokerd.cluster.zookeeper import NOT_LET_IN
 
-    client = Client(connect, round(TIMEOUT_S * 1000))
+    client = Client(connect, round(TIMEOUT_S * 1000), credentials=_credentials())
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that there is no such chroot is told below
@@ -29,7 +34,12 @@ def session(connect: str, otherwise: str) -> Iterator[Any]:
     except KazooTimeoutError:
         raise CliError(
             f"ZooKeeper at {connect} did not answer within {TIMEOUT_S:.0f} s"
-            f"{why_unreachable(connect)}"
+            f"{f' ({client.refusal})' if client.refusal else why_unreachable(connect)}"
+        ) from None
+    except NOT_LET_IN:
+        raise CliError(
+            f"ZooKeeper at {connect} wants credentials, or others: name a JAAS file of its brokers "
+            "by KAFKA_OPTS=-Djava.security.auth.login.config=FILE"
         ) from None
     except (KazooException, NodeFormatError) as error:
         what = str(error) or type(error).__name__
@@ -37,3 +47,20 @@ def session(connect: str, otherwise: str) -> Iterator[Any]:
     finally:
         client.stop()
         client.close()
+
+
+def _credentials() -> Any:
+    from brokerd.security import jaas
+
+    try:
+        return jaas.of_environment(os.environ)
+    except jaas.JaasError as error:
+        raise CliError(f"KAFKA_OPTS: {error}") from None
+
+
+def acl_for(client: Any, path: str) -> Any:
+    """What a node is given that a command makes: with credentials that of a broker's, as by Kafka's
+    tools."""
+    from brokerd.cluster import acls
+
+    return acls.secure(path) if client.has_credentials else None

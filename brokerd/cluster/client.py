@@ -12,13 +12,12 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
-from brokerd.cluster import offline, reading, registration, session_file
+from brokerd.cluster import acls, offline, reading, registration, session_file
 from brokerd.cluster.config_admin import ConfigAdmin
 from brokerd.cluster.controller_service import ControllerService
 from brokerd.cluster.election import Mandate, find_or_stand
 from brokerd.cluster.feed import Feed
 from brokerd.cluster.image import NO_CONTROLLER, ImageDelta, MetadataImage
-from brokerd.cluster.kazoo_client import why_unreachable
 from brokerd.cluster.offline import Replica
 from brokerd.cluster.producer_ids import claim_block
 from brokerd.cluster.progress import Progress
@@ -28,7 +27,7 @@ from brokerd.cluster.requests import ClusterSettings, CreatedTopic, NewPartition
 from brokerd.cluster.settling import OWN_PATIENCE_S, PATIENCE_S
 from brokerd.cluster.topic_admin import TopicAdmin
 from brokerd.cluster.watchdog import Watchdog
-from brokerd.cluster.zookeeper import DISCONNECTED, ZooKeeper
+from brokerd.cluster.zookeeper import DISCONNECTED, NOT_LET_IN, ZooKeeper
 from brokerd.errors import KafkaError
 
 logger = logging.getLogger(__name__)
@@ -82,8 +81,9 @@ class ClusterClient:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         listeners = (self._on_connected, self._on_suspended, self._on_lost)
         zookeeper = self._zookeeper = ZooKeeper(
-            settings.zookeeper_connect, settings.session_timeout_ms, loop, *listeners
-        )
+            settings.zookeeper_connect, settings.session_timeout_ms, loop, *listeners,
+            settings.credentials, *([acls.secure] if settings.set_acl else []),
+        )  # fmt: skip
         self._watchdog = Watchdog(
             loop, lambda: zookeeper.session_timeout_ms / 2000, zookeeper.give_session_up
         )
@@ -114,8 +114,9 @@ class ClusterClient:
         connect, timeout_ms = settings.zookeeper_connect, settings.connect_timeout_ms
         logger.info("connecting to ZooKeeper at %s, for up to %d ms", connect, timeout_ms)
         await asyncio.to_thread(
-            session_file.end_saved, settings.session_file, connect, settings.session_timeout_ms
-        )
+            session_file.end_saved, settings.session_file, connect, settings.session_timeout_ms,
+            settings.credentials,
+        )  # fmt: skip
         self._zookeeper.start()
         self._watchdog.start()
         await self._starting(self._connected.wait)
@@ -143,8 +144,8 @@ class ClusterClient:
                 await self._connected.wait()
             return await part()
         except TimeoutError:
+            reason = await self._zookeeper.why_unreachable()
             await self.stop()
-            reason = await asyncio.to_thread(why_unreachable, settings.zookeeper_connect)
             raise ClusterError(
                 f"no ZooKeeper answers at {settings.zookeeper_connect} within "
                 f"{settings.connect_timeout_ms} ms{reason}: start it, or mend zookeeper.connect"
@@ -152,6 +153,12 @@ class ClusterClient:
         except DISCONNECTED as error:
             await self.stop()
             raise ClusterError(f"ZooKeeper went away during the start: {error!r}") from error
+        except NOT_LET_IN as error:
+            await self.stop()
+            raise ClusterError(
+                f"ZooKeeper at {settings.zookeeper_connect} wants credentials, or others: name a "
+                "JAAS file of its brokers in brokerd.zookeeper.jaas.file"
+            ) from error
         except BaseException:
             await self.stop()
             raise
@@ -245,6 +252,8 @@ class ClusterClient:
         """A new session: register, load everything, find or become the controller."""
         session = self._zookeeper.session
         await self._zookeeper.make_chroot()
+        if self._settings.set_acl:
+            await acls.close_what_is_open(self._zookeeper)
         await registration.prepare_paths(self._zookeeper)
         self.image.cluster_id = await registration.cluster_id(
             self._zookeeper, self.image.cluster_id

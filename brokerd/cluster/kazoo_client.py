@@ -1,4 +1,4 @@
-"""kazoo's client, set up as this broker wants it, with three gaps filled that lie in its private
+"""kazoo's client, set up as this broker wants it, with the gaps filled that lie in its private
 parts.
 
 - A server that is just starting may take a connection and never answer it. kazoo waits for that
@@ -6,6 +6,9 @@ parts.
   it waits for ANSWER_TIMEOUT_S and tries again.
 - The session timeout that the server granted is dropped by kazoo; here it is kept.
 - A chroot is taken as there: kazoo can make its last level only.
+- With credentials kazoo says that it is connected before the server has taken them, and gives up
+  for ever where a connection ends meanwhile, which may be the server's end as well as its refusal.
+  Here it is connected when they were taken, and goes on trying.
 """
 
 import logging
@@ -13,9 +16,13 @@ import socket
 from typing import Any
 
 from kazoo.client import KazooClient
+from kazoo.exceptions import ConnectionDropped, KazooException, SessionExpiredError
 from kazoo.hosts import collect_hosts
 from kazoo.protocol.serialization import Create
+from kazoo.protocol.states import KeeperState
 from kazoo.security import OPEN_ACL_UNSAFE
+
+from brokerd.security.jaas import Credentials
 
 RETRY = {"max_tries": -1, "delay": 0.1, "backoff": 1.5, "max_delay": 1.0}
 ANSWER_TIMEOUT_S = 2.0
@@ -25,16 +32,25 @@ class Client(KazooClient):  # type: ignore[misc]
     """Connects for ever, quietly: what an operator needs to know is told by who uses it."""
 
     def __init__(
-        self, hosts: str, session_timeout_ms: int, client_id: tuple[int, bytes] | None = None
+        self,
+        hosts: str,
+        session_timeout_ms: int,
+        client_id: tuple[int, bytes] | None = None,
+        credentials: Credentials | None = None,
     ) -> None:
         logger = logging.getLogger("brokerd.cluster.kazoo")
         logger.setLevel(logging.ERROR)
+        self.refusal = ""
+        """Why the credentials were not taken; '' when they were, or there are none."""
+        self.has_credentials = credentials is not None
+        self._is_held_back = False
         super().__init__(
             hosts=hosts,
             timeout=session_timeout_ms / 1000,
             client_id=client_id,
             connection_retry=RETRY,
             logger=logger,
+            sasl_options=credentials and _digest(credentials),
         )
         self.granted_timeout_ms = session_timeout_ms
         self._connect_of_kazoo = self._connection._connect
@@ -44,27 +60,50 @@ class Client(KazooClient):  # type: ignore[misc]
 
     def _connect_and_note(self, *address: Any) -> tuple[float, float]:
         """kazoo returns two thirds of what was granted to its own loop, and nobody else is told."""
-        read_timeout_ms, connect_timeout_ms = self._connect_of_kazoo(*address)
+        self._is_held_back = self.has_credentials
+        try:
+            read_timeout_ms, connect_timeout_ms = self._connect_of_kazoo(*address)
+        except (ConnectionDropped, SessionExpiredError):
+            raise
+        except (KazooException, RuntimeError) as error:
+            self.refusal = f"ZooKeeper did not take the credentials: {error or repr(error)}"
+            raise ConnectionDropped(self.refusal) from error
         self.granted_timeout_ms = round(read_timeout_ms * 3 / 2)
+        self.refusal = ""
+        if self._is_held_back:
+            self._is_held_back = False
+            self._session_callback(KeeperState.CONNECTED)
         return read_timeout_ms, connect_timeout_ms
 
-    def make_chroot_async(self) -> Any:
+    def _session_callback(self, state: str) -> None:
+        """kazoo calls this for every change of its state."""
+        if state != KeeperState.CONNECTED or not self._is_held_back:
+            super()._session_callback(state)
+
+    def make_chroot_async(self, acl: Any = None) -> Any:
         """Makes every level of the chroot; the result is of the last one. Not without a chroot.
 
         The server serves a session's requests in order, so no level waits for the one above.
         """
-        acl = self.default_acl or OPEN_ACL_UNSAFE
         result = None
         level = ""
         for name in self.chroot.split("/")[1:]:
             level += f"/{name}"
             result = self.handler.async_result()
-            self._call(Create(level, b"", acl, 0), result)
+            self._call(Create(level, b"", acl or OPEN_ACL_UNSAFE, 0), result)
         return result
 
     def _invoke_soon(self, timeout_s: float, request: Any, xid: int | None = None) -> Any:
         """kazoo calls this for the opening of a session only, where it waits for the answer."""
         return self._invoke_of_kazoo(min(timeout_s, ANSWER_TIMEOUT_S), request, xid)
+
+
+def _digest(credentials: Credentials) -> dict[str, str]:
+    return {
+        "mechanism": "DIGEST-MD5",
+        "username": credentials.username,
+        "password": credentials.password,
+    }
 
 
 def why_unreachable(connect: str) -> str:

@@ -7,6 +7,8 @@ from enum import IntEnum
 from pathlib import Path
 from uuid import UUID
 
+from brokerd.security.jaas import Credentials
+
 DEFAULT = -1
 
 
@@ -27,7 +29,8 @@ class ClusterSettings:
     `zookeeper_connect` is hosts with an optional chroot (`a:2181,b:2181/aerie`); `session_file`
     lies in a log directory that this process has locked. `cluster_id` is that of the log
     directories, '' where they are new. `endpoints` are those at the start. `stopped_cleanly` says
-    that the log directories are as a clean stop left them.
+    that the log directories are as a clean stop left them. `set_acl` says that only who shows the
+    same `credentials` may write what this broker makes in ZooKeeper.
     """
 
     broker_id: int
@@ -44,6 +47,8 @@ class ClusterSettings:
     offsets_segment_bytes: int = 104_857_600
     delete_topics: bool = True
     stopped_cleanly: bool = False
+    credentials: Credentials | None = None
+    set_acl: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from kazoo.exceptions import KazooException
 
 from brokerd.cluster.kazoo_client import Client
+from brokerd.security.jaas import Credentials
 
 logger = logging.getLogger(__name__)
 
@@ -58,14 +59,19 @@ def forget(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def end(connect: str, session: SavedSession, session_timeout_ms: int) -> bool:
+def end(
+    connect: str,
+    session: SavedSession,
+    session_timeout_ms: int,
+    credentials: Credentials | None = None,
+) -> bool:
     """Takes over a session and closes it, and its ephemeral nodes go. Blocks.
 
     False where that was not to be had: the session ended before (then all is well too) or ZooKeeper
     did not answer in time.
     """
     hosts = connect.partition("/")[0]
-    client = Client(hosts, session_timeout_ms, client_id=(session.id, session.password))
+    client = Client(hosts, session_timeout_ms, (session.id, session.password), credentials)
     try:
         client.start_async().wait(REATTACH_TIMEOUT_S)
         client_id = client.client_id
@@ -74,12 +80,14 @@ def end(connect: str, session: SavedSession, session_timeout_ms: int) -> bool:
         _close(client)
 
 
-def end_saved(path: Path, connect: str, session_timeout_ms: int) -> None:
+def end_saved(
+    path: Path, connect: str, session_timeout_ms: int, credentials: Credentials | None = None
+) -> None:
     """Ends the session that an earlier process saved there, if there is one. Blocks."""
     earlier = load(path)
     if earlier is None:
         return
-    ended = end(connect, earlier, session_timeout_ms)
+    ended = end(connect, earlier, session_timeout_ms, credentials)
     forget(path)
     if ended:
         logger.info("the session 0x%x that an earlier process left is ended", earlier.id)

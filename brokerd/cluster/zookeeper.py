@@ -18,18 +18,21 @@ from kazoo.exceptions import (
     ConnectionClosedError,
     ConnectionLoss,
     KazooException,
+    NoAuthError,
     NodeExistsError,
     NoNodeError,
     OperationTimeoutError,
     RolledBackError,
     RuntimeInconsistency,
+    SessionClosedRequireSaslError,
     SessionExpiredError,
     SessionMovedError,
 )
 from kazoo.protocol.states import EventType, KazooState, WatchedEvent, ZnodeStat
 
-from brokerd.cluster.kazoo_client import Client
+from brokerd.cluster.kazoo_client import Client, why_unreachable
 from brokerd.cluster.operations import Check, Create, Delete, Operation, SetData
+from brokerd.security.jaas import Credentials
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +44,8 @@ DISCONNECTED = (
     OperationTimeoutError,
 )
 """The outcome of a call that raised one of these is unknown."""
+NOT_LET_IN = (NoAuthError, SessionClosedRequireSaslError)
+"""ZooKeeper wants credentials, or others."""
 IN_FLIGHT_MAX = 500
 INLINE_MAX = 20
 """More requests than this are begun in a thread: kazoo takes up to 0.1 ms for each."""
@@ -49,6 +54,12 @@ _NOT_AT_FAULT = (RolledBackError, RuntimeInconsistency)
 
 Watch = Callable[[], None]
 Node = tuple[bytes, ZnodeStat]
+Acl = Sequence[Any]
+AclOf = Callable[[str], Acl | None]
+
+
+def _open(_: str) -> None:
+    """The world may do everything."""
 
 
 class MultiError(Exception):
@@ -65,7 +76,8 @@ class ZooKeeper:
     """One session after another with a ZooKeeper ensemble.
 
     `on_connected(session_id)` is called on the loop for every new connection, `on_lost` when the
-    session is known to have ended (its ephemeral nodes are gone).
+    session is known to have ended (its ephemeral nodes are gone). `acl_of` says what a node that is
+    made is given.
     """
 
     def __init__(
@@ -76,8 +88,12 @@ class ZooKeeper:
         on_connected: Callable[[int], None],
         on_suspended: Callable[[], None],
         on_lost: Callable[[], None],
+        credentials: Credentials | None = None,
+        acl_of: AclOf = _open,
     ) -> None:
         self._loop = loop
+        self._connect = connect
+        self._acl_of = acl_of
         self._listeners = {
             KazooState.SUSPENDED: on_suspended,
             KazooState.LOST: on_lost,
@@ -86,7 +102,7 @@ class ZooKeeper:
         self._connected = threading.Event()
         self._ending = threading.Lock()
         self._ended = False
-        self._client = Client(connect, session_timeout_ms)
+        self._client = Client(connect, session_timeout_ms, credentials=credentials)
         self._client.add_listener(self._state_changed)
 
     @property
@@ -101,6 +117,12 @@ class ZooKeeper:
     def session_timeout_ms(self) -> int:
         """As the server granted it: it may cut what was asked for."""
         return self._client.granted_timeout_ms
+
+    async def why_unreachable(self) -> str:
+        """Why there is no connection, in brackets, where anything is known of it."""
+        if self._client.refusal:
+            return f" ({self._client.refusal})"
+        return await asyncio.to_thread(why_unreachable, self._connect)
 
     def start(self) -> None:
         """Begins to connect; goes on trying for ever."""
@@ -230,20 +252,30 @@ class ZooKeeper:
     ) -> str:
         """The path that was made. Raises NodeExistsError, NoNodeError (no parent)."""
         created: str = await self._result(
-            lambda: self._client.create_async(path, data, ephemeral=ephemeral, sequence=sequence)
+            lambda: self._client.create_async(
+                path, data, self._acl_of(path), ephemeral=ephemeral, sequence=sequence
+            )
         )
         return created
 
     async def ensure(self, path: str) -> None:
         """Makes an empty node and those above it where they are missing."""
-        await self._result(lambda: self._client.ensure_path_async(path))
+        if await self.exists(path) is not None:
+            return
+        level = ""
+        for name in path.split("/")[1:]:
+            level += f"/{name}"
+            try:
+                await self.create(level)
+            except NodeExistsError:
+                pass
 
     async def make_chroot(self) -> None:
         """Makes the nodes of the chroot in `zookeeper.connect` where they are missing."""
         if not self._client.chroot:
             return
         try:
-            await self._result(self._client.make_chroot_async)
+            await self._result(lambda: self._client.make_chroot_async(self._acl_of("/")))
         except NodeExistsError:
             pass
 
@@ -251,6 +283,15 @@ class ZooKeeper:
         """Raises BadVersionError, NoNodeError."""
         stat: ZnodeStat = await self._result(lambda: self._client.set_async(path, data, version))
         return stat
+
+    async def acl(self, path: str) -> Acl:
+        """Who may do what to a node. Raises NoNodeError."""
+        acl: Acl = (await self._result(lambda: self._client.get_acls_async(path)))[0]
+        return acl
+
+    async def set_acl(self, path: str, acl: Acl) -> None:
+        """Raises NoNodeError."""
+        await self._result(lambda: self._client.set_acls_async(path, acl))
 
     async def delete(self, path: str) -> None:
         """A node that is gone already is passed over."""
@@ -263,7 +304,7 @@ class ZooKeeper:
         """All or none; a result for each. Raises MultiError naming the operation at fault."""
         transaction = self._client.transaction()
         for operation in operations:
-            _add(transaction, operation)
+            _add(transaction, operation, self._acl_of)
         results: list[Any] = await self._result(transaction.commit_async)
         for index, result in enumerate(results):
             if isinstance(result, Exception) and not isinstance(result, _NOT_AT_FAULT):
@@ -292,11 +333,12 @@ class _Watcher:
         return hash(self._watch)
 
 
-def _add(transaction: Any, operation: Operation) -> None:
+def _add(transaction: Any, operation: Operation, acl_of: AclOf) -> None:
     if isinstance(operation, Create):
         transaction.create(
             operation.path,
             operation.data,
+            acl_of(operation.path),
             ephemeral=operation.ephemeral,
             sequence=operation.sequence,
         )

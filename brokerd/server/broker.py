@@ -38,7 +38,7 @@ from brokerd.replication.epochs import check_current_epoch
 from brokerd.replication.partition import Partition
 from brokerd.replication.replicas import ReplicaManager
 from brokerd.replication.state import PartitionState
-from brokerd.security import admin_token
+from brokerd.security import admin_token, jaas
 from brokerd.server.admin.http import AdminServer
 from brokerd.server.admin.pages import pages
 from brokerd.server.append_queues import AppendQueues
@@ -372,6 +372,7 @@ def _flush_interval_ms(config: BrokerConfig) -> int:
 
 
 def _cluster_settings(config: BrokerConfig, dirs: LogDirs) -> ClusterSettings:
+    jaas_file = config.brokerd_zookeeper_jaas_file
     return ClusterSettings(
         broker_id=config.broker_id,
         endpoints=endpoints(config),
@@ -387,4 +388,6 @@ def _cluster_settings(config: BrokerConfig, dirs: LogDirs) -> ClusterSettings:
         delete_topics=config.delete_topic_enable,
         cluster_id=dirs.cluster_id,
         stopped_cleanly=dirs.were_clean,
+        credentials=jaas.read(Path(jaas_file)) if jaas_file else None,
+        set_acl=config.zookeeper_set_acl,
     )

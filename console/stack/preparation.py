@@ -103,13 +103,16 @@ def prepare(config: StackConfig, environment: Mapping[str, str], names: set[str]
     if "redis" in names:
         variables["REDIS_SERVER"] = str(_redis_server())
         redis.write_config(data / "redis", config.redis_port, redis_password)
-    if "zookeeper" in names:
-        zookeeper.write_config(data / "zookeeper", config.zookeeper_port)
+    login = None
+    if config.embedded_zookeeper:
+        password = secretfiles.ensure(data / "zookeeper.password", secretfiles.token)
+        zookeeper.write_config(data / "zookeeper", config.zookeeper_port, password)
+        login = zookeeper.broker_login(data / "zookeeper")
     secretfiles.ensure(config.secret_key_file, secretfiles.fernet_key)
     secretfiles.ensure(config.admin_token_file, secretfiles.token)
     for number, port in enumerate(config.broker_ports, start=1):
         brokers.write_properties(
-            data, number, port, config.zookeeper_connect, config.admin_token_file
+            data, number, port, config.zookeeper_connect, config.admin_token_file, login
         )
     # One that is there and empty says that the admin has another by now (seeding.py).
     if not config.admin_password_is_given and not config.admin_password_file.exists():

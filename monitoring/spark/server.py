@@ -27,6 +27,7 @@ from typing import NoReturn
 import pyspark
 from django.core.exceptions import ImproperlyConfigured
 
+from monitoring import secretfiles
 from monitoring.ports import bind_error
 from monitoring.spark.config import SparkConfig, from_settings, token
 from monitoring.spark.java import find_java_home
@@ -91,9 +92,7 @@ def _authentication(config: SparkConfig) -> dict[str, str]:
 def write_properties(path: Path, values: Mapping[str, str]) -> None:
     """A Java properties file that only its owner may read."""
     text = "".join(f"{key} {value}\n" for key, value in values.items())
-    path.unlink(missing_ok=True)  # a mode is only given to a file that is new
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)
+    secretfiles.write(path, text)
 
 
 def refuse_a_taken_port(port: int) -> None:

@@ -42,6 +42,13 @@ def test_a_coarser_name_is_named_where_its_value_is_wrong() -> None:
     assert "log.roll.ms:" not in said
 
 
+def test_acls_in_zookeeper_need_credentials() -> None:
+    said = problems(BASE + "zookeeper.set.acl=true\n")
+    assert said == "zookeeper.set.acl: it needs brokerd.zookeeper.jaas.file"
+    config = parse(BASE + "zookeeper.set.acl=true\nbrokerd.zookeeper.jaas.file=/etc/zk.jaas\n")
+    assert (config.zookeeper_set_acl, config.warnings) == (True, ())
+
+
 def test_unknown_keys_warn_and_are_not_kept() -> None:
     config = parse(BASE + "num.network.threads=3\nnum.networks=3\n")
     assert config.warnings == (

@@ -3,6 +3,7 @@
     with ZooKeeper.started(directory) as zookeeper:
         KazooClient(zookeeper.connect("/chroot"))
 
+With `sasl` it serves nobody but who shows `credentials` (of `jaas_file`) or those of OTHER.
 `stop` and `start` bring the same server down and up again on the same port and data, for tests of
 outages; `kill` ends it without warning.
 """
@@ -18,11 +19,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from brokerd.security import jaas
+from brokerd.security.jaas import Credentials
 from tests.support.ports import free_port
 
 READY_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 10
 TICK_TIME_MS = 500
+OTHER = Credentials("other", "secret-of-the-other")
+_SASL = """authProvider.sasl=org.apache.zookeeper.server.auth.SASLAuthenticationProvider
+sessionRequireClientSASLAuth=true
+"""
+_MODULE = "org.apache.zookeeper.server.auth.DigestLoginModule"
 _JARS = ("zookeeper-", "netty-", "slf4j-api", "log4j-", "metrics-core", "snappy-java")
 
 
@@ -52,22 +60,38 @@ def _classpath() -> str:
 class ZooKeeper:
     """One standalone server process with its data directory."""
 
-    def __init__(self, directory: Path, heap: str = "128m") -> None:
+    def __init__(self, directory: Path, heap: str = "128m", sasl: bool = False) -> None:
         self.directory = directory
         self.port = free_port()
+        self.jaas_file = directory / "client.jaas"
         self._heap = heap
+        self._sasl = sasl
         self._process: subprocess.Popen[bytes] | None = None
 
     @classmethod
     @contextmanager
-    def started(cls, directory: Path, heap: str = "128m") -> Iterator["ZooKeeper"]:
+    def started(
+        cls, directory: Path, heap: str = "128m", sasl: bool = False
+    ) -> Iterator["ZooKeeper"]:
         """`heap` is its largest, in Java's notation: 128m holds some 20,000 partitions."""
-        server = cls(directory, heap)
+        server = cls(directory, heap, sasl)
         server.start()
         try:
             yield server
         finally:
             server.stop()
+
+    @property
+    def credentials(self) -> Credentials | None:
+        """Of the brokers; None without SASL."""
+        return jaas.read(self.jaas_file) if self._sasl else None
+
+    @property
+    def broker_settings(self) -> dict[str, str]:
+        """What a broker's properties need so that only brokers write there."""
+        if not self._sasl:
+            return {}
+        return {"zookeeper.set.acl": "true", "brokerd.zookeeper.jaas.file": str(self.jaas_file)}
 
     @property
     def address(self) -> str:
@@ -85,15 +109,29 @@ class ZooKeeper:
         config.write_text(
             f"dataDir={self.directory}\nclientPort={self.port}\nclientPortAddress=127.0.0.1\n"
             f"admin.enableServer=false\n4lw.commands.whitelist=*\ntickTime={TICK_TIME_MS}\n"
-            "maxClientCnxns=0\n"
+            "maxClientCnxns=0\n" + (_SASL if self._sasl else "")
         )
         command = [
-            java(), "-Xms32m", f"-Xmx{self._heap}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+            java(), *(self._login() if self._sasl else ()), "-Xms32m", f"-Xmx{self._heap}",
+            "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
             "-cp", _classpath(), "org.apache.zookeeper.server.ZooKeeperServerMain", str(config),
         ]  # fmt: skip
         with (self.directory / "zookeeper.log").open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
         self._wait_until_ready()
+
+    def _login(self) -> list[str]:
+        """Writes the JAAS files of server and brokers; the option that names the former."""
+        login = self.directory / "server.jaas"
+        login.write_text(
+            f'Server {{ {_MODULE} required user_broker="secret-of-brokers" '
+            f'user_{OTHER.username}="{OTHER.password}"; }};'
+        )
+        self.jaas_file.touch(0o600)
+        self.jaas_file.write_text(
+            f'Client {{ {_MODULE} required username="broker" password="secret-of-brokers"; }};'
+        )
+        return [f"-Djava.security.auth.login.config={login}"]
 
     def stop(self) -> None:
         self._end(signal.SIGTERM)

@@ -48,6 +48,7 @@ _DEFAULTS: Mapping[str, str | None] = {
     "advertised.listeners": None,
     "broker.rack": None,
     "brokerd.admin.token.file": None,
+    "brokerd.zookeeper.jaas.file": None,
     "inter.broker.listener.name": None,
     "listener.security.protocol.map": DEFAULT_PROTOCOL_MAP,
     "listeners": "PLAINTEXT://127.0.0.1:9092",

@@ -6,9 +6,10 @@ queued tasks and the last ticks survive a restart. The password stands in the co
 """
 
 import importlib.util
-import os
 import shutil
 from pathlib import Path
+
+from monitoring import secretfiles
 
 _CONFIG = """# Written at every start; change settings in the environment instead.
 bind 127.0.0.1
@@ -41,8 +42,5 @@ def write_config(folder: Path, port: int, password: str) -> Path:
     text = _CONFIG.format(port=port, folder=folder)
     if password:
         text += f"requirepass {password}\n"
-    config.unlink(missing_ok=True)
-    descriptor = os.open(config, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(descriptor, "w") as file:
-        file.write(text)
+    secretfiles.write(config, text)
     return config

@@ -1,0 +1,85 @@
+"""The JAAS file by which Kafka's brokers and tools know their name and password in ZooKeeper, read
+by brokerd and its tools as well:
+
+    Client {
+        org.apache.zookeeper.server.auth.DigestLoginModule required
+        username="broker"
+        password="…";
+    };
+
+Of its sections `Client` is read, of login modules that of DIGEST-MD5. Only the file's owner may be
+able to read it.
+"""
+
+import os
+import re
+import shlex
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SIZE_BYTES_MAX = 65_536
+_COMMENT = re.compile(r"/\*.*?\*/|^\s*//[^\n]*", re.DOTALL | re.MULTILINE)
+_SECTION = re.compile(r"\bClient\s*\{([^}]*)\}")
+_OPTION = re.compile(r'(\w+)\s*=\s*(?:"([^"]*)"|([^\s;"]+))')
+_MODULE = "org.apache.zookeeper.server.auth.DigestLoginModule"
+_JAVA_PROPERTY = "-Djava.security.auth.login.config="
+
+
+class JaasError(Exception):
+    """The file cannot be used, said for a user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """A name and a password for DIGEST-MD5."""
+
+    username: str
+    password: str = field(repr=False)
+
+
+def read(path: Path) -> Credentials:
+    """Raises JaasError. Blocks."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, encoding="utf-8") as file:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > SIZE_BYTES_MAX:
+                raise JaasError(f"{path} is no JAAS file")
+            if status.st_mode & 0o077:
+                raise JaasError(
+                    f"{path} holds a password, and others than its owner can read or change it: "
+                    f"chmod 600 {shlex.quote(str(path))}"
+                )
+            text = file.read(SIZE_BYTES_MAX)
+    except OSError as error:
+        raise JaasError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise JaasError(f"{path} is not in UTF-8") from error
+    credentials = parse(text)
+    if credentials is None:
+        raise JaasError(
+            f'{path} has no section Client with {_MODULE}, username="…" and password="…"'
+        )
+    return credentials
+
+
+def parse(text: str) -> Credentials | None:
+    """What the section `Client` says; None where it does not."""
+    section = _SECTION.search(_COMMENT.sub("", text))
+    if section is None or _MODULE not in section[1]:
+        return None
+    found = {name: quoted or bare for name, quoted, bare in _OPTION.findall(section[1])}
+    if not found.get("username") or not found.get("password"):
+        return None
+    return Credentials(found["username"], found["password"])
+
+
+def of_environment(environment: Mapping[str, str]) -> Credentials | None:
+    """Of the file that KAFKA_OPTS names, as for Kafka's tools; None where it names none. Raises
+    JaasError."""
+    for option in environment.get("KAFKA_OPTS", "").split():
+        if option.startswith(_JAVA_PROPERTY):
+            return read(Path(option.removeprefix(_JAVA_PROPERTY)))
+    return None
