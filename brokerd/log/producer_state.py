@@ -14,11 +14,16 @@ A transactional batch opens a transaction unless one is open, a marker ends it. 
 first offset of an open one, or of one whose marker is not below the high watermark yet, is not
 stable: `first_unstable` tells where that begins.
 
+Kafka has no bound for how many there are. Here those that wrote longest ago are forgotten where a
+log has more than PRODUCERS_MAX, as if their time was over: clients choose the ids, and the
+timestamps by which they expire, and an entry takes up to 1.6 KB of memory.
+
 Entries are immutable: an append checks a group of batches against staged entries and takes them in
 only after the write succeeded. File format of a snapshot: `producer_snapshot`.
 """
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final, NamedTuple
 
 from brokerd.errors import ErrorCode
@@ -28,6 +33,9 @@ from brokerd.log.txn_index import AbortedTxn
 from brokerd.protocol.records import BatchHeader
 
 BATCHES_KEPT: Final = 5
+PRODUCERS_MAX: Final = 100_000
+"""Of one log."""
+_FORGOTTEN_AT_ONCE: Final = 1_000
 SEQUENCE_MAX: Final = INT32_MAX
 NO_TXN: Final = -1
 NO_SEQUENCE: Final = -1
@@ -63,7 +71,7 @@ def last_sequence_of(first_sequence: int, last_offset_delta: int) -> int:
 
 
 class ProducerState:
-    """Producer id → entry."""
+    """Producer id → entry; where there are many the one that wrote longest ago is the first."""
 
     __slots__ = ("_entries", "_open", "_undecided")
 
@@ -113,8 +121,19 @@ class ProducerState:
         return None
 
     def commit(self, staged: Staged) -> None:
-        """Take in what was written."""
+        """Take in what was written; where there are too many, those that wrote longest ago go."""
+        if len(self._entries) > PRODUCERS_MAX // 2:
+            for producer_id in staged:
+                self._entries.pop(producer_id, None)
         self._entries.update(staged)
+        if len(self._entries) > PRODUCERS_MAX:
+            self._forget_some()
+
+    def _forget_some(self) -> None:
+        count = len(self._entries) - PRODUCERS_MAX + min(_FORGOTTEN_AT_ONCE, PRODUCERS_MAX // 2)
+        for producer_id in list(islice(self._entries, count)):
+            if self._entries[producer_id].txn_first_offset == NO_TXN:
+                del self._entries[producer_id]
 
     def replay(self, batches: Iterable[tuple[BatchHeader, Marker | None]]) -> list[AbortedTxn]:
         """Take in batches of the log as they are: what was written was accepted once.
@@ -144,13 +163,14 @@ class ProducerState:
         txn_first = entry.txn_first_offset if entry else NO_TXN
         if header.is_transactional and txn_first == NO_TXN:
             txn_first = self._open[header.producer_id] = header.base_offset
-        self._entries[header.producer_id] = ProducerEntry(
+        taken = ProducerEntry(
             header.producer_epoch,
             header.max_timestamp,
             (*known[1 - BATCHES_KEPT :], batch),
             entry.coordinator_epoch if entry else -1,
             txn_first,
         )
+        self.commit({header.producer_id: taken})
 
     def _end(self, header: BatchHeader, marker: Marker | None) -> AbortedTxn | None:
         """Take in a control batch; the transaction that it aborted, if it did."""
@@ -194,9 +214,6 @@ class ProducerState:
 
 def _repeated(known: tuple[ProducerBatch, ...], batch: ProducerBatch) -> ProducerBatch | None:
     for old in known:
-        if (
-            old.first_sequence == batch.first_sequence
-            and old.last_sequence == batch.last_sequence
-        ):
+        if old.first_sequence == batch.first_sequence and old.last_sequence == batch.last_sequence:
             return old
     return None

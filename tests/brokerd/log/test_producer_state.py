@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode
-from brokerd.log import producer_snapshot
+from brokerd.log import producer_snapshot, producer_state
 from brokerd.log.append import AppendResult
 from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
@@ -55,6 +55,28 @@ def test_a_gap_is_refused_and_the_missing_batch_still_taken(tmp_path: Path) -> N
     assert refused.base_offset == -1
     assert send(log, 2).base_offset == 2
     assert send(log, 4).base_offset == 4
+
+
+def test_of_too_many_producers_those_go_that_wrote_longest_ago(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever time their records bear: it is the client's."""
+    monkeypatch.setattr(producer_state, "PRODUCERS_MAX", 100)
+    log = open_log(tmp_path)
+    for number in range(1_000):
+        for producer_id in (number, 5_000):
+            sequence = 2 * number if producer_id == 5_000 else 0
+            one = batch(
+                2, producer=(producer_id, 0, sequence), timestamp_ms=NOW_MS - number * 1_000
+            )
+            (result,) = log.append([one], 0, NOW_MS)
+            assert result.error is None
+        assert len(log.active_producers()) <= 100
+    assert 5_000 in log.active_producers()
+    assert {*range(990, 1_000)} <= log.active_producers().keys()
+    log = reopen(log)
+    assert len(log.active_producers()) <= 100
+    assert 5_000 in log.active_producers()
 
 
 def test_the_batches_of_one_append_follow_each_other(tmp_path: Path) -> None:
