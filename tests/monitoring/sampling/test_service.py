@@ -18,6 +18,7 @@ from monitoring.sampling.tick import Tick
 from tests.monitoring.gateway.wire.test_hostile import ONE
 from tests.monitoring.gateway.wire.test_hostile import cluster as lying
 from tests.support.hostile_broker import hostile_broker
+from tests.support.waiting import wait_until
 
 INTERVAL_MS = 5000
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -74,11 +75,14 @@ def test_a_cluster_that_is_down_is_a_gap_with_its_reason_and_delays_no_other(
 
 def test_a_sample_notes_which_cluster_an_entry_leads_to(live_cluster, redis_server, settings):
     settings.AERIE_TICK_SECONDS = 5
-    row = live_cluster.row("live")
-    row.save()
-    tasks.sample(1000)
-    row.refresh_from_db()
-    assert row.kafka_cluster_id == live_cluster.gateway().wire.cluster_id() != ""
+    live_cluster.row("live").save()
+    numbers = itertools.count(1000)
+
+    def noted() -> str:
+        tasks.sample(next(numbers))
+        return Cluster.objects.get().kafka_cluster_id
+
+    assert wait_until(noted) == live_cluster.gateway().wire.cluster_id()
 
 
 def test_redis_away_loses_the_tick_and_nothing_else(live_cluster, redis_server):
