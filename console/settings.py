@@ -49,6 +49,8 @@ AERIE_EMBEDDED_SPARK = not SPARK_REMOTE
 ZOOKEEPER_CONNECT = ZOOKEEPER_CONNECT or f"127.0.0.1:{ZOOKEEPER_PORT}/aerie"
 REDIS_PASSWORD_FILE = AERIE_DATA / "redis.password"
 
+# Which processes of the Procfile are run; the supervisor says it. Empty = not known.
+AERIE_PROCESSES = _env.words("AERIE_PROCESSES", lambda name: "")
 AERIE_TICK_SECONDS = _env.integer("AERIE_TICK_SECONDS", 5, 1, 3600)
 AERIE_DEMO_RATE = _env.integer("AERIE_DEMO_RATE", 50, 10, 2000)
 AERIE_ADMIN_PASSWORD = _env.secret("AERIE_ADMIN_PASSWORD", rules.password)

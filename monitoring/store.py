@@ -64,6 +64,8 @@ def quick() -> Iterator[redis.Redis]:
     try:
         with _translated():
             yield _client_of(url, _QUICK_TIMEOUT_S)
+    except StoreFull:
+        raise  # it answers at once
     except StoreDown:
         _not_before[url] = time.monotonic() + _NOT_ASKED_S
         raise

@@ -5,14 +5,16 @@ All three answer without a sign-in and name no topic, group or person.
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.core.cache import cache
-from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.audit.middleware import answered
+from console.health import parts, texts
 from console.live import store
+from console.ui import numbers
 from monitoring.models import Cluster
+from monitoring.spark import probe
 
 
 @login_not_required
@@ -25,27 +27,45 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @login_not_required
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """200 when the database and Redis answer, else 503; either way each part is named."""
-    parts = {"database": _answers(_ask_database), "redis": _answers(_ask_redis)}
-    status = 200 if all(value == "ok" for value in parts.values()) else 503
-    return JsonResponse(parts, status=status)
+    """200 when every part works, else 503; either way each is named, and how each cluster stands.
+
+    What only others can mend (a broker, a webhook) is said and leaves it at 200.
+    """
+    found = parts.current(spark_wait_s=probe.DEADLINE_S + 1)
+    told = {part.name: texts.line(part) for part in found}
+    is_ready = all(part.is_ready for part in found)
+    if told["database"] == "ok":
+        for slug in Cluster.objects.values_list("slug", flat=True):
+            status = store.status(slug)
+            told[f"cluster {slug}"] = _sampled(status)
+            is_ready = is_ready and status.state not in ("stale", "unreadable")
+    return JsonResponse(told, status=200 if is_ready else 503)
 
 
-def _ask_database() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
+def _sampled(status: store.Status) -> str:
+    """How a cluster's samples stand. Addresses and names stay out of it."""
+    since = _(" since %(at)s") % {"at": numbers.moment(status.since_ms)} if status.since_ms else ""
+    said = {
+        "ok": "ok",
+        "none": _("has not been sampled yet"),
+        "stale": _("no sample comes") + since,
+        "unreadable": _("samples cannot be read") + since,
+        "gap": _("sampled, but the cluster does not answer") + since,
+    }
+    if status.troubles is None:
+        return said[status.state]
+    return _("sampled, but ") + ", ".join(_troubles(status.troubles)) + since
 
 
-def _ask_redis() -> None:
-    cache.get("readyz")
-
-
-def _answers(ask) -> str:  # type: ignore[no-untyped-def]
-    try:
-        ask()
-    except Exception as error:
-        return f"does not answer ({type(error).__name__})"
-    return "ok"
+def _troubles(troubles: store.Troubles) -> list[str]:
+    said = [_("broker %(id)d does not answer") % {"id": row.id} for row in troubles.brokers_down]
+    if troubles.zookeeper_since_ms:
+        said.append(_("ZooKeeper does not answer"))
+    if troubles.leaderless:
+        said.append(_("%(n)d partitions have no leader") % {"n": troubles.leaderless})
+    if troubles.groups_silent:
+        said.append(_("%(n)d groups have no coordinator") % {"n": troubles.groups_silent})
+    return said
 
 
 @login_not_required

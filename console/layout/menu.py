@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.accounts import rights
+from console.health import parts, texts
 from console.live import store
 from monitoring.models import Cluster
 from monitoring.sampling import live
@@ -82,6 +83,13 @@ class Page:
             return None
         held = rights.of(self._request.user, self.menu_cluster)
         return store.status(self.menu_cluster.slug, held)
+
+    @cached_property
+    def health(self) -> list[texts.Trouble]:
+        """What of the console itself has failed, for whoever is signed in."""
+        if not self._request.user.is_authenticated:
+            return []
+        return [texts.trouble(part) for part in parts.troubles()]
 
     @property
     def socket_url(self) -> str:

@@ -13,6 +13,7 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from console.accounts.rights import Rights
+from console.health import parts, texts
 from console.live import registry, store
 from console.ui.links import URL_LENGTH_MAX
 from monitoring.models import Cluster
@@ -24,13 +25,15 @@ def is_known(show: str) -> bool:
 
 
 def status(cluster: Cluster, held: Rights) -> str:
-    """The out-of-band HTML that says how the samples stand."""
+    """The out-of-band HTML that says how the samples and the console itself stand."""
     base = {
         "status": store.status(cluster.slug, held),
+        "health": [texts.trouble(part) for part in parts.troubles()],
         "oob": True,
         "cluster": cluster,
     }
-    return render_to_string("live/status.html", base) + render_to_string("live/banner.html", base)
+    templates = ("live/status.html", "live/banner.html", "health/banner.html")
+    return "".join(render_to_string(template, base) for template in templates)
 
 
 def render(cluster: Cluster, held: Rights, show: str) -> str:

@@ -44,7 +44,7 @@ def up(config: StackConfig, without: Collection[str], outside: Iterable[Service]
         programs = _programs({name: commands[name] for name in names}, prepared)
         supervisor = Supervisor(
             programs,
-            prepared.variables,
+            prepared.variables | {"AERIE_PROCESSES": ",".join(names)},
             config.data,
             Asker(prepared.redis_url, EMBEDDED_SLUG),
             config.url,

@@ -31,8 +31,8 @@ def relieve() -> None:
                 client.xtrim(stream, minid=max(newest_ms - _NEWEST_MS, 0), approximate=False)
         gone = before - sum(client.xlen(stream) for stream in streams)
     log.error(
-        "Redis is full (maxmemory): %d old samples were deleted to make room. Give it more memory, "
-        "or watch fewer partitions",
+        "Redis is full (maxmemory): %d old samples were deleted to make room. Watch fewer "
+        "partitions, or name a larger Redis in REDIS_URL",
         gone,
     )
 

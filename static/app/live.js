@@ -38,7 +38,7 @@ if (connection) {
   // The server's own words in place of what the page could guess.
   function show(html) {
     const told = new DOMParser().parseFromString(html, "text/html");
-    for (const id of ["live-status", "live-banner"]) {
+    for (const id of ["live-status", "live-banner", "health"]) {
       const found = told.getElementById(id);
       const shown = document.getElementById(id);
       if (found && shown) shown.replaceChildren(...found.childNodes);

@@ -23,6 +23,8 @@ from tests.support.web import REPOSITORY, context_of, served
 expect.set_options(timeout=15_000)  # a busy machine takes its time; nothing here is measured
 
 SEED = """
+from datetime import timedelta
+from django.utils import timezone
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
 from django.contrib.auth import get_user_model
@@ -42,9 +44,10 @@ told = {"rule": rule, "cluster_id": 1, "since_ms": 1, "fired_at_ms": 1, "fired_t
 for group, state in (("billing", "firing"), ("old", "resolved")):
     alert = Alert.objects.create(**told, group=group, state=state, lag=80, lag_max=50,
                                  resolved_at_ms=9000 if state == "resolved" else None)
+later = timezone.now() + timedelta(hours=1)
 for state, error in (("pending", ""), ("failed", "answered 500"), ("delivered", "")):
     AlertDelivery.objects.create(rule=rule, alert=alert, event="fired", payload={}, state=state,
-                                 attempts=1, error=error)
+                                 attempts=1, error=error, next_attempt_at=later)
 """
 
 

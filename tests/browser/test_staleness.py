@@ -4,9 +4,11 @@ import time
 
 from playwright.sync_api import expect
 
+from monitoring import heartbeats
 from tests.browser.pages import announce, put
 from tests.browser.test_pages import _ticks  # noqa: F401  (a fixture)
 from tests.console.conftest import PARTITIONS
+from tests.support.waiting import wait_until
 
 
 def test_an_open_page_says_that_it_is_stale_once_samples_stop_and_recovers(page_as):
@@ -70,3 +72,31 @@ def test_partitions_without_a_leader_are_told_with_a_way_to_them(page_as):
     expect(row.locator(".at-least").first).to_have_attribute(
         "title", "1 of 2 partitions is not known."
     )
+
+
+def test_an_open_page_tells_of_a_worker_that_stopped_and_that_it_is_back(page_as, redis_server):
+    page = page_as("viewer")
+    client = redis_server.client()
+    heartbeats.note("actions")
+    announce("local", put())
+    page.goto("/c/local/")
+    said = page.locator("#health .alert:visible", has_text="actions")
+    expect(said).to_have_count(0)
+    try:
+        client.hincrby(heartbeats.KEY, "actions", -10 * heartbeats.SILENT_MS)
+        _announce_until(lambda: said.count() == 1)
+        expect(said).to_contain_text("The worker of the queue “actions” has stopped since")
+        heartbeats.note("actions")
+        _announce_until(lambda: said.count() == 0)
+    finally:
+        client.delete(heartbeats.KEY)
+
+
+def _announce_until(is_shown):
+    def announced():
+        announce("local", put())
+        time.sleep(1)
+        return is_shown()
+
+    # A console that has just started gives the workers a minute.
+    wait_until(announced, "the page shows it", 180)

@@ -5,15 +5,6 @@ def test_it_is_alive_without_anything_else(client):
     assert client.get("/healthz").content == b"ok\n"
 
 
-def test_ready_names_what_does_not_answer(client, db, redis_server):
-    assert client.get("/readyz").json() == {"database": "ok", "redis": "ok"}
-    redis_server.kill()
-    response = client.get("/readyz")
-    assert response.status_code == 503
-    assert "does not answer" in response.json()["redis"]
-    assert response.json()["database"] == "ok"
-
-
 def test_metrics_tell_the_age_of_each_clusters_sample_and_no_names_within(client, sampled):
     number = sample("local")
     text = client.get("/metrics").content.decode()
