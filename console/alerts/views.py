@@ -25,7 +25,8 @@ def index(request: HttpRequest, cluster: str) -> HttpResponse:
     columns = [
         Column("rule", _("Rule"), lambda alert: alert.rule.name),
         Column("group", _("Group"), lambda alert: (alert.group, alert.topic)),
-        Column("lag", _("Lag"), lambda alert: alert.lag, numeric=True),
+        Column("lag", _("Lag when it fired"), lambda alert: alert.lag, numeric=True),
+        Column("peak", _("Peak"), lambda alert: alert.lag_peak, numeric=True),
         Column("fired", _("Fired"), lambda alert: alert.fired_at_ms, numeric=True),
         Column("lasted", _("Lasted"), _lasted_ms, numeric=True),
         Column("why", _("Resolved because")),

@@ -18,7 +18,9 @@ def context(cluster: Cluster, held: Rights, argument: str = "") -> dict[str, Any
         return None
     points = store.history(cluster.slug, held)
     worst = sorted(
-        shown.groups, key=lambda group: -1 if group.lag is None else group.lag, reverse=True
+        shown.groups,
+        key=lambda group: (-1 if group.lag is None else group.lag, group.ahead_by),
+        reverse=True,
     )
     # Also those at rest, so that the table keeps its height from tick to tick.
     busiest = sorted(shown.topics, key=lambda t: (-(t.messages_rate.value or 0.0), t.name))

@@ -65,4 +65,11 @@ def _sum(rows: list[LagRow]) -> Sum:
     """The lag of some partitions; one without a commit has none and is no part of it."""
     known = [max(0, row.lag) for row in rows if row.lag is not None]
     unknown = sum(row.lag_note == LagNote.END_UNKNOWN for row in rows)
-    return Sum(sum(known) if known else None, unknown, len(known) + unknown)
+    ahead = [-row.lag for row in rows if row.lag is not None and row.lag < 0]
+    return Sum(
+        sum(known) if known else None,
+        unknown,
+        len(known) + unknown,
+        ahead=len(ahead),
+        ahead_by=sum(ahead),
+    )

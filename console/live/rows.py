@@ -47,7 +47,7 @@ class TopicRow:
     name: str
     partitions: int
     replication: int
-    messages: Sum  # end offsets − start offsets: an upper bound where compacted
+    offsets: Sum  # end offsets − start offsets: more than the records where some were compacted
     size_bytes: Sum  # of the leaders' replicas
     disk_bytes: Sum  # of every replica
     messages_rate: Sum
@@ -86,8 +86,8 @@ class PartitionRow:
         return len(self.isr) < len(self.replicas)
 
     @property
-    def messages(self) -> int | None:
-        """Offsets between start and end: the records, where none was compacted away."""
+    def offsets(self) -> int | None:
+        """Between start and end: as many as records, where none was compacted away."""
         if self.log_end_offset is None or self.log_start_offset is None:
             return None
         return self.log_end_offset - self.log_start_offset
@@ -96,7 +96,8 @@ class PartitionRow:
 @dataclass(frozen=True, slots=True)
 class GroupRow:
     """One group. `lag` is the sum of what is known, None where nothing is; `not_committed` and
-    `end_unknown` count the partitions that are not in it.
+    `end_unknown` count the partitions that are not in it, `ahead` those that are in it as 0 since
+    their commits are beyond their ends, by `ahead_by` offsets together.
 
     `told_at_ms`: the coordinator is silent, and this is what it told at that moment.
     """
@@ -109,7 +110,8 @@ class GroupRow:
     topics: int
     partitions: int
     lag: int | None
-    negative: int
+    ahead: int
+    ahead_by: int
     not_committed: int
     end_unknown: int
     told_at_ms: int | None = None
@@ -128,7 +130,8 @@ class ReaderRow:
     members: int | None
     partitions: int
     lag: int | None
-    negative: int
+    ahead: int
+    ahead_by: int
     not_committed: int
     end_unknown: int
     told_at_ms: int | None = None

@@ -77,7 +77,7 @@ class Snapshot:
         present = counts(np.ones(len(p.topic), bool), p.topic, n)
         replication = np.zeros(n, dtype=np.int64)
         np.maximum.at(replication, p.topic, p.replica_count)
-        messages = sums_of(p.end - p.start, p.topic, n)
+        offsets = sums_of(p.end - p.start, p.topic, n)
         size = sums_of(p.size, p.topic, n)
         disk = self._disk_by_topic
         grown = {name: sums_of(values, p.topic, n) for name, values in rates.items()}
@@ -89,7 +89,7 @@ class Snapshot:
                 name=p.topics[i],
                 partitions=int(present[i]),
                 replication=int(replication[i]),
-                messages=messages[i],
+                offsets=offsets[i],
                 size_bytes=size[i],
                 disk_bytes=disk[i],
                 messages_rate=grown["end"][i],
@@ -244,12 +244,18 @@ class Snapshot:
         """Of every group; partitions without a commit have none and are no part of it."""
         groups = self._group_totals
         sums = {
-            name: pc.sum(groups[name]).as_py()
-            for name in ("lag", "end_unknown", "partitions", "not_committed")
+            name: pc.sum(groups[name]).as_py() or 0
+            for name in ("end_unknown", "partitions", "not_committed", "ahead", "ahead_by")
         }
-        unknown = sums["end_unknown"] or 0
-        of = (sums["partitions"] or 0) - (sums["not_committed"] or 0)
-        return Sum(sums["lag"], unknown, of, more=not self.tick.groups_complete)
+        of = sums["partitions"] - sums["not_committed"]
+        return Sum(
+            pc.sum(groups["lag"]).as_py(),
+            sums["end_unknown"],
+            of,
+            more=not self.tick.groups_complete,
+            ahead=sums["ahead"],
+            ahead_by=sums["ahead_by"],
+        )
 
 
 def _rows(table: pa.Table, row: type) -> list[dict[str, Any]]:

@@ -15,7 +15,8 @@ from django.utils.translation import ngettext
 class Sum:
     """`value`: the sum of the known parts, None where there is none.
 
-    `more` = besides the `unknown` of `of` parts there may be others that nobody told of.
+    `more` = besides the `unknown` of `of` parts there may be others that nobody told of. Of a lag,
+    `ahead` partitions are in it as 0: their commits are beyond their ends, by `ahead_by` together.
     """
 
     value: float | None = None
@@ -23,6 +24,8 @@ class Sum:
     of: int = 0
     parts: str = "partitions"  # or "replicas", "brokers"
     more: bool = False
+    ahead: int = 0
+    ahead_by: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.value)

@@ -126,7 +126,7 @@ def _behind(figures: Mapping[str, Any]) -> str:
     if figures["worst_lag"] is None:
         return _("The lag of no consumer group is known.")
     if figures["worst_lag"] <= 0:
-        return _("No consumer group was behind at any sample.")
+        return f"{_('No consumer group was behind at any sample.')} {_ahead(figures)}".strip()
     last = figures["worst_lag_last"]
     told = {
         "group": figures["worst_group"],
@@ -135,6 +135,17 @@ def _behind(figures: Mapping[str, Any]) -> str:
         "last": numbers.count(last),
     }
     text = _("%(group)s was furthest behind: %(lag)s messages at %(at)s.") % told
-    if last is None:
-        return text
-    return text + " " + _("At the end it was %(last)s.") % told
+    if last is not None:
+        text = text + " " + _("At the end it was %(last)s.") % told
+    return f"{text} {_ahead(figures)}".strip()
+
+
+def _ahead(figures: Mapping[str, Any]) -> str:
+    n = figures.get("groups_ahead", 0)  # reports of earlier versions do not tell
+    if not n:
+        return ""
+    return ngettext(
+        "%(n)d group had commits beyond the end, which count as no lag.",
+        "%(n)d groups had commits beyond the end, which count as no lag.",
+        n,
+    ) % {"n": n}

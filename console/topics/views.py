@@ -24,7 +24,7 @@ def columns() -> list[Column]:
         Column(
             "replication", _("Replication"), lambda row: row.replication, numeric=True
         ),
-        Column("messages", _("Messages"), lambda row: row.messages, numeric=True),
+        Column("offsets", _("Offsets"), lambda row: row.offsets, numeric=True),
         Column("size", _("Size"), lambda row: row.size_bytes, numeric=True),
         Column("rate", _("Messages in"), lambda row: row.messages_rate, numeric=True),
         Column("bytes", _("Bytes in"), lambda row: row.bytes_in_rate, numeric=True),
@@ -63,7 +63,7 @@ def overview(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
         Column("replicas", _("Replicas")),
         Column("start", _("First offset"), lambda row: row.log_start_offset, numeric=True),
         Column("end", _("End offset"), lambda row: row.log_end_offset, numeric=True),
-        Column("messages", _("Messages"), lambda row: row.messages, numeric=True),
+        Column("offsets", _("Offsets"), lambda row: row.offsets, numeric=True),
         Column("size", _("Size"), lambda row: row.size_bytes, numeric=True),
         Column("rate", _("Messages in"), lambda row: row.messages_rate, numeric=True),
         Column("open", ""),

@@ -7,7 +7,7 @@ skipped.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from django.db import IntegrityError, transaction
 
@@ -20,6 +20,7 @@ from monitoring.alerts.rules import (
     Rule,
     Standing,
     Subject,
+    Sum,
     Transition,
     View,
     evaluate_rule,
@@ -33,6 +34,8 @@ log = logging.getLogger(__name__)
 _UNSEEN_INTERVALS = 3
 GONE = "the group or topic does not exist any more, or the rule does not match it"
 NAME_LENGTH_MAX = 255  # of the columns; PostgreSQL takes no NUL either
+# The lag is no more than what is known to be there: the commits of some say nothing of it.
+AHEAD = "the lag fell; partitions whose commits are beyond their ends: %(n)d, by %(by)d together"
 RULE_OFF = "the rule was disabled"
 CHANGED = "the rule was changed"
 
@@ -100,8 +103,8 @@ def _judge(
             changed |= _fire(row, transition, tick)
         else:
             alert = open_alerts[transition.subject]
-            changed |= resolve(alert, tick.at_ms, _why(transition, alert), transition.lag)
-    _mark_unknown(standing, open_alerts)
+            changed |= resolve(alert, tick.at_ms, _why(transition, alert), transition.found)
+    _keep_up(standing, view.topics if rule.topic_pattern else view.groups, open_alerts)
     kept = {subject: at for subject, at in standing.items() if at.phase is Phase.PENDING}
     return kept, changed
 
@@ -110,17 +113,32 @@ def _why(transition: Transition, alert: Alert) -> str:
     """Why an alert resolves; "" = its lag fell."""
     if transition.gone:
         return GONE
-    is_over_still = transition.lag is not None and transition.lag > alert.lag_max
-    return CHANGED if is_over_still else ""
+    if transition.lag is not None and transition.lag > alert.lag_max:
+        return CHANGED
+    if transition.found is None or not transition.found.ahead:
+        return ""
+    return AHEAD % {"n": transition.found.ahead, "by": transition.found.ahead_by}
 
 
-def _mark_unknown(standing: dict[Subject, Standing], open_alerts: dict[Subject, Alert]) -> None:
-    """Note since when the lag of an open alert is not known: at the change, not at every tick."""
+def _keep_up(
+    standing: dict[Subject, Standing],
+    sums: Mapping[Subject, Sum],
+    open_alerts: dict[Subject, Alert],
+) -> None:
+    """Note the most lag of open alerts, and since when it is not known: only what changed."""
+    changed = []
     for subject, alert in open_alerts.items():
-        at = standing.get(subject)
-        if at is not None and at.unknown_since_ms != alert.unknown_since_ms:
-            alert.unknown_since_ms = at.unknown_since_ms
-            alert.save(update_fields=["unknown_since_ms"])
+        at, found = standing.get(subject), sums.get(subject)
+        if at is None:
+            continue
+        before = alert.unknown_since_ms, alert.lag_peak
+        alert.unknown_since_ms = at.unknown_since_ms
+        if found is not None and found.lag is not None:
+            alert.lag_peak = max(found.lag, alert.lag, alert.lag_peak or 0)
+        if (alert.unknown_since_ms, alert.lag_peak) != before:
+            changed.append(alert)
+    if changed:
+        Alert.objects.bulk_update(changed, ["unknown_since_ms", "lag_peak"])
 
 
 def _fire(rule: AlertRule, transition: Transition, tick: Tick) -> bool:
@@ -139,9 +157,10 @@ def _fire(rule: AlertRule, transition: Transition, tick: Tick) -> bool:
                 fired_at_ms=tick.at_ms,
                 fired_tick=tick.tick,
                 lag=transition.lag or 0,
+                lag_peak=transition.lag,
                 lag_max=rule.lag_max,
             )
-            _tell(alert, AlertDelivery.Event.FIRED, transition.lag)
+            _tell(alert, AlertDelivery.Event.FIRED, transition.found)
     except IntegrityError:
         return False  # it fires already
     return True
@@ -155,7 +174,7 @@ def _can_be_kept(subject: Subject) -> bool:
     )
 
 
-def resolve(alert: Alert, at_ms: int, reason: str, lag_now: int | None = None) -> bool:
+def resolve(alert: Alert, at_ms: int, reason: str, now: Sum | None = None) -> bool:
     """Close an open alert and tell so; False if it was closed already."""
     with transaction.atomic():
         closed = Alert.objects.filter(pk=alert.pk, state=Alert.State.FIRING).update(
@@ -164,7 +183,7 @@ def resolve(alert: Alert, at_ms: int, reason: str, lag_now: int | None = None) -
         if not closed:
             return False
         alert.refresh_from_db()
-        _tell(alert, AlertDelivery.Event.RESOLVED, lag_now)
+        _tell(alert, AlertDelivery.Event.RESOLVED, now)
     return True
 
 
@@ -173,13 +192,13 @@ def resolve_all(alerts: Iterable[Alert], at_ms: int, reason: str) -> int:
     return sum(resolve(alert, at_ms, reason) for alert in alerts)
 
 
-def _tell(alert: Alert, event: AlertDelivery.Event, lag_now: int | None) -> None:
+def _tell(alert: Alert, event: AlertDelivery.Event, now: Sum | None) -> None:
     if not alert.rule.webhook_url:
         return
     delivery = AlertDelivery.objects.create(
         rule=alert.rule,
         alert=alert,
         event=event,
-        payload=alert_payload(alert, event.value, lag_now),
+        payload=alert_payload(alert, event.value, now),
     )
     transaction.on_commit(lambda: enqueue(delivery.pk))

@@ -81,6 +81,7 @@ class Alert(models.Model):
     resolved_at_ms = models.BigIntegerField(null=True)
     resolved_reason = models.CharField(max_length=200, blank=True, default="")
     lag = models.BigIntegerField()  # when it fired
+    lag_peak = models.BigIntegerField(null=True)  # the most while it fired; null = not known
     lag_max = models.BigIntegerField()  # the rule's limit when it fired
     unknown_since_ms = models.BigIntegerField(null=True)  # nobody can tell its lag; null = known
 

@@ -1,12 +1,14 @@
 """What a webhook receives. Pure.
 
     {"version": 1, "event": "fired" | "resolved" | "test", "cluster", "alert_id",
-     "rule": {"id", "name", "kind"}, "group", "topic", "lag", "lag_now", "lag_max",
-     "for_seconds", "since_ms", "fired_at_ms", "resolved_at_ms", "reason"}
+     "rule": {"id", "name", "kind"}, "group", "topic", "lag", "lag_now", "lag_peak",
+     "ahead", "ahead_by", "lag_max", "for_seconds", "since_ms", "fired_at_ms", "resolved_at_ms",
+     "reason"}
 
 `alert_id` is the same when it fires and when it resolves (null in a test). `lag` is that at which
-the alert fired, `lag_now` that of this message; null = not known. People read all of this in
-docs/operating.md.
+the alert fired, `lag_now` that of this message, `lag_peak` the most in between; in `lag_now`,
+`ahead` partitions count as 0, whose commits are beyond their ends by `ahead_by`; null = not known.
+People read all of this in docs/operating.md.
 
 The body is signed: `X-Aerie-Signature: sha256=<hex>` is the HMAC-SHA256, under the rule's secret,
 of `<X-Aerie-Timestamp>.<body>`. `X-Aerie-Delivery` is the same for every attempt of one message.
@@ -18,18 +20,22 @@ from hashlib import sha256
 from typing import Any
 
 from monitoring.alerts.models import Alert, AlertRule
+from monitoring.alerts.rules import Sum
 
 _VERSION = 1
 
 
-def alert_payload(alert: Alert, event: str, lag_now: int | None) -> dict[str, Any]:
-    """The message about `alert`."""
+def alert_payload(alert: Alert, event: str, now: Sum | None) -> dict[str, Any]:
+    """The message about `alert`; `now` is what its subject's lag is, None = not known."""
     return _common(alert.rule, event) | {
         "alert_id": alert.pk,
         "group": alert.group,
         "topic": alert.topic,
         "lag": alert.lag,
-        "lag_now": lag_now,
+        "lag_now": now.lag if now else None,
+        "lag_peak": alert.lag_peak,
+        "ahead": now.ahead if now else None,
+        "ahead_by": now.ahead_by if now else None,
         "lag_max": alert.lag_max,
         "since_ms": alert.since_ms,
         "fired_at_ms": alert.fired_at_ms,
@@ -46,6 +52,9 @@ def sample_payload(rule: AlertRule, now_ms: int) -> dict[str, Any]:
         "topic": rule.topic_pattern,
         "lag": rule.lag_max + 1,
         "lag_now": rule.lag_max + 1,
+        "lag_peak": rule.lag_max + 1,
+        "ahead": 0,
+        "ahead_by": 0,
         "lag_max": rule.lag_max,
         "since_ms": now_ms - rule.for_seconds * 1000,
         "fired_at_ms": now_ms,

@@ -95,10 +95,15 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A subject's lag in a tick; None = nothing known. `complete` = no part is missing."""
+    """A subject's lag in a tick; None = nothing known. `complete` = no part is missing.
+
+    `ahead` partitions are in it as 0: their commits are beyond their ends, by `ahead_by` together.
+    """
 
     lag: int | None
     complete: bool
+    ahead: int = 0
+    ahead_by: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +123,12 @@ class Transition:
     subject: Subject
     event: Event
     since_ms: int
-    lag: int | None
+    found: Sum | None  # in this tick; None = it is not in it
     gone: bool = False
+
+    @property
+    def lag(self) -> int | None:
+        return self.found.lag if self.found else None
 
 
 def evaluate_rule(
@@ -140,9 +149,8 @@ def evaluate_rule(
         event = _event(before, after)
         if event is not None:
             since_ms = (after or before or _NOWHERE).since_ms
-            found = sums.get(subject)
-            lag, gone = found.lag if found else None, reading is Reading.GONE
-            transitions.append(Transition(subject, event, since_ms, lag, gone))
+            gone = reading is Reading.GONE
+            transitions.append(Transition(subject, event, since_ms, sums.get(subject), gone))
     return new, transitions
 
 

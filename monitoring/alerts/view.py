@@ -43,8 +43,9 @@ def _without_hidden(groups: pa.Table) -> pa.Table:
 
 
 def _rows(totals: pa.Table, *more: str) -> list[dict]:
-    return totals.select(["group", *more, "lag", "end_unknown"]).to_pylist()
+    columns = ["group", *more, "lag", "end_unknown", "ahead", "ahead_by"]
+    return totals.select(columns).to_pylist()
 
 
 def _sum(row: dict) -> Sum:
-    return Sum(row["lag"], complete=row["end_unknown"] == 0)
+    return Sum(row["lag"], row["end_unknown"] == 0, row["ahead"], row["ahead_by"])

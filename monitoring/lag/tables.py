@@ -1,7 +1,8 @@
 """Lag over whole tables (monitoring/sampling/schema.py: GROUPS), vectorised.
 
-Sums leave out what is none or unknown and count it apart; a negative lag adds nothing to a sum
-(it must not hide another partition's) and is counted apart, too. A sum over nothing known is
+Sums leave out what is none or unknown and count it apart. A partition whose commit is beyond its
+end is *ahead*: it adds 0 to a sum (its negative lag must not hide another partition's), and how
+many there are, and by how many offsets together, stands beside the sum. A sum over nothing known is
 null, never 0.
 """
 
@@ -32,8 +33,9 @@ def group_totals(groups: pa.Table) -> pa.Table:
     """One row per group, sorted by name.
 
     Columns: group, state, protocol_type, coordinator, members, topics (how many), partitions,
-    lag (sum, null = nothing known), lag_max, negative, not_committed, end_unknown (partitions),
-    told_at_ms (null = in this tick; else the coordinator is silent since about then).
+    lag (sum, null = nothing known), lag_max, ahead, not_committed, end_unknown (partitions),
+    ahead_by (offsets), told_at_ms (null = in this tick; else the coordinator is silent since about
+    then).
     """
     facts = ["state", "protocol_type", "coordinator", "members", "told_at_ms"]
     return _totals(groups, ["group"], facts, count_topics=True)
@@ -42,8 +44,8 @@ def group_totals(groups: pa.Table) -> pa.Table:
 def topic_totals(groups: pa.Table) -> pa.Table:
     """One row per group and topic, sorted by both; rows of groups without topic are left out.
 
-    Columns: group, topic, state, members, partitions, lag, lag_max, negative, not_committed,
-    end_unknown, told_at_ms as in `group_totals`.
+    Columns: group, topic, state, members, partitions, lag, lag_max, ahead, not_committed,
+    end_unknown, ahead_by, told_at_ms as in `group_totals`.
     """
     with_topic = groups.filter(pc.is_valid(_plain(groups["topic"])))
     facts = ["state", "members", "told_at_ms"]
@@ -60,22 +62,24 @@ def _totals(groups: pa.Table, keys: list[str], facts: list[str], *, count_topics
         "topic_name": topic,
         "present": pc.cast(present, pa.int64()),
         "lag": pc.max_element_wise(noted["lag"], 0, skip_nulls=False),
-        "negative": _flag(noted, LagNote.AHEAD_OF_END, present),
+        "ahead": _flag(noted, LagNote.AHEAD_OF_END, present),
         "not_committed": _flag(noted, LagNote.NOT_COMMITTED, present),
         "end_unknown": _flag(noted, LagNote.END_UNKNOWN, present),
+        "ahead_by": pc.max_element_wise(pc.negate(noted["lag"]), 0),  # null counts as 0, too
     }
     aggregates = [(name, "first") for name in facts]
     aggregates += [("topic_name", "count_distinct")] if count_topics else []
-    aggregates += [("present", "sum"), ("lag", "sum"), ("lag", "max"), ("negative", "sum")]
-    aggregates += [("not_committed", "sum"), ("end_unknown", "sum")]
+    aggregates += [("present", "sum"), ("lag", "sum"), ("lag", "max"), ("ahead", "sum")]
+    aggregates += [("not_committed", "sum"), ("end_unknown", "sum"), ("ahead_by", "sum")]
     table = pa.table(columns).group_by(keys, use_threads=False).aggregate(aggregates)
     names = {f"{name}_first": name for name in facts} | {
         "topic_name_count_distinct": "topics",
         "present_sum": "partitions",
         "lag_sum": "lag",
-        "negative_sum": "negative",
+        "ahead_sum": "ahead",
         "not_committed_sum": "not_committed",
         "end_unknown_sum": "end_unknown",
+        "ahead_by_sum": "ahead_by",
     }
     table = table.rename_columns([names.get(name, name) for name in table.column_names])
     return table.sort_by([(key, "ascending") for key in keys])

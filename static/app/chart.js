@@ -78,6 +78,16 @@ const alone = (ys, i) => !missing(ys[i]) && missing(ys[i - 1]) && missing(ys[i +
 // Plotly reads a few tags in its texts; names are data.
 const escaped = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;");
 
+// The ticks of the figures: whole numbers for what is counted, and 0.2 for a fifth, not "200m".
+function scale(spec) {
+  const told = spec.series.flatMap((series) => series.y).filter((y) => !missing(y));
+  const top = told.reduce((most, y) => Math.max(most, y), 0);
+  const ticks = { tickformat: top < 1000 ? ",.4~g" : "~s" };
+  const few = top < 10 && told.every(Number.isInteger);
+  if (few) Object.assign(ticks, { tick0: 0, dtick: 1 });
+  return top > 0 ? ticks : { ...ticks, range: [0, 1] };
+}
+
 function layout(spec, colours, node) {
   const axis = {
     gridcolor: colours.grid,
@@ -102,7 +112,7 @@ function layout(spec, colours, node) {
       spikethickness: -1, // no outline
       spikedash: "dot",
     },
-    yaxis: { ...axis, title: { text: spec.unit, standoff: 8 }, rangemode: "tozero", tickformat: "~s" },
+    yaxis: { ...axis, ...scale(spec), title: { text: spec.unit, standoff: 8 }, rangemode: "tozero" },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: colours.text, activecolor: colours.palette[0] },
   };
 }

@@ -14,6 +14,7 @@ from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from console.live.sums import Sum
 from console.ui import links, numbers, sparkline
@@ -23,14 +24,28 @@ from monitoring.clock import now_ms
 register = template.Library()
 
 
+def ahead(lag: Any) -> SafeString:
+    """What stands beside a sum of lags, some of which are negative: a plain 0 would hide them."""
+    text = ngettext(
+        "%(n)d partition ahead by %(by)s", "%(n)d partitions ahead by %(by)s", lag.ahead
+    )
+    return format_html(
+        '<span class="ahead" title="{}">{}</span>',
+        _("committed beyond the end, and counted as 0: the topic was made anew or its log was cut"),
+        text % {"n": lag.ahead, "by": numbers.count(lag.ahead_by)},
+    )
+
+
 def _told(write: Callable[[numbers.Figure], str]) -> Callable[[numbers.Figure], str]:
-    """A figure; that of a sum says in its title what is not in it."""
+    """A figure; that of a sum says in its title what is not in it, and beside it what is ahead."""
 
     @wraps(write)
     def told(value: numbers.Figure) -> str:
         text = write(value)
         if isinstance(value, Sum) and value.gap:
-            return format_html('<span class="at-least" title="{}">{}</span>', value.gap, text)
+            text = format_html('<span class="at-least" title="{}">{}</span>', value.gap, text)
+        if isinstance(value, Sum) and value.ahead:
+            return format_html("{} {}", text, ahead(value))
         return text
 
     return told
@@ -118,7 +133,9 @@ def badge(label: Any, tone: str = "", hint: str = "") -> dict[str, Any]:
 @register.inclusion_tag("ui/lag.html")
 def lag(row: Any) -> dict[str, Any]:
     """The lag of a group, reader or partition (console/live/rows.py), with what is not in it."""
-    return {"row": row, "note": getattr(row, "lag_note", "")}
+    is_ahead = getattr(row, "ahead", 0) > 0
+    told = ahead(row) if is_ahead else ""
+    return {"row": row, "note": getattr(row, "lag_note", ""), "ahead": told}
 
 
 @register.inclusion_tag("ui/stat.html")

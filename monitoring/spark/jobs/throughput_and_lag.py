@@ -120,6 +120,7 @@ def headline(topics: pa.Table, groups: pa.Table) -> dict[str, int | float | str 
         "worst_lag": worst["lag_max"] if worst else None,
         "worst_lag_at_ms": worst["lag_max_at_ms"] if worst else None,
         "worst_lag_last": worst["lag_last"] if worst else None,
+        "groups_ahead": sum(1 for most in groups["ahead_max"].to_pylist() if most),
     }
 
 

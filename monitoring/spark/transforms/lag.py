@@ -2,7 +2,8 @@
 
 A group's lag at a tick is the sum over the partitions it has committed. It is null (unknown)
 where the end of one of them was not known, and where the group has committed nothing. A
-negative lag (a commit beyond the end) adds nothing: it must not hide another partition's.
+negative lag (a commit beyond the end) adds nothing: it must not hide another partition's. Beside it
+is told how many partitions are ahead, and by how many offsets together.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from monitoring.spark.transforms.time import bucket_start
 
 
 def totals(samples: DataFrame) -> DataFrame:
-    """samples (GROUP_SAMPLES) → group, at_ms, partitions (with a commit), lag."""
+    """samples (GROUP_SAMPLES) → group, at_ms, partitions (with a commit), lag, ahead, ahead_by."""
     once = samples.dropDuplicates(["at_ms", "group", "topic", "partition"])
     committed = F.col("committed_offset").isNotNull()
     partitions = F.count_if(committed)
@@ -25,6 +26,8 @@ def totals(samples: DataFrame) -> DataFrame:
             (known > 0) & (known == partitions),
             F.sum(F.when(committed, F.greatest("lag", F.lit(0)))),
         ).alias("lag"),
+        F.count_if(F.col("lag") < 0).alias("ahead"),
+        F.coalesce(F.sum(F.when(F.col("lag") < 0, -F.col("lag"))), F.lit(0)).alias("ahead_by"),
     )
 
 
@@ -43,11 +46,19 @@ def summary(total_rows: DataFrame, gap_ms: int) -> DataFrame:
     """One row per group. A sample holds until the next one, unless a gap lies between.
 
     lag_min, lag_mean, lag_p95 (linear between samples), lag_max, lag_last: over known samples.
-    over_zero_ms and known_ms: how long the lag was above 0, of the time in which it is known.
+    ahead_max, ahead_by_max: the most partitions whose commits were beyond their ends at one sample,
+    and the most offsets. over_zero_ms and known_ms: how long the lag was above 0, of the time in
+    which it is known.
     """
     next_at_ms = F.lead("at_ms").over(Window.partitionBy("group").orderBy("at_ms"))
     held = total_rows.select(
-        "group", "at_ms", "partitions", "lag", (next_at_ms - F.col("at_ms")).alias("held_ms")
+        "group",
+        "at_ms",
+        "partitions",
+        "lag",
+        "ahead",
+        "ahead_by",
+        (next_at_ms - F.col("at_ms")).alias("held_ms"),
     )
     near = F.col("held_ms") <= gap_ms
     return held.groupBy("group").agg(
@@ -58,6 +69,8 @@ def summary(total_rows: DataFrame, gap_ms: int) -> DataFrame:
         F.max("lag").alias("lag_max"),
         F.max_by("at_ms", "lag").alias("lag_max_at_ms"),
         F.max_by("lag", "at_ms").alias("lag_last"),
+        F.max("ahead").alias("ahead_max"),
+        F.max("ahead_by").alias("ahead_by_max"),
         F.sum(
             F.when(near & (F.col("lag") > 0), F.col("held_ms")).when(
                 near & F.col("lag").isNotNull(), F.lit(0)

@@ -40,13 +40,16 @@ def test_a_resolved_alert_moves_to_the_past_with_its_reason(
 ):
     rule = make_rule()
     make_alert(
-        rule, state="resolved", resolved_at_ms=71_000, resolved_reason="the rule was disabled"
-    )
+        rule, state="resolved", resolved_at_ms=71_000, resolved_reason="the rule was disabled",
+        lag_peak=98_765,
+    )  # fmt: skip
     make_alert(rule, "b", state="resolved", resolved_at_ms=71_000)
     html = page(client_of(viewer))
     assert "Nothing fires" in html
     assert "60 s" in html
+    assert "Peak" in html
     assert "the rule was disabled" in html
+    assert ">98\u202f765<" in html
     assert "the lag fell" in html
 
 

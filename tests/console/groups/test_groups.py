@@ -48,6 +48,18 @@ def test_what_was_never_committed_reads_none_and_not_zero(sampled, client_of, vi
     assert "nothing committed" in page
 
 
+def test_no_page_shows_a_plain_0_where_commits_are_beyond_the_end(sampled, client_of, viewer):
+    ahead = GROUPS[0] | {"committed_offset": 590, "log_end_offset": 100, "lag": -490}
+    sample_next(groups=[ahead])
+    client = client_of(viewer)
+    for path in ("", "groups", "groups/billing", "topics/orders/consumers"):
+        page = client.get(f"/c/local/{path}").content.decode()
+        assert "1 partition ahead by 490" in page, path
+    page = client.get("/c/local/groups/billing").content.decode()
+    assert ">-490<" in page, "as Kafka's tools show it"
+    assert page.count("1 partition ahead by 490") == 3, "the group, its member, its topic"
+
+
 def test_the_chart_takes_the_live_ticks_and_leaves_gaps(redis_server):
     first = tick_now() - 4
     for step in (0, 1, 3):

@@ -29,14 +29,14 @@ def test_a_topic_sums_its_partitions():
     tick = make_tick(2, partitions=[part("a", 0), part("a", 1, isr=[1]), part("b", 0, leader=-1)])
     a, b = Snapshot(tick, None).topics
     assert (a.partitions, a.replication) == (2, 2)
-    assert (a.messages.complete, a.size_bytes.complete) == (200, 2000)
+    assert (a.offsets.complete, a.size_bytes.complete) == (200, 2000)
     assert (a.under_replicated, a.offline, b.offline) == (1, 0, 1)
 
 
 def test_what_no_partition_knows_is_none_and_not_zero():
     tick = make_tick(2, partitions=[part("a", 0, size_bytes=None, log_end_offset=None)])
     row = Snapshot(tick, None).topics[0]
-    assert [sum.value for sum in (row.size_bytes, row.messages, row.messages_rate)] == [None] * 3
+    assert [sum.value for sum in (row.size_bytes, row.offsets, row.messages_rate)] == [None] * 3
 
 
 def test_a_rate_is_the_growth_since_the_tick_before():
@@ -148,9 +148,9 @@ def test_a_sum_says_how_much_of_it_is_not_known():
         2, partitions=[part("a", 0), part("a", 1, **dead), part("b", 0, **dead)]
     )  # fmt: skip
     a, b = Snapshot(tick, None).topics
-    assert (a.messages, a.size_bytes) == (Sum(100, 1, 2), Sum(1000, 1, 2))
-    assert (a.messages.is_partial, a.messages.complete) == (True, None)
-    assert (b.messages.value, b.messages.is_partial) == (None, False)
+    assert (a.offsets, a.size_bytes) == (Sum(100, 1, 2), Sum(1000, 1, 2))
+    assert (a.offsets.is_partial, a.offsets.complete) == (True, None)
+    assert (b.offsets.value, b.offsets.is_partial) == (None, False)
 
 
 def test_data_on_disk_is_every_replica_and_names_those_that_nobody_told_of():
@@ -178,6 +178,21 @@ def test_the_lag_of_a_cluster_counts_the_partitions_that_are_not_in_it():
         ],
     )
     assert Snapshot(tick, None).totals.lag == Sum(10, 1, 2)
+
+
+def test_partitions_that_are_ahead_of_their_ends_count_as_0_and_are_told_beside_the_sum():
+    tick = make_tick(
+        2,
+        groups=[commit("g", "a", 0, 600, 110), commit("g", "b", 0, 100, 107),
+                commit("h", "a", 0, 130, 110)],
+    )  # fmt: skip
+    shown = Snapshot(tick, None)
+    assert [(row.name, row.lag, row.ahead, row.ahead_by) for row in shown.groups] == [
+        ("g", 7, 1, 490),
+        ("h", 0, 1, 20),
+    ]
+    assert shown.totals.lag == Sum(7, 0, 3, ahead=2, ahead_by=510)
+    assert [(row.group, row.ahead_by) for row in shown.readers("a")] == [("g", 490), ("h", 20)]
 
 
 def test_groups_of_a_silent_coordinator_are_listed_without_lag_and_make_the_sum_partial():

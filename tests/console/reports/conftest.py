@@ -101,7 +101,9 @@ GROUPS = [
     {
         "group": "slow", "lag_min": 0, "lag_mean": 50.5, "lag_p95": 200.0, "lag_max": 480,
         "lag_max_at_ms": T0 + 1000, "lag_last": 7, "over_zero_ms": 1_200_000, "known_ms": 3_600_000,
+        "ahead_max": 1, "ahead_by_max": 490,
     },
-    {"group": "idle"} | _NO_LAG | {"over_zero_ms": None, "known_ms": None},
+    {"group": "idle", "ahead_max": 0, "ahead_by_max": 0} | _NO_LAG
+    | {"over_zero_ms": None, "known_ms": None},
 ]  # fmt: skip
 GROUP_SERIES = [{"group": "slow", "bucket_ms": T0, "lag_max": 480}]

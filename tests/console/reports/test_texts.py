@@ -36,6 +36,8 @@ def test_the_finding_names_what_matters():
         ({"worst_lag": None}, "The lag of no consumer group is known."),
         ({"worst_lag": 0}, "No consumer group was behind at any sample."),
         ({"groups": 0}, "There was no consumer group."),
+        ({"worst_lag": 0, "groups_ahead": 1}, "1 group had commits beyond the end"),
+        ({"groups_ahead": 2}, "At the end it was 5. 2 groups had commits beyond the end"),
     ],
 )
 def test_what_is_not_known_or_not_there_is_said(changes, told):

@@ -1,3 +1,4 @@
+import re
 import uuid
 
 import pytest
@@ -43,6 +44,16 @@ def test_the_detail_shows_leader_and_replicas_and_links_on(sampled, client_of, v
     assert "id-leader" in page
     assert reverse("messages", args=["local", "orders"]) in page
     assert reverse("segments", args=["local", "orders", 1]) in page
+
+
+def test_what_lies_between_first_and_end_offset_is_not_called_messages(sampled, client_of, viewer):
+    partition = PARTITIONS[0] | {"log_start_offset": 0, "log_end_offset": 8013}
+    sample_next(partitions=[partition, *PARTITIONS[1:]])
+    for path in ("topics", "topics/orders"):
+        page = client_of(viewer).get(f"/c/local/{path}").content.decode()
+        assert "Offsets are end minus first" in page, path
+        assert not re.search(r"<th[^>]*>[^/]*Messages\b(?! in)", page), path
+    assert "8\u202f013" in page
 
 
 def test_a_viewer_sees_no_way_to_change_it(sampled, client_of, viewer, operator, admin):

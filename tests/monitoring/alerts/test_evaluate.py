@@ -14,7 +14,8 @@ def tick(number, *lags, complete=True, topic="t"):
     """A tick in which group g has these lags on the partitions of one topic."""
     rows = [
         {"group": "g", "state": "Stable", "topic": topic, "partition": p, "members": 1,
-         "committed_offset": None if lag is None else 0, "log_end_offset": lag}
+         "committed_offset": None if lag is None else max(0, -lag),
+         "log_end_offset": None if lag is None else max(0, lag)}
         for p, lag in enumerate(lags)
     ]  # fmt: skip
     partitions = [{"topic": "t", "partition": 0}]
@@ -77,7 +78,8 @@ def test_two_workers_that_fire_at_once_make_one_alert(make_rule, redis_server):
     stale = list(rule.alerts.all())
     assert stale == []
     assert module._judge(rule, view, {}, {}, tick(1, 500))[1]
-    transition = module.Transition(module.Subject("g"), module.Event.FIRED, 0, 500)
+    found = module.Sum(500, complete=True)
+    transition = module.Transition(module.Subject("g"), module.Event.FIRED, 0, found)
     assert not module._fire(rule, transition, tick(1, 500))
     assert len(states()) == 1
 
@@ -178,12 +180,33 @@ def test_each_transition_is_told_once(make_rule, redis_server, django_capture_on
         for number, lag in enumerate((500, 600, 7), start=1):
             evaluate(tick(number, lag))
     told = AlertDelivery.objects.order_by("id")
-    assert [(d.event, d.payload["lag"], d.payload["lag_now"]) for d in told] == [
-        ("fired", 500, 500),
-        ("resolved", 500, 7),
+    lags = ("lag", "lag_now", "lag_peak", "ahead")
+    assert [(d.event, *(d.payload[name] for name in lags)) for d in told] == [
+        ("fired", 500, 500, 500, 0),
+        ("resolved", 500, 7, 600, 0),
     ]
     assert len(queued) == 2
     assert {d.payload["alert_id"] for d in told} == {told[0].alert_id}
+
+
+def test_an_alert_keeps_the_most_lag_that_it_saw(make_rule, redis_server):
+    make_rule(for_seconds=0)
+    peaks = []
+    for number, lag in enumerate((500, 900, None, 700, 0), start=1):
+        evaluate(tick(number, lag))
+        peaks.append(Alert.objects.get().lag_peak)
+    assert peaks == [500, 900, 900, 900, 900]
+    assert Alert.objects.get().lag == 500
+
+
+def test_an_alert_that_ends_where_commits_are_beyond_their_ends_says_so(make_rule, redis_server):
+    make_rule(webhook="http://127.0.0.1:1/hook", secret="s", for_seconds=0)
+    evaluate(tick(1, 500))
+    evaluate(tick(2, -490))
+    reason = Alert.objects.get().resolved_reason
+    assert "commits are beyond their ends: 1, by 490 together" in reason
+    payload = AlertDelivery.objects.first().payload
+    assert [payload[name] for name in ("lag_now", "ahead", "ahead_by")] == [0, 1, 490]
 
 
 def test_disabling_a_rule_closes_what_it_raised(make_rule, redis_server):

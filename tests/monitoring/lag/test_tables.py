@@ -58,7 +58,7 @@ def test_a_total_counts_what_it_leaves_out():
     assert total == {
         "group": "g", "state": "Stable", "protocol_type": None, "coordinator": None, "members": 1,
         "topics": 2, "partitions": 4, "lag": 6, "lag_max": 6,
-        "negative": 1, "not_committed": 1, "end_unknown": 1, "told_at_ms": None,
+        "ahead": 1, "ahead_by": 4, "not_committed": 1, "end_unknown": 1, "told_at_ms": None,
     }  # fmt: skip
 
 

@@ -135,6 +135,18 @@ def _total(partitions: list[list[int | None]]) -> int | None:
     return sum(known) if known else None
 
 
+def group_ahead(rows: list[dict]) -> dict[str, tuple[int, int]]:
+    """{group: the most partitions ahead of their ends at one sample, and the most offsets}."""
+    ticks: dict = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        lag = row["lag"]
+        ticks[row["group"]][row["at_ms"]] += [-lag] if lag is not None and lag < 0 else []
+    return {
+        group: (max(map(len, by_time.values())), max(map(sum, by_time.values())))
+        for group, by_time in ticks.items()
+    }
+
+
 def group_lag(rows: list[dict]) -> dict[str, list[tuple[int, int | None]]]:
     """{group: [(at_ms, lag or None)] in order of time}."""
     ticks: dict = defaultdict(dict)

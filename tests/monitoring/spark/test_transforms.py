@@ -71,6 +71,7 @@ def test_lag_agrees_with_plain_python_on_a_bad_day(spark: SparkSession) -> None:
     for group, values in expected.items():
         figures = reference.lag_summary(values, GAP_MS)
         row = summaries[group,]
+        assert (row["ahead_max"], row["ahead_by_max"]) == reference.group_ahead(samples)[group]
         assert {name: row[name] for name in figures} == pytest.approx(figures), group
 
 
