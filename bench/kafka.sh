@@ -61,7 +61,7 @@ start() { # KIND OPTIONS CLASS [argument…]
   local kind=$1 options=$2
   shift 2
   # shellcheck disable=SC2086  # the options are several
-  exec java $options -Djava.awt.headless=true \
+  exec java $options ${KAFKA_OPTS:-} -Djava.awt.headless=true \
     -Dlog4j.configuration="file:$work/$kind.log4j" -cp "$jars/*" "$@"
 }
 

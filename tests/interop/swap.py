@@ -63,6 +63,7 @@ class Swap:
     def __init__(self, directory: Path, zookeeper: ZooKeeper) -> None:
         connect = zookeeper.connect("/swap")
         settings = {"log.cleaner.backoff.ms": "100", "auto.create.topics.enable": "false"}
+        settings |= zookeeper.broker_settings
         self.brokerd = Brokerd(directory, 1, connect, settings)
         self.logs = self.brokerd.logs
         self.kafka = ApacheKafka(
@@ -72,6 +73,7 @@ class Swap:
                 "log.flush.start.offset.checkpoint.interval.ms": "500",
                 "log.initial.task.delay.ms": "500",  # the first time too
             },
+            login=zookeeper,
         )  # fmt: skip
         self.address = self.brokerd.address
         self.producer = Producer({
@@ -79,6 +81,7 @@ class Swap:
             "reconnect.backoff.ms": 20, "reconnect.backoff.max.ms": 200, "log_level": 0,
         })  # fmt: skip
         """An idempotent producer for the whole time."""
+        self.zookeeper = zookeeper
         self.sent = 0
 
     def close(self) -> None:

@@ -29,6 +29,7 @@ from tests.support.brokerd_tools import brokerd
 from tests.support.kafka import dump_of_log
 from tests.support.kafka_tools import kafka
 from tests.support.zookeeper import ZooKeeper
+from tests.support.zookeeper_rights import rights_of_all
 
 pytestmark = pytest.mark.kafka
 
@@ -93,6 +94,8 @@ class Story:
         self.brokerd_again, self.compacted_by_brokerd = self.brokerd_goes_on()
         self.dump = dump_of_log(swap.logs / f"{COMPACTED_LEDGER}-0")
         self.kafka_at_last, self.kafka_after_the_open_one = self.kafka_ends_it()
+        zookeeper = swap.zookeeper
+        self.rights = rights_of_all(zookeeper.connect("/swap"), zookeeper.credentials)
 
     def brokerd_begins(self) -> Look:
         swap = self.swap
@@ -168,8 +171,10 @@ class Story:
 
 
 @pytest.fixture(scope="module")
-def story(zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
-    swap = Swap(tmp_path_factory.mktemp("swap"), zookeeper)
+def story(
+    secured_zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Story]:
+    swap = Swap(tmp_path_factory.mktemp("swap"), secured_zookeeper)
     try:
         yield Story(swap)
     finally:
@@ -194,6 +199,14 @@ def test_brokerd_tells_the_same_after_a_clean_restart(story: Story, part: str) -
 @pytest.mark.parametrize("part", PARTS)
 def test_kafka_tells_what_brokerd_told_of_it_all(story: Story, part: str) -> None:
     assert story.kafka_at_last[part] == story.compacted_by_brokerd[part]
+
+
+def test_whichever_of_the_two_made_a_node_both_write_it_and_nobody_else(story: Story) -> None:
+    assert {"/brokers/topics/ledger/partitions/0/state", "/controller_epoch"} <= story.rights.keys()
+    everybody = {"sasl:broker": 31, "world:anyone": 1}
+    assert [path for path, of in story.rights.items() if of != everybody] == [
+        path for path in story.rights if path.startswith(("/config/users", "/config/brokers"))
+    ]
 
 
 def test_there_was_something_to_tell(story: Story) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
+from brokerd.cluster.kazoo_client import Client
 from tests.support.kafka_tools import KAFKA, fetch_kafka, kafka
 from tests.support.ports import free_port
 from tests.support.zookeeper import ZooKeeper
@@ -34,11 +34,19 @@ class ApacheKafka:
         broker_id: int = 1,
         port: int | None = None,
         settings: Mapping[str, str] | None = None,
+        login: ZooKeeper | None = None,
     ) -> None:
-        """`settings` are properties with Kafka's names, `log.dirs` for another's directory."""
+        """`settings` are properties with Kafka's names, `log.dirs` for another's directory. `login`
+        is a ZooKeeper whose JAAS file of brokers is used, if it has SASL."""
         self.id, self.port = broker_id, port or free_port()
         self.directory, self.zookeeper_connect = directory, zookeeper_connect
         self.settings = {**_SETTINGS, **(settings or {})}
+        self._environment = dict[str, str]()
+        self._credentials = login and login.credentials
+        if login is not None and login.credentials:
+            self.settings["zookeeper.set.acl"] = "true"
+            option = f"-Djava.security.auth.login.config={login.jaas_file}"
+            self._environment["KAFKA_OPTS"] = option
         self.logs = Path(self.settings.get("log.dirs", directory / "kafka" / "logs"))
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -57,7 +65,8 @@ class ApacheKafka:
                 stdout=output,
                 stderr=output,
                 env=os.environ
-                | {"KAFKA_HEAP_OPTS": "-Xms128m -Xmx512m -XX:TieredStopAtLevel=1"},
+                | {"KAFKA_HEAP_OPTS": "-Xms128m -Xmx512m -XX:TieredStopAtLevel=1"}
+                | self._environment,
             )  # fmt: skip
         _wait_until_ready(self.port, self.process)
 
@@ -71,7 +80,7 @@ class ApacheKafka:
 
     def forget(self) -> None:
         """What ZooKeeper does when the session of a broker that was killed times out."""
-        client = KazooClient(self.zookeeper_connect)
+        client = Client(self.zookeeper_connect, 10_000, credentials=self._credentials)
         client.start()
         for path in (f"/brokers/ids/{self.id}", "/controller"):
             try:

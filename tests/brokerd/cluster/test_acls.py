@@ -1,42 +1,27 @@
 """Who may write to ZooKeeper: with `set_acl` brokers only, and nobody takes over what is theirs."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from kazoo.client import KazooClient
-from kazoo.exceptions import KazooException, NoAuthError, NoNodeError
+from kazoo.exceptions import KazooException, NoAuthError
 from kazoo.security import OPEN_ACL_UNSAFE
 
 from brokerd.cluster import acls, session_file
-from brokerd.cluster.kazoo_client import Client
 from brokerd.cluster.registration import ClusterError
 from brokerd.cluster.requests import NewTopic
 from brokerd.security.jaas import Credentials
 from tests.brokerd.cluster.members import Members
 from tests.support.zookeeper import OTHER, ZooKeeper
-
-DEADLINE_S = 30
+from tests.support.zookeeper_rights import DEADLINE_S, rights_of_all, session
 
 
 @pytest.fixture
 def connect(secured_zookeeper: ZooKeeper) -> str:
     return secured_zookeeper.connect(f"/{uuid4().hex}")
-
-
-@contextmanager
-def session(connect: str, credentials: Credentials | None) -> Iterator[Client]:
-    client = Client(connect, 10_000, credentials=credentials)
-    client.start(DEADLINE_S)
-    try:
-        yield client
-    finally:
-        client.stop()
-        client.close()
 
 
 def member(connect: str, zookeeper: ZooKeeper, directory: Path, **changes: Any) -> Any:
@@ -46,32 +31,13 @@ def member(connect: str, zookeeper: ZooKeeper, directory: Path, **changes: Any) 
     return members.member(1, **(own | changes))
 
 
-def paths_below(client: Any, path: str) -> list[str]:
-    try:
-        names = client.get_children(path)
-    except NoNodeError:  # the feed's entries come and go
-        return []
-    below = [f"{path.rstrip('/')}/{name}" for name in names]
-    return below + [each for inner in below for each in paths_below(client, inner)]
-
-
-def rights(client: Any, path: str) -> dict[str, int]:
-    """By the scheme and name of who has them."""
-    try:
-        found = client.get_acls(path)[0]
-    except NoNodeError:
-        return {}
-    return {f"{acl.id.scheme}:{acl.id.id}": acl.perms for acl in found}
-
-
 async def test_brokers_alone_write_and_the_world_reads_what_is_not_sensitive(
     secured_zookeeper: ZooKeeper, connect: str, tmp_path: Path
 ) -> None:
     one = member(connect, secured_zookeeper, tmp_path)
     await one.begin()
     await one.client.create_topics([NewTopic(name="t", partitions=2)], timeout_ms=10_000)
-    look = asyncio.to_thread(_rights_of_all, connect, secured_zookeeper.credentials)
-    found = await look
+    found = await asyncio.to_thread(rights_of_all, connect, secured_zookeeper.credentials)
     sensitive = {path for path, of in found.items() if of == {"sasl:broker": 31}}
     assert sensitive == {"/config/users", "/config/brokers"}
     others = [of for path, of in found.items() if path not in sensitive]
@@ -81,12 +47,6 @@ async def test_brokers_alone_write_and_the_world_reads_what_is_not_sensitive(
     )
     await asyncio.to_thread(_another_cannot_write, connect)
     await one.client.stop()
-
-
-def _rights_of_all(connect: str, credentials: Credentials | None) -> dict[str, dict[str, int]]:
-    with session(connect, credentials) as client:
-        found = {path: rights(client, path) for path in ["/", *paths_below(client, "/")]}
-    return {path: of for path, of in found.items() if of}
 
 
 def _another_cannot_write(connect: str) -> None:
@@ -110,12 +70,12 @@ async def test_nodes_from_before_are_closed_by_the_first_broker_that_sets_acls(
     await before.begin()
     await before.client.create_topics([NewTopic(name="t", partitions=2)], timeout_ms=10_000)
     await before.client.stop()
-    open_nodes = await asyncio.to_thread(_rights_of_all, connect, secured_zookeeper.credentials)
+    open_nodes = await asyncio.to_thread(rights_of_all, connect, secured_zookeeper.credentials)
     assert all(of == {"world:anyone": 31} for of in open_nodes.values())
 
     after = member(connect, secured_zookeeper, tmp_path)
     await after.begin()
-    closed = await asyncio.to_thread(_rights_of_all, connect, secured_zookeeper.credentials)
+    closed = await asyncio.to_thread(rights_of_all, connect, secured_zookeeper.credentials)
     assert "/brokers/topics/t/partitions/1/state" in open_nodes.keys() & closed.keys()
     assert not [path for path, of in closed.items() if of.get("world:anyone", 1) != 1]
     await after.client.stop()
@@ -137,7 +97,7 @@ async def test_a_walk_that_was_cut_short_is_begun_anew(
     again = member(connect, secured_zookeeper, tmp_path)
     await again.begin()
     await again.client.stop()
-    found = await asyncio.to_thread(_rights_of_all, connect, secured_zookeeper.credentials)
+    found = await asyncio.to_thread(rights_of_all, connect, secured_zookeeper.credentials)
     assert found["/"] == found["/admin/delete_topics"] == {"sasl:broker": 31, "world:anyone": 1}
 
 
