@@ -3,6 +3,7 @@
 Also finds the programs that are not ours (Java, Redis) and fills in the Procfile's variables.
 """
 
+import contextlib
 import os
 import shlex
 import stat
@@ -71,6 +72,11 @@ def _close_to_others(data: Path, setting: str, say: Callable[[str], None]) -> No
             f"chmod 700 {shlex.quote(str(data))}"
         )
     data.chmod(0o700)
+    for folder, folders, files in os.walk(data):
+        for path in (Path(folder, name) for name in [*folders, *files]):
+            with contextlib.suppress(FileNotFoundError):  # a stack may run here
+                if not path.is_symlink():
+                    path.chmod(stat.S_IMODE(path.lstat().st_mode) & 0o700)
     say(f"{data} was open to other users (mode {mode:04o}); it is closed to them now (0700)")
 
 

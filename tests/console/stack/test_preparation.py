@@ -55,8 +55,16 @@ def test_a_data_folder_of_ours_that_was_open_is_closed_and_that_is_said(tmp_path
     data.mkdir()
     data.chmod(0o755)
     (data / "stack.lock").touch()
+    (data / "spark").mkdir(0o755)
+    database, elsewhere = data / "db.sqlite3", tmp_path / "elsewhere"
+    for path in (database, elsewhere, data / "spark" / "server.properties"):
+        path.touch()
+        path.chmod(0o644)
+    (data / "link").symlink_to(elsewhere)
     make_folder(data, said.append)
-    assert mode(data) == 0o700
+    assert mode(data) == mode(data / "spark") == 0o700
+    assert mode(database) == mode(data / "spark" / "server.properties") == 0o600
+    assert mode(elsewhere) == 0o644
     assert said == [f"{data} was open to other users (mode 0755); it is closed to them now (0700)"]
     make_folder(data, said.append)
     assert len(said) == 1
