@@ -51,14 +51,12 @@ def _live(slug: str, group: str, stored_ms: int, from_ms: int, interval: int) ->
     """
     try:
         # A tick's moment lies up to two intervals after its beginning.
-        ticks = live.recent_ticks(slug, max(from_ms, stored_ms - 2 * interval))
+        for tick in live.recent_groups(slug, max(from_ms, stored_ms - 2 * interval)):
+            if tick.at_ms > stored_ms:
+                names = tick.groups["group"].cast(pa.string())
+                yield tick.groups.select(_COLUMNS).filter(pc.equal(names, group))
     except StoreDown:
         return
-    for tick in ticks:
-        if tick.at_ms <= stored_ms:
-            continue
-        names = tick.groups["group"].cast(pa.string())
-        yield tick.groups.filter(pc.equal(names, group)).select(_COLUMNS)
 
 
 def _sums(tables: Iterable[pa.Table], held: Rights) -> Sums:

@@ -6,6 +6,7 @@ besides. A fragment is rendered from the same context as the full page.
 """
 
 import asyncio
+import time
 from typing import Any
 
 from channels.db import database_sync_to_async
@@ -17,6 +18,8 @@ from console.health import parts, texts
 from console.live import registry, store
 from console.ui.links import URL_LENGTH_MAX
 from monitoring.models import Cluster
+
+KEPT_SECONDS = 60.0
 
 
 def is_known(show: str) -> bool:
@@ -51,24 +54,32 @@ def render(cluster: Cluster, held: Rights, show: str) -> str:
 class Renderer:
     """Shares one rendering among all browsers that would get the same.
 
-    Belongs to one event loop. Keeps only what the newest tick of each cluster needs.
+    Belongs to one event loop. Keeps only what the newest tick of each cluster needs, and that not
+    for long.
     """
 
     def __init__(self) -> None:
         self._running: dict[tuple[Any, ...], asyncio.Future[str]] = {}
+        self._begun_at: dict[tuple[Any, ...], float] = {}
 
     async def html(self, cluster: Cluster, held: Rights, show: str, mark: Any) -> str:
         """The HTML for `mark` (a tick or another occasion); rendered at its first call only."""
         language = translation.get_language()
         key = (cluster.slug, mark, held, show, language)
         if key not in self._running:
-            for old in [k for k in self._running if k[0] == cluster.slug and k[1] != mark]:
-                if self._running[old].done():
-                    del self._running[old]
+            self._drop_old(cluster.slug, mark)
             # sync_to_async would let a thread of the pool keep a dead database connection for good.
             work = database_sync_to_async(render, thread_sensitive=False)
             self._running[key] = asyncio.ensure_future(work(cluster, held, show))
+            self._begun_at[key] = time.monotonic()
         return await asyncio.shield(self._running[key])
+
+    def _drop_old(self, slug: str, mark: Any) -> None:
+        oldest = time.monotonic() - KEPT_SECONDS
+        for key in list(self._running):
+            is_old = self._begun_at[key] < oldest or (key[0] == slug and key[1] != mark)
+            if is_old and self._running[key].done():
+                del self._running[key], self._begun_at[key]
 
 
 _renderers: dict[int, Renderer] = {}

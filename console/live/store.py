@@ -3,6 +3,9 @@
 A page asks `snapshot(slug, rights)` and `status(slug)`; neither asks a broker, and Redis at most
 every CHECK_SECONDS for a cluster, and then only for what is newer. A gap in sampling or a Redis
 that is away changes the status, not the figures: those stay the last good ones, with their age.
+
+A cluster that was removed, or that nobody asked about for a while, is forgotten, and its memory
+given back to the system.
 """
 
 import threading
@@ -13,12 +16,14 @@ from dataclasses import dataclass, field, replace
 from django.utils.translation import gettext as _
 
 from console.accounts import rights
+from console.live import memory
 from console.live.columns import names
 from console.live.rows import BrokerRow, Totals
 from console.live.snapshot import Snapshot, everything
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.sampling import live
+from monitoring.sampling.schema import GROUPS
 from monitoring.sampling.tick import Tick
 from monitoring.store import StoreDown, ask_again
 
@@ -28,6 +33,7 @@ POINTS_MAX = 60  # of the small history beside the totals
 # Of a large cluster a process that has just started reads less of the past: a tick costs 0.1 s.
 LARGE_ROWS, POINTS_LARGE = 20_000, 6
 CLUSTERS_MAX = 256
+IDLE_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,7 @@ class _Known:
     """The mutable memory of one cluster; `lock` guards it all."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
+    asked_at: float = field(default_factory=time.monotonic)
     checked_at: float = -1e9
     head: Tick | None = None  # the newest tick, gap or not
     ok: Tick | None = None
@@ -111,16 +118,25 @@ _known_lock = threading.Lock()
 
 
 def _of(slug: str) -> _Known:
+    now = time.monotonic()
     with _known_lock:
+        idle = [name for name, known in _known.items() if now - known.asked_at > IDLE_SECONDS]
+        for name in idle:
+            del _known[name]
         if slug not in _known and len(_known) >= CLUSTERS_MAX:
             _known.pop(next(iter(_known)))
-        return _known.setdefault(slug, _Known())
+        found = _known.setdefault(slug, _Known())
+        found.asked_at = now
+    if idle:
+        memory.give_back()
+    return found
 
 
 def forget(slug: str) -> None:
     """Drops what is known of a cluster, as when it was removed or points elsewhere now."""
     with _known_lock:
         _known.pop(slug, None)
+    memory.give_back()
 
 
 def refresh(slug: str, *, at_once: bool = False, announced: int | None = None) -> None:
@@ -173,6 +189,8 @@ def _read(slug: str, known: _Known) -> None:
         _take(known, tick)
     if known.ok is None:
         known.ok = live.last_ok_tick(slug)
+    if points == POINTS_LARGE:
+        memory.give_back()  # what the past has taken, of which only points are left
 
 
 def _take(known: _Known, tick: Tick) -> None:
@@ -181,7 +199,9 @@ def _take(known: _Known, tick: Tick) -> None:
         line.append(None)
     if not tick.ok:
         return
-    known.before, known.ok = known.ok, tick
+    # Of the tick before only the growth since is asked for, which groups have no part in.
+    known.before = replace(known.ok, groups=GROUPS.empty_table()) if known.ok else None
+    known.ok = tick
     known.snapshots.clear()
     for sees_all in (True, False):
         snapshot = _snapshot(known, sees_all)

@@ -3,11 +3,14 @@
 The entry id is `<start_ms>-0`, so Redis itself refuses a tick that is older than, or the same as,
 one already there: a late or doubled sampler cannot rewrite history. Ticks that nobody sampled
 become gap entries when the next one is written, with the reason that was noted for them.
+
+The stream is bounded in time and in bytes: the oldest entries go first, the newest stays.
 """
 
 import json
 
 import redis
+from django.conf import settings
 
 from monitoring import keys, store
 from monitoring.sampling.tick import Tick, encode
@@ -27,7 +30,7 @@ def note_skipped(slug: str, tick: int, reason: str) -> None:
 
 
 def put_tick(tick: Tick) -> bool:
-    """Write `tick`, and gaps for what is missing since the one before; trim to 15 minutes.
+    """Write `tick`, and gaps for what is missing since the one before; trim the stream.
 
     False = a tick as new or newer is there already, nothing was written. Raises StoreDown.
     """
@@ -35,13 +38,22 @@ def put_tick(tick: Tick) -> bool:
         for gap in _missing_before(client, tick):
             _add(client, gap)
         written = _add(client, tick)
-        pipe = client.pipeline(transaction=False)
+        _trim(client, keys.ticks(tick.cluster), tick.start_ms)
         if written and tick.ok:
-            pipe.set(keys.last_ok(tick.cluster), f"{tick.start_ms}-0")
-        oldest_ms = max(tick.start_ms - LIVE_MS, 0)
-        pipe.xtrim(keys.ticks(tick.cluster), minid=oldest_ms, approximate=False)
-        pipe.execute()
+            client.set(keys.last_ok(tick.cluster), f"{tick.start_ms}-0")
         return written
+
+
+def _trim(client: redis.Redis, stream: str, newest_ms: int) -> None:
+    """Drop what is older than 15 minutes, and then the oldest beyond the cluster's share."""
+    client.xtrim(stream, minid=max(newest_ms - LIVE_MS, 0), approximate=False)
+    bytes_max = settings.AERIE_LIVE_BYTES_MAX
+    while (held := int(client.memory_usage(stream, samples=0) or 0)) > bytes_max:
+        count = client.xlen(stream)
+        if count <= 1:
+            return
+        kept = min(count - 1, max(1, count * bytes_max // held))
+        client.xtrim(stream, maxlen=kept, approximate=False)
 
 
 def _add(client: redis.Redis, tick: Tick) -> bool:

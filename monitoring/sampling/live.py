@@ -1,14 +1,19 @@
 """Readers of the live window: the ticks of the last 15 minutes, from Redis.
 
-Each returns whole ticks (`Tick.partitions` and `.groups` are Arrow tables, see schema.py).
+Most return whole ticks (`Tick.partitions` and `.groups` are Arrow tables, see schema.py). Readers
+of many read a few of them at a time: all of a large cluster's would be gigabytes.
 Each raises StoreDown when Redis does not answer, within half a second; a caller shows that, and
 tries again.
 """
 
+from collections.abc import Iterator
+
 from django.conf import settings
 
 from monitoring import keys, store
-from monitoring.sampling.tick import Tick, decode
+from monitoring.sampling.tick import GroupsOfTick, Tick, decode, decode_groups
+
+_PIECE_BYTES, _PIECE_TICKS = 4 * 1024 * 1024, 32
 
 
 def interval_ms() -> int:
@@ -36,11 +41,28 @@ def last_ok_tick(slug: str, *, patient: bool = False) -> Tick | None:
     return decode(entries[0][1]) if entries else None
 
 
-def recent_ticks(slug: str, since_ms: int) -> list[Tick]:
+def recent_ticks(slug: str, since_ms: int) -> Iterator[Tick]:
     """Ticks that began at or after `since_ms`, oldest first, gaps included."""
-    with store.quick() as client:
-        entries = client.xrange(keys.ticks(slug), min=max(since_ms, 0))
-    return [decode(fields) for _, fields in entries]
+    return map(decode, _entries(slug, since_ms))
+
+
+def recent_groups(slug: str, since_ms: int) -> Iterator[GroupsOfTick]:
+    """The groups of the ticks that `recent_ticks` tells, without the rest."""
+    return map(decode_groups, _entries(slug, since_ms))
+
+
+def _entries(slug: str, since_ms: int) -> Iterator[dict[bytes, bytes]]:
+    """The stream in pieces, each about as large as the one before lets expect."""
+    start, count = str(max(since_ms, 0)), 1
+    while True:
+        with store.quick() as client:
+            entries = client.xrange(keys.ticks(slug), min=start, count=count)
+        yield from (fields for _, fields in entries)
+        if len(entries) < count:
+            return
+        start = f"({entries[-1][0].decode()}"
+        largest = max(sum(map(len, fields.values())) for _, fields in entries)
+        count = min(max(1, _PIECE_BYTES // max(largest, 1)), _PIECE_TICKS)
 
 
 def ticks_after(slug: str, start_ms: int, limit: int) -> list[Tick]:

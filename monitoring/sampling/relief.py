@@ -2,16 +2,20 @@
 
 A Redis at its `maxmemory` refuses every write, so nothing is sampled, and what only a new sample
 would push out stays for good. It still deletes. First goes what is outside the live window; if that
-is not enough, all but the newest minutes, for what is older is in the history already.
+is not enough, all but the newest minutes, for what is older is in the history already, and then
+the older half of whatever is largest.
 """
 
 import logging
+
+import redis
 
 from monitoring import keys, store
 from monitoring.clock import now_ms
 from monitoring.sampling.encode import LIVE_MS
 
 _NEWEST_MS = 150_000  # history is flushed each minute
+_HALVINGS_MAX = 20
 _PROBE = "aerie:relief"
 
 log = logging.getLogger(__name__)
@@ -29,12 +33,23 @@ def relieve() -> None:
                 newest = client.xrevrange(stream, count=1)
                 newest_ms = int(newest[0][0].split(b"-")[0]) if newest else 0
                 client.xtrim(stream, minid=max(newest_ms - _NEWEST_MS, 0), approximate=False)
+        for _ in range(_HALVINGS_MAX):
+            if _takes_writes():
+                break
+            _halve_largest(client, streams)
         gone = before - sum(client.xlen(stream) for stream in streams)
     log.error(
         "Redis is full (maxmemory): %d old samples were deleted to make room. Watch fewer "
         "partitions, or name a larger Redis in REDIS_URL",
         gone,
     )
+
+
+def _halve_largest(client: redis.Redis, streams: list[bytes]) -> None:
+    largest = max(streams, key=lambda stream: client.memory_usage(stream) or 0, default=None)
+    if largest is not None:
+        count = client.xlen(largest)
+        client.xtrim(largest, maxlen=max(1, count // 2), approximate=False)
 
 
 def _takes_writes() -> bool:

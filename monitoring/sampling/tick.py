@@ -74,14 +74,32 @@ def encode(tick: Tick) -> dict[str, bytes | int]:
 
 def decode(fields: Mapping[bytes, bytes]) -> Tick:
     """The tick that `encode` wrote. Raises ValueError on a version that is not known."""
-    meta = json.loads(fields[b"meta"])
-    if meta.pop("version") != _VERSION:
-        raise ValueError("a sample in Redis was written by another version of Aerie")
+    meta = _meta(fields)
     return Tick(
         partitions=_table(fields[b"partitions"], PARTITIONS),
         groups=_table(fields[b"groups"], GROUPS),
         **{name: meta[name] for name in _META if name in meta},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupsOfTick:
+    """What a tick tells of groups."""
+
+    at_ms: int
+    groups: pa.Table
+
+
+def decode_groups(fields: Mapping[bytes, bytes]) -> GroupsOfTick:
+    """As `decode`, but of the groups alone."""
+    return GroupsOfTick(_meta(fields)["at_ms"], _table(fields[b"groups"], GROUPS))
+
+
+def _meta(fields: Mapping[bytes, bytes]) -> dict[str, Any]:
+    meta: dict[str, Any] = json.loads(fields[b"meta"])
+    if meta.pop("version") != _VERSION:
+        raise ValueError("a sample in Redis was written by another version of Aerie")
+    return meta
 
 
 def _table(data: bytes, schema: pa.Schema) -> pa.Table:

@@ -1,3 +1,6 @@
+import random
+import string
+
 import pytest
 
 from monitoring import store
@@ -10,7 +13,7 @@ def test_nothing_sampled_is_none(redis_server):
     assert live.latest_tick("local") is None
     assert live.last_ok_tick("local") is None
     assert live.ticks_after("local", 0, 5) == []
-    assert live.recent_ticks("local", 0) == []
+    assert list(live.recent_ticks("local", 0)) == []
 
 
 def test_the_latest_tick_is_what_was_put(redis_server):
@@ -23,7 +26,7 @@ def test_the_latest_tick_is_what_was_put(redis_server):
 def test_the_same_tick_twice_is_kept_once(redis_server):
     assert put_tick(make_tick(10))
     assert not put_tick(make_tick(10))
-    assert len(live.recent_ticks("local", 0)) == 1
+    assert len(list(live.recent_ticks("local", 0))) == 1
 
 
 def test_a_late_tick_cannot_overtake_a_newer_one(redis_server):
@@ -36,7 +39,7 @@ def test_ticks_that_did_not_run_become_gaps_with_their_reason(redis_server):
     put_tick(make_tick(10))
     note_skipped("local", 12, "the tick before was still running")
     put_tick(make_tick(13))
-    ticks = live.recent_ticks("local", 0)
+    ticks = list(live.recent_ticks("local", 0))
     assert [(tick.tick, tick.status, tick.reason) for tick in ticks] == [
         (10, "ok", ""),
         (11, "gap", NOT_RUN),
@@ -56,9 +59,32 @@ def test_the_stream_holds_fifteen_minutes_and_gaps_are_bounded_by_it(redis_serve
     put_tick(make_tick(10))
     window = LIVE_MS // INTERVAL_MS
     put_tick(make_tick(10 + 5 * window))
-    ticks = live.recent_ticks("local", 0)
+    ticks = list(live.recent_ticks("local", 0))
     assert len(ticks) == window + 1
     assert ticks[0].tick == 10 + 4 * window
+
+
+def test_the_stream_holds_no_more_bytes_than_its_share_and_the_oldest_go_first(
+    redis_server, settings
+):
+    settings.AERIE_LIVE_BYTES_MAX = 200_000
+    noise = random.Random(1)
+    for number in range(10, 40):
+        name = "".join(noise.choices(string.ascii_letters, k=30_000 if number < 20 else 15_000))
+        put_tick(make_tick(number, partitions=[{"topic": name, "partition": 0}]))
+        held = redis_server.client().memory_usage("aerie:local:ticks", samples=0)
+        assert held <= settings.AERIE_LIVE_BYTES_MAX
+    kept = [tick.tick for tick in live.recent_ticks("local", 0)]
+    assert kept == list(range(kept[0], 40))
+    assert len(kept) > 3
+
+
+def test_the_newest_sample_stays_whatever_its_size(redis_server, settings):
+    settings.AERIE_LIVE_BYTES_MAX = 1
+    for number in (10, 11):
+        put_tick(make_tick(number, partitions=[{"topic": "a", "partition": 0}]))
+    assert [tick.tick for tick in live.recent_ticks("local", 0)] == [11]
+    assert live.last_ok_tick("local").tick == 11
 
 
 def test_clusters_do_not_see_each_other(redis_server):
@@ -98,6 +124,6 @@ def test_a_redis_that_hangs_is_waited_for_once_and_not_at_every_read(redis_serve
         with pytest.raises(store.StoreDown, match="Redis cannot be reached"):
             live.latest_tick("local")
         with pytest.raises(store.StoreDown, match="a moment ago"):
-            live.recent_ticks("another", 0)
+            list(live.recent_ticks("another", 0))
     store.ask_again()
     assert live.latest_tick("local").tick == 10

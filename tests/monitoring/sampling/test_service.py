@@ -45,7 +45,7 @@ def test_the_same_tick_sent_by_two_beats_is_sampled_once(live_cluster, redis_ser
     target = Target.of(live_cluster.row())
     assert sample_cluster(target, 1000, INTERVAL_MS) is not None
     assert sample_cluster(target, 1000, INTERVAL_MS) is None
-    assert len(live.recent_ticks("live", 0)) == 1
+    assert len(list(live.recent_ticks("live", 0))) == 1
 
 
 def test_a_tick_that_finds_the_one_before_running_becomes_a_gap(live_cluster, redis_server):

@@ -1,0 +1,36 @@
+"""Gives back to the system what a large cluster took, once nothing holds it any more.
+
+Freed memory stays with the allocators for what may come, and Arrow's own keeps some for each
+thread: after a large cluster that was most of what a web process had. So Arrow takes its memory
+from the C library here, which maps each large piece apart and unmaps it when it is freed.
+"""
+
+import ctypes
+import gc
+
+import pyarrow as pa
+
+_M_MMAP_THRESHOLD = -3
+_APART_BYTES = 128 * 1024
+
+
+def prepare() -> None:
+    """Once, at the start of a process that shows clusters."""
+    pa.set_memory_pool(pa.system_memory_pool())
+    # glibc raises the threshold at each large piece that is freed, unless it was set.
+    _libc("mallopt", _M_MMAP_THRESHOLD, _APART_BYTES)
+
+
+def give_back() -> None:
+    """Takes tens of milliseconds: for the moments after something large is gone."""
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    _libc("malloc_trim", 0)
+
+
+def _libc(name: str, *arguments: int) -> None:
+    """Calls a function of glibc; other C libraries, which lack it, do without."""
+    try:
+        getattr(ctypes.CDLL(None), name)(*arguments)
+    except (OSError, AttributeError):
+        pass

@@ -1,0 +1,102 @@
+"""What a large cluster took is given back; what many samples take at a time is bounded."""
+
+import subprocess
+import sys
+import weakref
+
+import pytest
+
+from console.accounts.rights import Rights
+from console.groups.history import lag_chart
+from console.live import memory, store
+from monitoring import keys
+from monitoring.sampling import live
+from tests.console.conftest import GROUPS, sample, tick_now
+
+ADMIN = Rights("local", "admin")
+
+# In a process of its own: another pool and another threshold are not for the tests that follow.
+_SMALL_AND_LARGE = """
+import pyarrow as pa
+from console.live import memory
+
+def resident_bytes():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096
+
+memory.prepare()
+pa.array(range(5000))  # what it imports stays
+before = resident_bytes()
+pieces = [pa.array(range(5000)) for _ in range(4000)]
+taken = resident_bytes() - before
+del pieces
+memory.give_back()
+print(taken, resident_bytes() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_that_is_free_goes_back_to_the_system():
+    told = subprocess.run(
+        [sys.executable, "-c", _SMALL_AND_LARGE], capture_output=True, text=True, check=True
+    )
+    taken, kept = map(int, told.stdout.split())
+    assert taken > 100 << 20
+    assert kept < taken / 2
+
+
+def test_a_cluster_that_is_removed_leaves_nothing_in_the_process(redis_server, monkeypatch):
+    given_back = []
+    monkeypatch.setattr(memory, "give_back", lambda: given_back.append(True))
+    sample()
+    shown = weakref.ref(store.snapshot("local", ADMIN))
+    store.forget("local")
+    assert shown() is None
+    assert given_back
+
+
+def test_a_cluster_that_nobody_asks_about_is_forgotten(redis_server, monkeypatch):
+    sample()
+    shown = weakref.ref(store.snapshot("local", ADMIN))
+    monkeypatch.setattr(store, "IDLE_SECONDS", -1.0)
+    store.status("staging")
+    assert shown() is None
+
+
+def test_a_chart_holds_one_sample_at_a_time(redis_server, monkeypatch, settings, tmp_path):
+    settings.HISTORY_URL = f"file://{tmp_path}"
+    monkeypatch.setattr(live, "_PIECE_BYTES", 1)
+    first = tick_now() - 8
+    for number in range(first, first + 8):
+        sample(number=number, groups=GROUPS)
+    held, most = [], []
+    decode = live.decode_groups
+
+    def counted(fields):
+        most.append(sum(one() is not None for one in held))
+        found = decode(fields)
+        held.append(weakref.ref(found.groups))
+        return found
+
+    monkeypatch.setattr(live, "decode_groups", counted)
+    chart = lag_chart("local", "billing", ADMIN, 900_000, (first + 8) * 5000)
+    assert len([y for y in chart["series"][0]["y"] if y is not None]) == 8
+    assert len(most) == 8
+    assert max(most) <= 1
+
+
+def test_samples_are_read_in_pieces_and_none_is_left_out(redis_server, monkeypatch):
+    first = tick_now() - 20
+    for number in range(first, first + 20):
+        sample(number=number)
+    asked = []
+    with_count = redis_server.client().xrange(keys.ticks("local"), count=1)
+    monkeypatch.setattr(live, "_PIECE_BYTES", 3 * sum(map(len, with_count[0][1].values())))
+    quick = live.store.quick
+
+    def counted():
+        asked.append(True)
+        return quick()
+
+    monkeypatch.setattr(live.store, "quick", counted)
+    assert [t.tick for t in live.recent_ticks("local", 0)] == list(range(first, first + 20))
+    assert len(asked) >= 20 // 4
