@@ -76,6 +76,14 @@ def parse(text: str) -> Credentials | None:
     return Credentials(found["username"], found["password"])
 
 
+def of_setting(path: str) -> Credentials | None:
+    """Of the file that a broker's properties name; None where they name none. Raises JaasError."""
+    try:
+        return read(Path(path)) if path else None
+    except JaasError as error:
+        raise JaasError(f"brokerd.zookeeper.jaas.file: {error}") from error
+
+
 def of_environment(environment: Mapping[str, str]) -> Credentials | None:
     """Of the file that KAFKA_OPTS names, as for Kafka's tools; None where it names none. Raises
     JaasError."""

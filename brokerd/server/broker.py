@@ -372,7 +372,6 @@ def _flush_interval_ms(config: BrokerConfig) -> int:
 
 
 def _cluster_settings(config: BrokerConfig, dirs: LogDirs) -> ClusterSettings:
-    jaas_file = config.brokerd_zookeeper_jaas_file
     return ClusterSettings(
         broker_id=config.broker_id,
         endpoints=endpoints(config),
@@ -388,6 +387,6 @@ def _cluster_settings(config: BrokerConfig, dirs: LogDirs) -> ClusterSettings:
         delete_topics=config.delete_topic_enable,
         cluster_id=dirs.cluster_id,
         stopped_cleanly=dirs.were_clean,
-        credentials=jaas.read(Path(jaas_file)) if jaas_file else None,
+        credentials=jaas.of_setting(config.brokerd_zookeeper_jaas_file),
         set_acl=config.zookeeper_set_acl,
     )

@@ -58,6 +58,12 @@ def test_what_is_no_ordinary_file_is_refused_and_not_waited_for(tmp_path: Path) 
         jaas.read(tmp_path / "missing")
 
 
+def test_what_is_wrong_with_a_brokers_file_is_told_with_its_setting(tmp_path: Path) -> None:
+    with pytest.raises(JaasError, match=r"^brokerd\.zookeeper\.jaas\.file: .*cannot be read"):
+        jaas.of_setting(str(tmp_path / "missing"))
+    assert jaas.of_setting("") is None
+
+
 def test_tools_find_the_file_where_kafkas_do(tmp_path: Path) -> None:
     file = private(tmp_path / "client.jaas", TEXT)
     options = f"-Xmx1g -Djava.security.auth.login.config={file} -Dother=1"
