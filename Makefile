@@ -13,7 +13,7 @@ help:
 	@echo "make demo    the demo traffic alone; RATE=5000 adds as much load to a running stack"
 	@echo "make test    the whole test suite, beside a running stack"
 	@echo "make check   style, types, import contracts, vendored files"
-	@echo "make bench   brokerd beside Apache Kafka"
+	@echo "make bench   brokerd beside Apache Kafka, and the console's pages"
 
 base:
 	@exec $(HOLD) $(PYTHON) tools/bootstrap.py base

@@ -14,6 +14,27 @@ from bench.rows import Contender, Row
 MISSED = "**missed**"
 
 
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What stands above a table: its title, what is measured how, the names of its columns.
+
+    `name` is added to that of the files.
+    """
+
+    title: str
+    text: str
+    columns: str
+    name: str = ""
+
+
+BROKERS = Heading(
+    "brokerd and Apache Kafka side by side",
+    "One broker each; one partition, uncompressed, librdkafka unless a row says otherwise. Medians"
+    " of {rounds} × {seconds:g} s (or 2 GB written) in turn, after a warm-up. CPU is the broker's.",
+    "| Load | brokerd | beside it | rate ÷ it | goal | CPU ÷ its | goal |",
+)
+
+
 @dataclass(slots=True)
 class Found:
     """The measurements of one contender in a row, or why there are no more."""
@@ -46,22 +67,28 @@ class Found:
 class Report:
     """Rows so far. `text` is the table in Markdown."""
 
-    def __init__(self, directory: Path, rounds: int, seconds: float) -> None:
+    def __init__(
+        self, directory: Path, rounds: int, seconds: float, heading: Heading = BROKERS
+    ) -> None:
         self._begin = time.localtime()
         self._load_before = os.getloadavg()[0]
-        self._path = directory / time.strftime("%Y%m%d-%H%M", self._begin)
+        self._heading = heading
+        self._path = directory / (time.strftime("%Y%m%d-%H%M", self._begin) + heading.name)
         self._rounds = rounds
         self._seconds = seconds
         self._cold: dict[str, list[float]] = {}
-        self._rows: list[tuple[Row, dict[str, Found]]] = []
+        self._rows: dict[str, tuple[Row, dict[str, Found]]] = {}
 
     def add_cold(self, name: str, rate: float) -> None:
         """A rate from before a server was warmed up."""
         self._cold.setdefault(name, []).append(rate)
 
     def add(self, row: Row, found: dict[str, Found]) -> None:
-        """Adds a row, by label of its contenders, and writes both files anew. Raises OSError."""
-        self._rows.append((row, found))
+        """Adds a row, by label of its contenders, and writes both files anew. Raises OSError.
+
+        A row that is there already is replaced.
+        """
+        self._rows[row.key] = (row, found)
         self._path.parent.mkdir(exist_ok=True)
         self._path.with_suffix(".md").write_text(self.text)
         self._path.with_suffix(".json").write_text(json.dumps(self._figures(), indent=1) + "\n")
@@ -70,13 +97,11 @@ class Report:
     def text(self) -> str:
         """The table of the rows so far."""
         lines = [
-            "# brokerd and Apache Kafka side by side",
+            f"# {self._heading.title}",
             "",
             f"{time.strftime('%Y-%m-%d %H:%M', self._begin)}, {_machine()}, load average at the"
-            f" start {self._load_before:.1f}. One broker each; one partition, uncompressed,"
-            " librdkafka unless a row says otherwise. Medians of"
-            f" {self._rounds} × {self._seconds:g} s (or 2 GB written) in turn, after a warm-up."
-            " CPU is the broker's.",
+            f" start {self._load_before:.1f}. "
+            + self._heading.text.format(rounds=self._rounds, seconds=self._seconds),
             "",
         ]
         for name, rates in self._cold.items():
@@ -84,10 +109,10 @@ class Report:
             lines.append(f"Cold, produce 1 KiB: {name} {said} MB/s.")
         lines += [
             "",
-            "| Load | brokerd | beside it | rate ÷ it | goal | CPU ÷ its | goal |",
+            self._heading.columns,
             "|---|---|---|---|---|---|---|",
         ]
-        for row, found in self._rows:
+        for row, found in self._rows.values():
             lines += _lines(row, found)
         return "\n".join(lines) + "\n"
 
@@ -100,9 +125,9 @@ class Report:
                 }
                 for label, each in found.items()
             }
-            for row, found in self._rows
+            for row, found in self._rows.values()
         }
-        units = {row.key: [row.unit, row.cpu_unit] for row, _ in self._rows}
+        units = {row.key: [row.unit, row.cpu_unit] for row, _ in self._rows.values()}
         return {"machine": _machine(), "cold": self._cold, "units": units, "figures": figures}
 
 

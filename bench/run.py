@@ -11,7 +11,10 @@ How each load works is said in bench/producing.py and bench/consuming.py, what i
 bench/rows.py. librdkafka is driven by ctypes (bench/rdkafka.py); "ready-made" loads send prepared
 frames and count the answers' bytes without copying them (bench/raw.py).
 
+The row `pages` is of the console: its pages with a large cluster (bench/pages.py).
+
     make bench ARGS="--rows produce,fetch --rounds 1 --seconds 3"     a quick look
+    make bench ARGS="--rows pages --beside ../older"                  pages, beside another checkout
 """
 
 import argparse
@@ -23,6 +26,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from bench import pages
 from bench.measured import Measured
 from bench.report import Found, Report
 from bench.rows import ROWS, Contender, Row
@@ -44,56 +48,66 @@ WINDOW = 2
 FIRST_MINUTE = 12
 """Kafka's windows, and its first minute, in measurements of `--seconds`; brokerd has nothing to
 compile, its windows are half as long."""
+KEYS = (*(row.key for row in ROWS), pages.KEY)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """See the module. Returns the exit code."""
     options = _options(arguments)
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
-    rows = _wanted(options.rows)
-    if rows is None:
+    keys = _wanted(options.rows)
+    if keys is None:
         return 2
     with tempfile.TemporaryDirectory(
         prefix="brokerd-bench-", dir=options.directory, ignore_cleanup_errors=True
     ) as name:
-        if free_space_bytes(Path(name)) < SPACE_NEEDED_BYTES:
+        known = {row.key: row for row in ROWS}
+        rows = [known[key] for key in keys if key in known]
+        if rows and free_space_bytes(Path(name)) < SPACE_NEEDED_BYTES:
             print(f"bench: {name} needs 30 GB of space; --directory names another place")
             return 1
-        problem = "it was left out (--without-kafka)" if options.without_kafka else kafka_problem()
-        if problem:
-            print(f"bench: Apache Kafka is not measured: {problem}")
-            rows = [_without_kafka(row) for row in rows]
-        names = dict.fromkeys(each.server for row in rows for each in row.contenders)
-        report = Report(RESULTS, options.rounds, options.seconds)
-        with running(Path(name), list(names)) as servers:
-            _warm_up(servers, options.seconds, report)
-            for row in rows:
-                report.add(row, _measure(row, servers, options))
-        print("\n" + report.text)
+        if rows:
+            print("\n" + _brokers(Path(name), rows, options).text)
+        if pages.KEY in keys:
+            size = pages.Size(options.topics, options.rounds, FIRST_MINUTE * options.seconds)
+            print("\n" + pages.measure(Path(name), options.beside, size, RESULTS).text)
     return 0
+
+
+def _brokers(directory: Path, rows: list[Row], options: argparse.Namespace) -> Report:
+    problem = "it was left out (--without-kafka)" if options.without_kafka else kafka_problem()
+    if problem:
+        print(f"bench: Apache Kafka is not measured: {problem}")
+        rows = [_without_kafka(row) for row in rows]
+    names = dict.fromkeys(each.server for row in rows for each in row.contenders)
+    report = Report(RESULTS, options.rounds, options.seconds)
+    with running(directory, list(names)) as servers:
+        _warm_up(servers, options.seconds, report)
+        for row in rows:
+            report.add(row, _measure(row, servers, options))
+    return report
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__.split("\n")[0])
-    keys = ", ".join(row.key for row in ROWS)
+    keys = ", ".join(KEYS)
     parser.add_argument("--rows", help=f"some of them, separated by commas: {keys}")
     parser.add_argument("--seconds", type=float, default=5, help="of each measurement")
     parser.add_argument("--rounds", type=int, default=3, help="measurements of each load")
     parser.add_argument("--without-kafka", action="store_true")
+    parser.add_argument("--topics", type=int, default=10_000, help="of the cluster of `pages`")
+    parser.add_argument("--beside", type=Path, help="another checkout, whose `pages` count, too")
     parser.add_argument("--directory", type=Path, help="where logs are written (default: temp)")
     return parser.parse_args(arguments)
 
 
-def _wanted(keys: str | None) -> list[Row] | None:
-    known = {row.key: row for row in ROWS}
-    if keys is None:
-        return list(ROWS)
-    wanted = [key.strip() for key in keys.split(",")]
-    unknown = [key for key in wanted if key not in known]
+def _wanted(keys: str | None) -> list[str] | None:
+    wanted = [key.strip() for key in keys.split(",")] if keys is not None else list(KEYS)
+    unknown = [key for key in wanted if key not in KEYS]
     if unknown:
-        print(f"bench: no row {', '.join(unknown)}; there are {', '.join(known)}")
+        print(f"bench: no row {', '.join(unknown)}; there are {', '.join(KEYS)}")
         return None
-    return [known[key] for key in wanted]
+    return wanted
 
 
 def _without_kafka(row: Row) -> Row:

@@ -47,6 +47,14 @@ class Process:
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / _TICKS
 
+    def precise_cpu_seconds(self) -> float:
+        """CPU time of the threads that run now, so far, to the nanosecond."""
+        spent_ns = 0
+        for thread in Path(f"/proc/{self.pid}/task").iterdir():
+            with suppress(FileNotFoundError, ProcessLookupError):
+                spent_ns += int((thread / "schedstat").read_text().split()[0])
+        return spent_ns / 1e9
+
     @property
     def has_ended(self) -> bool:
         """Whether the process is no more, or is only waited for."""

@@ -1,0 +1,228 @@
+"""The row `pages`: how long pages of the console take with a large cluster, and beside whom.
+
+A cluster of 10,000 topics, 40,000 partitions and 2,000 groups is sampled every 5 s (it does not
+exist: bench/in_checkout/ writes what its samples would say). One user opens page after page; then
+20 users click every 2 s beside 50 browsers that stand open. With `--beside` another checkout is
+measured in turn, A B A B, each time on a new console with a database and a Redis of its own.
+"""
+
+import os
+import subprocess
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from bench.in_checkout.synthetic import SLUG, Synthetic
+from bench.measured import MB, Measured
+from bench.report import Found, Heading, Report
+from bench.rows import Contender, Goal, Row
+from bench.servers import ROOT, Server
+from bench.sites import Site, running
+from bench.visits import (
+    PUSH,
+    TIMEOUT_S,
+    Page,
+    Visits,
+    many_users,
+    one_user,
+    percentile,
+    push_delays_ms,
+)
+
+KEY = "pages"
+USERS, BROWSERS = 20, 50
+VISITS_EACH = 30
+WARM_UP_VISITS = 3
+HISTORY_MINUTES = 60  # the chart of a group shows an hour
+ALONE, BESIDE = "alone", "beside"
+CPU, MEMORY, MACHINE = "cpu", "memory", "machine"
+_GOAL = Goal(1.2, 1.2)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Of the cluster and of the measurement: `seconds` are those of each load."""
+
+    topics: int
+    rounds: int
+    seconds: float
+
+
+def pages_of(cluster: Synthetic, number: int) -> list[Page]:
+    """The pages that one person opens; `number` chooses the topic and the group."""
+    base = f"/c/{SLUG}"
+    topic = cluster.topics[(37 * number) % len(cluster.topics)]
+    group = cluster.groups[(1 + 7 * number) % len(cluster.groups)]
+    return [
+        Page("overview", f"{base}/"),
+        Page("topics", f"{base}/topics"),
+        Page("topics by messages", f"{base}/topics?sort=-messages"),
+        Page("topics with a word", f"{base}/topics?q=orders"),
+        Page("topics, page 2", f"{base}/topics?page=2"),
+        Page("topic", f"{base}/topics/{topic}"),
+        Page("groups", f"{base}/groups"),
+        Page("group", f"{base}/groups/{group}"),
+        Page("brokers", f"{base}/brokers"),
+        Page("alerts", f"{base}/alerts"),
+        Page("healthz", "/healthz"),
+        Page("metrics", "/metrics"),
+    ]
+
+
+LIVE = ("overview", "topics", "topic", "groups", "group", "brokers", "alerts")
+
+
+def open_pages(cluster: Synthetic, count: int) -> list[Page]:
+    """What stands open in so many browsers: live pages in turn, of many topics and groups."""
+    found = []
+    for number in range(count):
+        wanted = LIVE[number % len(LIVE)]
+        found += [page for page in pages_of(cluster, number) if page.key == wanted]
+    return found
+
+
+def rows(labels: Sequence[str]) -> list[Row]:
+    """A row for each page and load, for the labels of the checkouts: this one's is the first."""
+    found = []
+    keys = [page.key for page in pages_of(Synthetic(1), 0)]
+    said = {ALONE: "1 user", BESIDE: f"{USERS} users, {BROWSERS} browsers"}
+    for load, who in said.items():
+        for key in keys:
+            found.append(_row(f"{load}-{key}", f"{key}: {who}", "ms p95", "ms p50", labels))
+        if load == BESIDE:
+            name = f"from a tick to a browser: {who}"
+            found.append(_row(f"{load}-{PUSH}", name, "ms p95", "ms p50", labels))
+        if load == ALONE:
+            for key in keys:
+                found.append(_row(f"{CPU}-{key}", f"{key}: CPU", "CPU-ms p95", "p50", labels))
+        found.append(_row(f"{load}-{CPU}", f"CPU of the web process: {who}", "cores", "", labels))
+    found.append(_row(MACHINE, "load average of the machine before", "", "", labels, Goal()))
+    found.append(_row(MEMORY, "resident memory after all that", "MB", "", labels))
+    return found
+
+
+def _row(
+    key: str, name: str, unit: str, second_unit: str, labels: Sequence[str], goal: Goal = _GOAL
+) -> Row:
+    contenders = [Contender(label, label, _together, goal) for label in labels]
+    return Row(key, name, unit, second_unit, contenders, less_is_better=True)
+
+
+def _together(_server: Server, _seconds: float) -> Measured:
+    raise RuntimeError("all pages are measured together")
+
+
+def measure(directory: Path, beside: Path | None, size: Size, results: Path) -> Report:
+    """All rounds, with what was found so far in `results` after each."""
+    checkouts = {f"this ({_commit(ROOT)})": ROOT}
+    if beside is not None:
+        checkouts[f"beside ({_commit(beside)})"] = beside.resolve()
+    table = rows(list(checkouts))
+    found = {row.key: {label: Found() for label in checkouts} for row in table}
+    report = Report(results, size.rounds, size.seconds, _heading(size, list(checkouts)))
+    for number in range(size.rounds):
+        for place, (label, checkout) in enumerate(checkouts.items()):
+            print(f"{time.strftime('%H:%M:%S')} pages, {label}, round {number + 1}", flush=True)
+            measured = _turn(checkout, directory / f"pages-{number}-{place}", size)
+            for row in table:
+                take(found[row.key][label], row.key, measured)
+                report.add(row, found[row.key])
+            print(report.text, flush=True)
+    return report
+
+
+def _heading(size: Size, labels: Sequence[str]) -> Heading:
+    cluster = Synthetic(size.topics)
+    return Heading(
+        "Pages of the console",
+        f"{size.topics:,} topics, {int(cluster.partition_counts.sum()):,} partitions,"
+        f" {len(cluster.groups):,} groups, sampled every 5 s. Medians of {{rounds}} rounds in turn:"
+        f" one user opens each page {VISITS_EACH} times within {{seconds:g}} s; then {USERS} users"
+        f" click every 2 s for {{seconds:g}} s beside {BROWSERS} browsers that stand open. CPU and"
+        " memory are the web process's.",
+        f"| Page | {labels[0]} | beside it | p95 ÷ its | goal | p50 ÷ its | goal |",
+        "-pages",
+    )
+
+
+def _commit(checkout: Path) -> str:
+    git = ["git", "-C", str(checkout)]
+    done = subprocess.run(
+        [*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
+    )
+    changed = subprocess.run([*git, "diff", "--quiet", "HEAD"], capture_output=True, check=False)
+    name = done.stdout.strip() or "no commit"
+    return f"{name}, changed" if changed.returncode == 1 else name
+
+
+Turn = Mapping[str, Measured | str]
+"""What one turn found, or why not, by key of the row; "" = why it has nothing for any."""
+
+
+def take(found: Found, key: str, turn: Turn) -> None:
+    """Adds to one row what a turn has for it."""
+    if "" in turn:
+        found.take(turn[""])
+    for name in (key, f"{key} failed"):
+        if name in turn:
+            found.take(turn[name])
+
+
+def _turn(checkout: Path, directory: Path, size: Size) -> Turn:
+    try:
+        with running(checkout, directory, size.topics, HISTORY_MINUTES, 1 + USERS) as site:
+            return _loads(site, Synthetic(size.topics), size.seconds)
+    except Exception as error:
+        traceback.print_exc()
+        return {"": f"{type(error).__name__}: {error}"}
+
+
+def _loads(site: Site, cluster: Synthetic, seconds: float) -> dict[str, Measured | str]:
+    mine = pages_of(cluster, 0)
+    _check_samples(site, cluster)
+    one_user(site, mine, WARM_UP_VISITS, 0)
+    turn: dict[str, Measured | str] = {MACHINE: Measured(os.getloadavg()[0], 0)}
+    users = [pages_of(cluster, number) for number in range(USERS)]
+    browsers = open_pages(cluster, BROWSERS)
+    for load in (ALONE, BESIDE):
+        cpu_s, at = site.web.cpu_seconds(), time.perf_counter()
+        if load == ALONE:
+            visits = one_user(site, mine, VISITS_EACH, seconds)
+        else:
+            visits = many_users(site, users, browsers, seconds)
+        took_s = time.perf_counter() - at
+        turn |= figures(load, visits, site.announced())
+        turn[f"{load}-{CPU}"] = Measured((site.web.cpu_seconds() - cpu_s) / took_s, 0)
+    turn[MEMORY] = Measured(site.web.rss_bytes() / MB, 0)
+    return turn
+
+
+def _check_samples(site: Site, cluster: Synthetic) -> None:
+    """Raises RuntimeError where pages come without figures: they would be quick for nothing."""
+    path = next(page.path for page in pages_of(cluster, 0) if page.key == "topics with a word")
+    cookie = {"Cookie": site.cookies[0]}
+    answer = httpx.get(site.url + path, headers=cookie, timeout=TIMEOUT_S, trust_env=False)
+    if answer.status_code != 200 or cluster.topics[0] not in answer.text:
+        raise RuntimeError(f"{path} answers {answer.status_code} and shows no sample")
+
+
+def figures(load: str, visits: Visits, announced: Mapping[int, int]) -> dict[str, Measured | str]:
+    """The p95 and p50 of each page, and what went wrong there, by the keys of `take`."""
+    times = dict(visits.times_ms)
+    if visits.arrivals_ms:
+        times[PUSH] = push_delays_ms(announced, visits.arrivals_ms)
+    found: dict[str, Measured | str] = {
+        f"{name}-{key}": Measured(percentile(values, 0.95), percentile(values, 0.5))
+        for name, by_key in ((load, times), (CPU, visits.cpu_ms))
+        for key, values in by_key.items()
+        if values
+    }
+    for key, problem in visits.problems.items():
+        found[f"{load}-{key} failed"] = problem
+    if PUSH in times and not times[PUSH]:
+        found.setdefault(f"{load}-{PUSH} failed", "no browser heard of a tick")
+    return found
