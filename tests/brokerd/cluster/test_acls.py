@@ -12,7 +12,7 @@ from kazoo.security import OPEN_ACL_UNSAFE
 
 from brokerd.cluster import acls, session_file
 from brokerd.cluster.registration import ClusterError
-from brokerd.cluster.requests import NewTopic
+from brokerd.cluster.requests import CreatedTopic, NewTopic
 from brokerd.security.jaas import Credentials
 from tests.brokerd.cluster.members import Members
 from tests.support.zookeeper import OTHER, ZooKeeper
@@ -146,6 +146,25 @@ async def test_a_broker_without_credentials_or_with_wrong_ones_says_so(
     )  # fmt: skip
     with pytest.raises(ClusterError, match="ZooKeeper did not take the credentials"):
         await wrong.begin()
+
+
+async def test_a_broker_shows_its_credentials_again_to_a_server_that_was_away(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("puresasl")
+    with ZooKeeper.started(tmp_path / "zookeeper", sasl=True) as server:
+        one = member(server.connect("/c"), server, tmp_path)
+        await one.begin()
+        for count in (2, 3):
+            await asyncio.to_thread(server.kill)
+            await asyncio.to_thread(server.start)
+            async with asyncio.timeout(DEADLINE_S):
+                while one.client.connects < count or not one.client.is_controller:
+                    await asyncio.sleep(0.05)
+        topic = NewTopic(name="t", partitions=1)
+        made = await one.client.create_topics([topic], timeout_ms=10_000)
+        assert isinstance(made["t"], CreatedTopic)
+        await one.client.stop()
 
 
 async def test_a_session_that_a_killed_broker_left_is_ended_with_its_credentials(
