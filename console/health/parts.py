@@ -19,6 +19,7 @@ from monitoring.clock import now_ms
 from monitoring.queues import QUEUES
 from monitoring.spark.probe import SparkState, watch
 
+DEMO = "demo"
 LOOK_S = 2.0
 # Until then, what was not heard since this process began may be starting as well.
 START_S = 60.0
@@ -43,10 +44,11 @@ class Part:
     why: str = ""
     since_ms: int | None = None
     count: int = 0
+    is_needed: bool = True  # False = the console does its work without it
 
     @property
     def is_ready(self) -> bool:
-        return self.state in (State.OK, State.ELSEWHERE, State.LEFT_OUT)
+        return not self.is_needed or self.state in (State.OK, State.ELSEWHERE, State.LEFT_OUT)
 
 
 _lock = threading.Lock()
@@ -100,9 +102,11 @@ def _redis() -> Part:
 
 
 def _heard(redis: Part) -> list[Part]:
-    """The workers and beat, by their heartbeats."""
+    """The workers, beat and the demo traffic, by their heartbeats."""
     processes = {f"worker {queue.name}": queue.process_name for queue in QUEUES.values()}
     processes[beat.NAME] = "beat"
+    if DEMO in settings.AERIE_PROCESSES:
+        processes[DEMO] = DEMO
     if redis.state is not State.OK:  # none can be written: nothing is known
         return [Part(name, State.UNKNOWN, "redis") for name in processes]
     try:
@@ -122,8 +126,9 @@ def _heard_one(name: str, process: str, ages: dict[str, int]) -> Part:
     up_s = time.monotonic() - _started_s
     is_heard_since_start = age_ms is not None and age_ms < up_s * 1000
     if not is_expected or (up_s < START_S and not is_heard_since_start):
-        return Part(name, State.UNKNOWN, "unheard")
-    return Part(name, State.DOWN, "stopped", now_ms() - age_ms if age_ms is not None else None)
+        return Part(name, State.UNKNOWN, "unheard", is_needed=name != DEMO)
+    since_ms = now_ms() - age_ms if age_ms is not None else None
+    return Part(name, State.DOWN, "stopped", since_ms, is_needed=name != DEMO)
 
 
 def _is_run(process: str) -> bool:

@@ -78,6 +78,10 @@ def trouble(part: Part) -> Trouble:
             _("The clock of the tasks (beat) has stopped"),
             _("Nothing is sampled, no history is written, and nothing that failed is tried again."),
         ),
+        ("demo", "stopped"): (
+            _("The demo traffic has stopped"),
+            _("Its topics get no records. Nothing else depends on it."),
+        ),
         ("spark", "frozen"): (
             _("Spark takes connections but does not answer"),
             _("Reports wait for it and stay at their stage. Figures on other pages are right."),

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from console.audit.middleware import answered
@@ -50,7 +51,7 @@ def _sampled(status: store.Status) -> str:
         "none": _("has not been sampled yet"),
         "stale": _("no sample comes") + since,
         "unreadable": _("samples cannot be read") + since,
-        "gap": _("sampled, but the cluster does not answer") + since,
+        "gap": _("the cluster does not answer") + since,
     }
     if status.troubles is None:
         return said[status.state]
@@ -61,10 +62,12 @@ def _troubles(troubles: store.Troubles) -> list[str]:
     said = [_("broker %(id)d does not answer") % {"id": row.id} for row in troubles.brokers_down]
     if troubles.zookeeper_since_ms:
         said.append(_("ZooKeeper does not answer"))
-    if troubles.leaderless:
-        said.append(_("%(n)d partitions have no leader") % {"n": troubles.leaderless})
-    if troubles.groups_silent:
-        said.append(_("%(n)d groups have no coordinator") % {"n": troubles.groups_silent})
+    if n := troubles.leaderless:
+        text = ngettext("%(n)d partition has no leader", "%(n)d partitions have no leader", n)
+        said.append(text % {"n": n})
+    if n := troubles.groups_silent:
+        text = ngettext("%(n)d group has no coordinator", "%(n)d groups have no coordinator", n)
+        said.append(text % {"n": n})
     return said
 
 

@@ -1,7 +1,9 @@
 import pytest
 from django.core.management import call_command
 
+from console.demo.management.commands import demo
 from console.demo.management.commands.demo import wanted_rate
+from monitoring import heartbeats
 
 
 def test_no_rate_is_the_settings_rate() -> None:
@@ -22,3 +24,13 @@ def test_a_wrong_rate_is_told_in_one_line_without_a_usage_text(
     assert str(end.value).startswith(f"aerie: RATE={rate} is ")
     assert str(end.value).endswith("from 10 to 200000")
     assert capsys.readouterr().err == ""
+
+
+def test_as_a_process_of_the_stack_it_is_heard_and_beside_it_not(settings, redis_server):
+    demo._say_alive()
+    assert heartbeats.ages_ms() == {}
+    settings.AERIE_PROCESSES = ["web", "demo"]
+    demo._say_alive()
+    assert list(heartbeats.ages_ms()) == ["demo"]
+    redis_server.kill()
+    demo._say_alive()  # one that cannot be told sends on

@@ -87,6 +87,16 @@ def test_who_is_not_heard_any_more_is_named_and_said_on_pages(
     assert "has stopped" not in client_of(viewer).get("/c/local/").content.decode()
 
 
+def test_the_demo_traffic_is_told_of_and_not_needed(client, stack, settings, client_of, viewer):
+    settings.AERIE_PROCESSES = [*PROCESSES, "demo"]
+    heartbeats.note("demo")
+    assert readyz(client)[1]["demo"] == "ok"
+    fall_silent(stack, "demo")
+    status, told = readyz(client)
+    assert (status, told["demo"].startswith("stopped: not heard of since")) == (200, True)
+    assert "The demo traffic has stopped" in client_of(viewer).get("/c/local/").content.decode()
+
+
 def test_strangers_are_told_nothing_on_pages(client, stack):
     fall_silent(stack, "actions")
     assert "has stopped" not in client.get("/login").content.decode()
@@ -156,9 +166,7 @@ def test_a_spark_that_does_not_work_is_named(
 @pytest.fixture
 def owed(clusters):
     """A message that has been due for an hour."""
-    rule = AlertRule.objects.create(
-        cluster=clusters[0], name="late", group_pattern="*", lag_max=1
-    )
+    rule = AlertRule.objects.create(cluster=clusters[0], name="late", group_pattern="*", lag_max=1)
     hour = timezone.now() - timedelta(hours=1)
     return AlertDelivery.objects.create(rule=rule, event="test", payload={}, next_attempt_at=hour)
 

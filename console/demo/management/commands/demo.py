@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from console.demo.pace import RATE_MIN, split_rate
 from console.demo.traffic import DemoConfig, run_load, run_real
 from console.stack.config import StackConfig
+from monitoring import heartbeats, store
 from monitoring.gateway.admin_urls import AdminUrls
 
 LOAD_RATE_MAX = 200_000
@@ -50,7 +52,16 @@ class Command(BaseCommand):
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join()
+            while thread.is_alive():
+                _say_alive()
+                thread.join(heartbeats.BEAT_S)
+
+
+def _say_alive() -> None:
+    """As a process of the stack; a sender beside it is nobody's concern."""
+    if "demo" in settings.AERIE_PROCESSES:
+        with suppress(store.StoreDown):
+            heartbeats.note("demo")
 
 
 def wanted_rate(text: str) -> int | None:
