@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from monitoring.gateway.wire.limits import LAG_MAX, shown
 from monitoring.gateway.wire.metadata import Lists, Longs, Metadata
 from monitoring.gateway.wire.reads import ClusterReads
 from monitoring.sampling.group_rows import GroupRows, group_rows
@@ -28,6 +29,7 @@ def assemble(cluster: str, tick: int, interval_ms: int, took_ms: int, reads: Clu
     What was read but not believed is named in `refused`.
     """
     rows = group_rows(reads.metadata, reads.coordinators)
+    groups = _groups(cluster, tick, reads, rows)
     reads.refused.add_all(rows.refused)
     return Tick(
         cluster=cluster,
@@ -42,7 +44,7 @@ def assemble(cluster: str, tick: int, interval_ms: int, took_ms: int, reads: Clu
         groups_complete=reads.groups_complete and not rows.left_out,
         brokers=_brokers(reads),
         partitions=_partitions(cluster, tick, reads),
-        groups=_groups(cluster, tick, reads, rows),
+        groups=groups,
     )
 
 
@@ -94,6 +96,7 @@ def _partitions(cluster: str, tick: int, reads: ClusterReads) -> pa.Table:
 def _groups(cluster: str, tick: int, reads: ClusterReads, rows: GroupRows) -> pa.Table:
     ends = _ends(rows.topic_index, rows.partition, rows.topics, reads.metadata, reads.log_end)
     known = (ends >= 0) & (rows.committed >= 0)
+    _refuse_far_commits(rows, ends, known)
     members = rows.members
     columns = _common(cluster, tick, reads.at_ms, len(rows.group_index)) | {
         "group": dictionary(rows.group_index, [group.group for group in rows.groups]),
@@ -114,6 +117,15 @@ def _groups(cluster: str, tick: int, reads: ClusterReads, rows: GroupRows) -> pa
         "told_at_ms": pa.nulls(len(rows.group_index), pa.int64()),
     }
     return pa.table(columns, schema=GROUPS)
+
+
+def _refuse_far_commits(rows: GroupRows, ends: Longs, known: np.ndarray) -> None:
+    """Any client may commit any offset: one that is absurdly far from the end has no lag."""
+    far = known & (np.abs(ends - rows.committed) > LAG_MAX)
+    for number in np.unique(rows.group_index[far]).tolist():
+        name = shown(rows.groups[number].group)
+        rows.refused.add(f"group {name}: commits that are too far from the end of their partition")
+    ends[far], known[far] = -1, False
 
 
 def _ends(

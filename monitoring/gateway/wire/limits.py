@@ -24,6 +24,7 @@ MEMBERS_PER_GROUP_MAX = 10_000
 UNKNOWN_TOPIC_PARTITIONS_MAX = 10_000  # of a topic that the cluster does not have (any more)
 # Of one value: larger offsets and sums are not exact where pages add them up.
 OFFSET_MAX = (1 << 53) - 1
+LAG_MAX = 1 << 42  # of one partition, either way: the sum over a group's partitions is exact
 SIZE_BYTES_MAX = 1 << 50
 TOPIC_LENGTH_MAX = 249  # Kafka's own
 GROUP_LENGTH_MAX = 1_000

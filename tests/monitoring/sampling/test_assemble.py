@@ -4,6 +4,7 @@ from monitoring.gateway.wire import metadata
 from monitoring.gateway.wire.commits import GroupCommits, TopicCommits
 from monitoring.gateway.wire.groups import ListedGroup
 from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead
+from monitoring.lag.tables import group_totals
 from monitoring.sampling.assemble import assemble
 from monitoring.sampling.schema import GROUPS, PARTITIONS
 from tests.monitoring.gateway.wire.answers import metadata_answer
@@ -76,6 +77,17 @@ def test_a_commit_on_a_partition_that_its_topic_lacks_is_refused_and_said():
     assert [row["partition"] for row in tick.groups.to_pylist()] == [0]
     assert tick.refused == ["group g: partitions that topic a does not have"]
     assert tick.groups_complete
+
+
+def test_a_commit_absurdly_far_from_the_end_leaves_the_lag_unknown_and_breaks_no_sum():
+    told = with_commits(
+        commits("a", {0: 2**62, 1: 2**63 - 1}), commits("b", {0: 4}), log_end=np.array([5, 5, 5])
+    )
+    tick = tick_of(told)
+    assert [row["lag"] for row in tick.groups.to_pylist()] == [None, None, 1]
+    assert tick.refused == ["group g: commits that are too far from the end of their partition"]
+    [totals] = group_totals(tick.groups).to_pylist()
+    assert (totals["lag"], totals["ahead_by"], totals["end_unknown"]) == (1, 0, 2)
 
 
 def test_brokers_that_hold_replicas_but_are_not_registered_are_shown_down():
