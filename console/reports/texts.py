@@ -96,6 +96,7 @@ def _written(figures: Mapping[str, Any]) -> str:
     if figures["messages"] is None:
         return _("How many messages were written is not known: one sample tells no difference.")
     topics = ngettext("%(n)d topic", "%(n)d topics", figures["topics"]) % {"n": figures["topics"]}
+    topics = _at_least(topics, figures.get("topics_least", False))
     told = {
         "messages": _at_least(numbers.count(figures["messages"]), figures["messages_least"]),
         "topics": topics,

@@ -68,13 +68,13 @@ def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) 
     group_rows = _first_rows(lag.summary(totals, gap_ms), "lag_max", "group")
     on_stage(4)
     group_series = _series_of(lag.series(totals, bucket_ms), "group", group_rows)
+    figures = {**beat, "bucket_ms": bucket_ms, "gap_ms": gap_ms, **headline(topics, group_rows)}
     tables = {
-        "topics": topics,
+        "topics": topics.slice(0, SUMMARY_ROWS_MAX),
         "topic_series": topic_series,
-        "groups": group_rows,
+        "groups": group_rows.slice(0, SUMMARY_ROWS_MAX),
         "group_series": group_series,
     }
-    figures = {**beat, "bucket_ms": bucket_ms, "gap_ms": gap_ms, **headline(topics, group_rows)}
     return Outcome(tables=tables, figures=figures)
 
 
@@ -86,8 +86,9 @@ def _samples(
 
 
 def _first_rows(rows: DataFrame, by: str, name: str) -> pa.Table:
+    """Those that are kept, and one more where there are more."""
     ordered = rows.orderBy(F.col(by).desc_nulls_last(), F.col(name))
-    return ordered.limit(SUMMARY_ROWS_MAX).toArrow()
+    return ordered.limit(SUMMARY_ROWS_MAX + 1).toArrow()
 
 
 def _series_of(rows: DataFrame, name: str, summary: pa.Table) -> pa.Table:
@@ -99,8 +100,11 @@ def _series_of(rows: DataFrame, name: str, summary: pa.Table) -> pa.Table:
 def headline(topics: pa.Table, groups: pa.Table) -> dict[str, int | float | str | None]:
     """The figures of the finding, from the two summaries (already in order, nulls last).
 
-    `messages_least` and `bytes_least` say that something is not in the sum: it is at least so.
+    `messages_least` and `bytes_least` say that something is not in the sum: it is at least so;
+    `topics_least` and `groups_least` that there are more than were counted.
     """
+    topics_least, groups_least = (rows.num_rows > SUMMARY_ROWS_MAX for rows in (topics, groups))
+    topics, groups = topics.slice(0, SUMMARY_ROWS_MAX), groups.slice(0, SUMMARY_ROWS_MAX)
     messages = [row for row in topics["messages"].to_pylist() if row is not None]
     sizes = [row for row in topics["bytes"].to_pylist() if row is not None]
     behind = groups.slice(0, 1).to_pylist()
@@ -108,10 +112,15 @@ def headline(topics: pa.Table, groups: pa.Table) -> dict[str, int | float | str 
     return {
         "topics": topics.num_rows,
         "groups": groups.num_rows,
+        "topics_least": topics_least,
+        "groups_least": groups_least,
         "messages": sum(messages) if messages else None,
         "bytes": sum(sizes) if sizes else None,
-        "messages_least": len(messages) < topics.num_rows or _any(topics, "messages_unknown"),
-        "bytes_least": len(sizes) < topics.num_rows
+        "messages_least": topics_least
+        or len(messages) < topics.num_rows
+        or _any(topics, "messages_unknown"),
+        "bytes_least": topics_least
+        or len(sizes) < topics.num_rows
         or _any(topics, "bytes_unknown")
         or _any(topics, "restarts"),
         "busiest_topic": topics["topic"][0].as_py() if messages else None,

@@ -32,6 +32,7 @@ def test_the_finding_names_what_matters():
         ({"bytes_least": True}, "1\u202f000 messages (at least 2\u202fKiB) were"),
         ({"bytes": None}, "1\u202f000 messages were written to 3 topics."),
         ({"topics": 1}, "to 1 topic."),
+        ({"topics": 20_000, "topics_least": True}, "to at least 20000 topics."),
         ({"messages": 0}, "0 messages (2\u202fKiB) were written to 3 topics. slow"),
         ({"worst_lag": None}, "The lag of no consumer group is known."),
         ({"worst_lag": 0}, "No consumer group was behind at any sample."),

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from monitoring.reports.kinds import KINDS, THROUGHPUT_AND_LAG
 from monitoring.sampling.schema import GROUPS, PARTITIONS
 from monitoring.spark import schemas
+from monitoring.spark.jobs import throughput_and_lag
 from monitoring.spark.jobs.throughput_and_lag import STAGES, Outcome, Request, run
 from tests.monitoring.spark import reference
 
@@ -105,6 +106,18 @@ def test_hidden_topics_are_in_no_table_and_no_sum(spark: SparkSession, history: 
     assert found["slow"]["lag_max"] == slow["lag_max"]
     assert set(outcome.tables["topics"]["topic"].to_pylist()) == {"orders", "clicks"}
     assert set(outcome.tables["topic_series"]["topic"].to_pylist()) == {"orders", "clicks"}
+
+
+def test_where_there_are_more_than_a_table_keeps_the_sums_say_at_least(
+    spark: SparkSession, history: dict, monkeypatch
+) -> None:
+    monkeypatch.setattr(throughput_and_lag, "SUMMARY_ROWS_MAX", 2)
+    outcome = run(spark, request_of(history), lambda stage: None)
+    assert outcome.tables["topics"].num_rows == outcome.figures["topics"] == 2
+    assert outcome.tables["groups"].num_rows == 2
+    assert outcome.figures["topics_least"]
+    assert outcome.figures["groups_least"]
+    assert outcome.figures["messages_least"]
 
 
 def test_only_the_time_asked_for_counts(spark: SparkSession, history: dict) -> None:
