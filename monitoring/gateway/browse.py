@@ -226,6 +226,7 @@ class _Reading:
         bytes_max = bytes_left // len(walks)
         windows = {walk.partition: _Window(walk) for walk in walks}
         done: list[tuple[Walk, list[RecordRow] | None]] = []
+        held_bytes = 0
         self._assign({walk.partition: walk.start for walk in walks})
         while windows:
             message = self._next(len(walks))
@@ -236,10 +237,15 @@ class _Reading:
             window = windows.get(message.partition())
             if window is None:
                 continue
+            held_bytes -= window.size_bytes
             is_whole = window.take(message)
             if is_whole or len(window.rows) >= records_max or window.size_bytes > bytes_max:
                 done.append((window.walk, window.rows if is_whole else None))
                 del windows[message.partition()]
+            held_bytes += window.size_bytes if is_whole or message.partition() in windows else 0
+            if held_bytes >= bytes_left:  # of many, each may be within its share
+                done += [(window.walk, None) for window in windows.values() if window.rows]
+                break
         return done
 
     def _assign(self, offsets: Mapping[int, int]) -> None:

@@ -114,6 +114,18 @@ def test_where_a_bound_ends_a_page_the_newest_are_shown_and_the_way_goes_on(live
     assert (up.unread, up.newer) == ((Unread(0, TOO_MUCH),), len(up.rows))
 
 
+def test_many_partitions_together_are_held_to_the_bound_as_one_is(live_cluster):
+    topic = f"browse.many-{uuid.uuid4().hex[:8]}"
+    live_cluster.create_topic(topic, 8)
+    producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
+    for number in range(24):
+        producer.produce(topic, b"x" * 100_000, partition=number % 8)
+    assert producer.flush(30) == 0
+    portion = live_cluster.gateway().browse.read(topic, None, None, 24, max_bytes=350_000)
+    assert 1 <= len(portion.rows) <= 4
+    assert {gap.why for gap in portion.unread} == {TOO_MUCH}
+
+
 def test_no_wait_is_endless_when_the_time_is_up(monkeypatch):
     clock = SimpleNamespace(monotonic=itertools.count(0, 1.9).__next__)
     monkeypatch.setattr(module, "time", clock)
