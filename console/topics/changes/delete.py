@@ -36,7 +36,7 @@ class DeleteTopic(ActionType):
         changes = [
             Change(_("Topic"), name, _("deleted")),
             Change(_("Partitions"), str(facts["partitions"]), "0"),
-            Change(_("Messages"), numbers.count(row.messages if row else None), "0"),
+            Change(_("Offsets"), numbers.count(row.offsets if row else None), "0"),
             Change(_("Size"), numbers.size(row.size_bytes if row else None), "0"),
         ]
         warnings = [_("All records of the topic are lost. There is no undo.")]
