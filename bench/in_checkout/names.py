@@ -6,33 +6,29 @@ A checkout that moves one of these gets a line here; older checkouts stay measur
 from importlib import import_module
 from typing import Any
 
+# Packages, module and name, apart: whoever moves a module by searching for its dotted name leaves
+# the places of older checkouts as they are.
 PLACES: dict[str, tuple[str, ...]] = {
-    "Tick": ("monitoring.ticks.tick:Tick", "monitoring.sampling.tick:Tick"),
-    "PARTITIONS": (
-        "monitoring.ticks.schema:PARTITIONS",
-        "monitoring.sampling.schema:PARTITIONS",
-    ),
-    "GROUPS": ("monitoring.ticks.schema:GROUPS", "monitoring.sampling.schema:GROUPS"),
-    "put_tick": (
-        "monitoring.ticks.tick_stream:put_tick",
-        "monitoring.sampling.tick_stream:put_tick",
-        "monitoring.sampling.encode:put_tick",
-    ),
-    "notify": ("monitoring.sampling.service:notify",),
-    "evaluate": ("monitoring.alerts.evaluate:evaluate",),
-    "append_history": ("monitoring.history.writer:append",),
-    "flush_history": ("monitoring.history.writer:flush",),
-    "history_root": ("monitoring.history.root:current",),
-    "Cluster": ("monitoring.models:Cluster",),
-    "AlertRule": ("monitoring.models:AlertRule",),
-    "grant": ("console.accounts.services:grant",),
+    "Tick": ("monitoring ticks tick Tick", "monitoring sampling tick Tick"),
+    "PARTITIONS": ("monitoring ticks schema PARTITIONS", "monitoring sampling schema PARTITIONS"),
+    "GROUPS": ("monitoring ticks schema GROUPS", "monitoring sampling schema GROUPS"),
+    "put_tick": ("monitoring ticks tick_stream put_tick", "monitoring sampling encode put_tick"),
+    "notify": ("monitoring sampling service notify",),
+    "evaluate": ("monitoring alerts evaluate evaluate",),
+    "append_history": ("monitoring history writer append",),
+    "flush_history": ("monitoring history writer flush",),
+    "history_root": ("monitoring history root current",),
+    "Cluster": ("monitoring models Cluster",),
+    "AlertRule": ("monitoring models AlertRule",),
+    "grant": ("console accounts services grant",),
 }
 
 
 def find(name: str) -> Any:
     """What this checkout has of that name. Raises LookupError where it is at none of its places."""
     for place in PLACES[name]:
-        module, _colon, attribute = place.partition(":")
+        *parts, attribute = place.split()
+        module = ".".join(parts)
         try:
             return getattr(import_module(module), attribute)
         except AttributeError:
