@@ -44,9 +44,7 @@ class Walk:
 class Newest:
     """The newest `wanted` records of the walks' partitions, so far as these have come."""
 
-    def __init__(
-        self, walks: Iterable[Walk], wanted: int, age: Callable[[RecordRow], Age]
-    ) -> None:
+    def __init__(self, walks: Iterable[Walk], wanted: int, age: Callable[[RecordRow], Age]) -> None:
         self.rows: list[RecordRow] = []  # newest first
         self._walks, self._wanted, self._age = tuple(walks), wanted, age
 

@@ -26,7 +26,7 @@ def decode_into(reads: ClusterReads, broker: int, answer: bytes) -> None:
     answer is torn, OverLimit if it tells of too much.
     """
     cursor, topics_told = Cursor(answer, 8), 0
-    rows, sizes = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    spans, parts = [], []
     for _ in range(cursor.count(8)):
         cursor.skip(2)  # an error shows as a directory without topics
         cursor.text()
@@ -36,11 +36,16 @@ def decode_into(reads: ClusterReads, broker: int, answer: bytes) -> None:
         for _ in range(topics):
             name = cursor.text() or ""
             count = cursor.count(_TOLD.itemsize)
-            told = np.frombuffer(answer, _TOLD, count, cursor.skip(count * _TOLD.itemsize))
-            span = reads.metadata.spans.get(name)
-            if span is not None:
-                kept = (told["index"] >= 0) & (told["index"] < len(span)) & (told["future"] == 0)
-                rows.append(span.start + told["index"][kept].astype(np.int64))
-                sizes.append(told["size"][kept].astype(np.int64))
+            start = cursor.skip(count * _TOLD.itemsize)
+            if name in reads.metadata.spans:
+                spans.append(reads.metadata.spans[name])
+                parts.append(np.frombuffer(answer, _TOLD, count, start))
+    if not parts:
+        return
+    counts = [len(part) for part in parts]
+    told = np.concatenate(parts)
+    index, there = told["index"].astype(np.int64), told["future"] == 0
+    kept = there & (index >= 0) & (index < np.repeat([len(span) for span in spans], counts))
+    rows = np.repeat([span.start for span in spans], counts) + index
     # Last: an answer that is torn or untrue tells nothing.
-    reads.put_sizes(broker, np.concatenate(rows), np.concatenate(sizes))
+    reads.put_sizes(broker, rows[kept], told["size"][kept].astype(np.int64))

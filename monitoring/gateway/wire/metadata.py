@@ -149,7 +149,8 @@ class _Topics:
             isr, at = _ids(data, at + 4, _I32.unpack_from(data, at)[0])
             _offline, at = _ids(data, at + 4, _I32.unpack_from(data, at)[0])
             self._ids_read += len(replicas) + len(isr)
-            within(self._ids_read, limits.BROKER_IDS_MAX, "replicas")
+            if self._ids_read > limits.BROKER_IDS_MAX:
+                within(self._ids_read, limits.BROKER_IDS_MAX, "replicas")
             if 0 <= index < count:
                 found[index] = (leader, replicas, isr)
             else:

@@ -53,20 +53,26 @@ def decode_into(
     What it does not lead, or cannot have, is not taken. Raises struct.error or ValueError if the
     answer is torn, OverLimit if it tells of too much.
     """
-    cursor = Cursor(answer, 8)
+    cursor, names, spans, parts = Cursor(answer, 8), [], [], []
     within(topics := cursor.count(6), limits.TOPICS_MAX, "topics")
     for _ in range(topics):
         name = cursor.text() or ""
         count = cursor.count(_TOLD.itemsize)
-        told = np.frombuffer(answer, _TOLD, count, cursor.skip(count * _TOLD.itemsize))
-        rows = metadata.spans.get(name)
-        if rows is None:
-            continue
-        told = told[told["error"] == 0]
-        index, offset = told["index"].astype(np.int64), told["offset"].astype(np.int64)
-        asked = (index >= 0) & (index < len(rows))
-        asked[asked] = metadata.leaders[rows.start + index[asked]] == leader
-        kept = asked & (offset <= limits.OFFSET_MAX)
-        if not kept.all():
-            refused.add(f"topic {shown(name)}: offsets that cannot be true")
-        offsets[rows.start + index[kept]] = offset[kept]
+        start = cursor.skip(count * _TOLD.itemsize)
+        if name in metadata.spans:
+            names.append(name)
+            spans.append(metadata.spans[name])
+            parts.append(np.frombuffer(answer, _TOLD, count, start))
+    if not parts:
+        return
+    counts = [len(part) for part in parts]
+    told = np.concatenate(parts)
+    index, offset = told["index"].astype(np.int64), told["offset"].astype(np.int64)
+    rows = np.repeat([span.start for span in spans], counts) + index
+    good = told["error"] == 0
+    kept = good & (index >= 0) & (index < np.repeat([len(span) for span in spans], counts))
+    kept[kept] = metadata.leaders[rows[kept]] == leader
+    kept &= offset <= limits.OFFSET_MAX
+    for topic in np.unique(np.repeat(np.arange(len(names)), counts)[good & ~kept]).tolist():
+        refused.add(f"topic {shown(names[topic])}: offsets that cannot be true")
+    offsets[rows[kept]] = offset[kept]
