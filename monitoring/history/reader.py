@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from monitoring.history import manifest
 from monitoring.history.hours import end_ms, start_ms
@@ -48,6 +47,8 @@ def read(
         wanted &= pc.field("topic") == topic
     if group is not None:
         wanted &= pc.field("group") == group
+    import pyarrow.dataset as ds  # late: it brings pandas, 40 MB, into its process
+
     dataset = ds.dataset(paths, schema=schema, format="parquet", filesystem=root.filesystem)
     return dataset.to_table(columns=list(columns), filter=wanted)
 

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from monitoring.history import manifest
 from monitoring.history.hours import end_ms
@@ -60,6 +59,8 @@ def _merge(root: Root, slug: str, hour: str, before: manifest.Manifest) -> None:
             kept += files
             continue
         paths = [root.path(cluster_folder(slug), hour_folder(hour), file.name) for file in files]
+        import pyarrow.dataset as ds  # late: it brings pandas, 40 MB, into its process
+
         dataset = ds.dataset(paths, schema=schema, format="parquet", filesystem=root.filesystem)
         rows = _sorted(dataset.to_table(), _ORDER[table])
         kept.append(write_file(root, slug, hour, table, rows, mark="merged-"))

@@ -1,5 +1,8 @@
 """The one table of the queues, and what is made from it."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -52,3 +55,15 @@ def test_every_scheduled_task_is_in_a_queue():
 def test_time_limits_stand_only_where_a_process_can_be_held_to_them():
     for queue in QUEUES.values():
         assert queue.time_limit_s is None or not queue.threads
+
+
+def test_a_worker_that_reads_no_history_loads_nothing_for_it():
+    script = (
+        "import sys; from monitoring.celery import app; app.loader.import_default_modules(); "
+        "print('pandas' in sys.modules)"
+    )
+    environ = os.environ | {"DJANGO_SETTINGS_MODULE": "console.settings"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environ, cwd=PROCFILE.parent, capture_output=True
+    )
+    assert done.stdout.split() == [b"False"], done.stderr.decode()
