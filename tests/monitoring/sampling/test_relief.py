@@ -1,0 +1,33 @@
+import random
+import string
+
+import pytest
+
+from monitoring import store
+from monitoring.clock import now_ms
+from monitoring.sampling import live, relief
+from monitoring.sampling.encode import put_tick
+from tests.monitoring.ticks import INTERVAL_MS, make_tick
+
+
+def noise_tick(number: int, cluster: str, letters: int):
+    name = "".join(random.Random(number).choices(string.ascii_letters, k=letters))
+    return make_tick(number, cluster=cluster, partitions=[{"topic": name, "partition": 0}])
+
+
+def test_where_the_newest_minutes_alone_fill_redis_the_largest_cluster_gives_room(redis_server):
+    client = redis_server.client()
+    first = now_ms() // INTERVAL_MS - 20
+    for number in range(first, first + 20):
+        put_tick(noise_tick(number, "large", 100_000))
+        put_tick(noise_tick(number, "small", 100))
+    client.config_set("maxmemory", client.info("memory")["used_memory"] - 100_000)
+    try:
+        with pytest.raises(store.StoreFull):
+            put_tick(noise_tick(first + 20, "large", 100_000))
+        relief.relieve()
+        assert put_tick(noise_tick(first + 20, "large", 100_000))
+    finally:
+        client.config_set("maxmemory", 0)
+    assert len(list(live.recent_ticks("small", 0))) == 20
+    assert live.latest_tick("large").tick == first + 20
