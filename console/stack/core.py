@@ -118,6 +118,8 @@ class Stack:
     def exited(self, name: str, status: int, now_ms: int) -> list[Action]:
         """A process ended, whether or not it was asked to."""
         process = self.processes[name]
+        if self.stopping and process.state is not State.STOPPING:
+            self._move(process, Event.STOP, now_ms)  # before its turn came
         if process.state is State.STOPPING:
             self._move(process, Event.EXITED, now_ms)
             return self._advance_stop(now_ms)

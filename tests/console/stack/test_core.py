@@ -169,3 +169,15 @@ def test_a_stop_before_anything_runs_leaves_nothing_to_do() -> None:
     stack = Stack(ROLES, 0)
     assert stack.stop(0) == []
     assert stack.is_gone
+
+
+def test_what_dies_or_is_killed_before_its_turn_during_a_stop_ends_it_all_the_same(
+    stack: Stack,
+) -> None:
+    bring_up(stack)
+    stack.stop(100)
+    assert "starts again" not in said(stack.exited("store", 1, 110))
+    assert {action.name for action in stack.stop(5_000)} == {"web", "extra", "broker"}
+    for name in ("broker", "web", "extra"):
+        assert "starts again" not in said(stack.exited(name, -9, 5_010))
+    assert stack.is_gone
