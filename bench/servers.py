@@ -33,6 +33,7 @@ then the broker finds its port taken."""
 # of 15 s between looks for logs to clean would be measured with the cleaning.
 SETTINGS = ("log.segment.delete.delay.ms=1000", "log.cleaner.backoff.ms=100")
 _TICKS = os.sysconf("SC_CLK_TCK")
+_CPU_CLOCK = 2  # of a process by its number, as clock_getcpuclockid(3) makes it
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -48,12 +49,8 @@ class Process:
         return (int(fields[11]) + int(fields[12])) / _TICKS
 
     def precise_cpu_seconds(self) -> float:
-        """CPU time of the threads that run now, so far, to the nanosecond."""
-        spent_ns = 0
-        for thread in Path(f"/proc/{self.pid}/task").iterdir():
-            with suppress(FileNotFoundError, ProcessLookupError):
-                spent_ns += int((thread / "schedstat").read_text().split()[0])
-        return spent_ns / 1e9
+        """CPU time so far to the nanosecond, with that of threads that have ended."""
+        return time.clock_gettime((~self.pid << 3) | _CPU_CLOCK)
 
     @property
     def has_ended(self) -> bool:

@@ -1,5 +1,8 @@
 """The row `pages` of `make bench`: the cluster that does not exist, what pages do, what is said."""
 
+import os
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +13,7 @@ from bench.in_checkout import names
 from bench.in_checkout.synthetic import Synthetic
 from bench.measured import Measured
 from bench.report import Found, Report
+from bench.servers import Process
 from bench.sites import announced, web_command
 from bench.visits import PUSH, Visits, live_parts, percentile, push_delays_ms
 
@@ -113,6 +117,20 @@ def test_a_percentile_is_one_of_the_values(
 def test_a_tick_is_pushed_when_the_first_message_after_it_comes() -> None:
     ticks = {1: 5000, 2: 10_000, 3: 15_000}
     assert push_delays_ms(ticks, [[5020, 5300, 10_100], [10_050]]) == [20, 100, 50]
+
+
+def test_the_cost_of_a_page_counts_threads_that_have_ended() -> None:
+    def work() -> None:
+        begin = time.thread_time()
+        while time.thread_time() - begin < 0.05:
+            pass
+
+    process = Process(os.getpid())
+    before = process.precise_cpu_seconds()
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert process.precise_cpu_seconds() - before >= 0.05
 
 
 def test_each_page_has_its_figures_and_says_what_failed() -> None:
