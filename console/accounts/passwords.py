@@ -1,9 +1,12 @@
 """Refuses a password that is the user's own name, or hardly anything else.
 
 Django's own comparison (UserAttributeSimilarityValidator), over both texts as a person sees them:
-compatible forms of letters and the case are alike, and what is no letter may stand around. Pure.
+compatible forms of letters and the case are alike, and what is no letter may stand around. Besides,
+enough must remain when every occurrence of the name and of its parts is taken away, also where
+digits and signs stand for letters. Pure.
 """
 
+import re
 import unicodedata
 from difflib import SequenceMatcher
 from typing import Any
@@ -12,6 +15,9 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 SIMILARITY_MAX = 0.7
+OTHER_CHARACTERS_MIN = 6  # letters and digits besides the name
+_PART_LENGTH_MIN = 3  # shorter parts of a name occur in any word
+_STANDS_FOR = str.maketrans("4@301l5$7", "aaeoiisst")  # one to one; 1 stands for i and l
 _LENGTH_COMPARED_MAX = 300  # a name has 150 characters at most; comparing takes time by its square
 
 
@@ -22,7 +28,26 @@ def is_like_name(password: str, username: str) -> bool:
         return False
     if told == name or _letters(told) == _letters(name) != "":
         return True
+    if _is_name_with_little_else(told, name):
+        return True
     return SequenceMatcher(a=told, b=name).quick_ratio() >= SIMILARITY_MAX
+
+
+def _is_name_with_little_else(told: str, name: str) -> bool:
+    parts = [part for part in re.split(r"[\W\d_]+", name) if len(part) >= _PART_LENGTH_MIN]
+    words = {_plain(part) for part in (name, name.partition("@")[0], *parts)} - {""}
+    patterns = [r"[\W_]*".join(word) for word in sorted(words, key=len, reverse=True)]
+    if not patterns:
+        return False
+    rest, is_named = list(told), False
+    for found in re.finditer("|".join(patterns), told.translate(_STANDS_FOR)):
+        rest[found.start() : found.end()] = " " * (found.end() - found.start())
+        is_named = True
+    return is_named and sum(map(str.isalnum, rest)) < OTHER_CHARACTERS_MIN
+
+
+def _plain(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).translate(_STANDS_FOR)
 
 
 def _seen(text: str) -> str:

@@ -18,6 +18,46 @@ def test_a_password_that_is_the_name_or_close_to_it_is_refused(django_user_model
         validate_password(password, user)
 
 
+@pytest.mark.parametrize(
+    ("username", "password"),
+    [
+        ("admin", "adminadmin"),
+        ("admin", "Admin-2026-Admin"),
+        ("admin", "@dmin1234"),
+        ("admin", "ad-min.ad_min"),
+        ("admin", "admin@@@@@@@"),
+        ("bob", "bobbobbob"),
+        ("bob", "bob-bob-1"),
+        ("bob7", "7-b0b-b0b"),
+        ("margarete", "margarete margarete"),
+        ("margarete", "m4rg4r3t3"),
+        ("m4rg4r3t3", "margarete"),
+        ("william", "W1ll14m-2026"),
+        ("anna.meier@example.com", "anna.meier"),
+        ("anna.meier@example.com", "Meier-Anna-26"),
+        ("anna.meier@example.com", "example.com"),
+    ],
+)  # fmt: skip
+def test_a_password_of_hardly_more_than_the_name_is_refused(django_user_model, username, password):
+    with pytest.raises(ValidationError, match="similar to the user name"):
+        validate_password(password, django_user_model(username=username))
+
+
+@pytest.mark.parametrize(
+    ("username", "password"),
+    [
+        ("admin", "admin-green-horse"),
+        ("bob", "bobsled-in-winter"),
+        ("a", "banana-and-apple"),
+        ("bob", "--------1"),
+        ("+.+", "--------1"),
+        ("al.bo@example.com", "albatross-boat"),
+    ],
+)
+def test_a_password_of_much_more_than_the_name_is_taken(django_user_model, username, password):
+    validate_password(password, django_user_model(username=username))
+
+
 @pytest.mark.parametrize("password", ["a-long-password", "margaret-rides-a-green-horse"])
 def test_another_is_taken(django_user_model, password):
     validate_password(password, django_user_model(username="margaret"))
