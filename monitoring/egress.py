@@ -22,14 +22,12 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")  # urlsplit drops some of them without
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]*:[0-9a-f:.]*(%[a-z0-9._-]+)?")
 # IPv6 networks whose last 32 bits are an IPv4 address: the deprecated "compatible" one, NAT64.
 _ENDS_IN_IPV4 = (ipaddress.IPv6Network("::/96"), ipaddress.IPv6Network("64:ff9b::/96"))
+_UNICAST = ipaddress.IPv6Network("2000::/3")  # all that IANA gives out; the rest is special
 # Special, though `is_global` says otherwise, of some of them or in some versions of Python.
 _NOT_PUBLIC = tuple(
     ipaddress.ip_network(network)
     for network in (
-        "fec0::/10",  # site-local
-        "64:ff9b:1::/48",  # NAT64 of one's own network
-        "::ffff:0:0:0/96",  # IPv4 translated by the network itself
-        "5f00::/16",  # segment routing
+        "2001::/23",  # protocol assignments
         "3fff::/20",  # documentation
         "192.0.0.0/24",  # protocol assignments
         "192.88.99.0/24",  # relays of 6to4
@@ -159,6 +157,7 @@ def _meant(address: Address) -> Address:
 
 def _is_public(address: Address) -> bool:
     is_special = address.is_multicast or any(address in network for network in _NOT_PUBLIC)
+    is_special |= address.version == 6 and address not in _UNICAST
     return address.is_global and not is_special
 
 

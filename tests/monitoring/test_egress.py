@@ -48,6 +48,12 @@ def resolves_to(monkeypatch):
         "http://[5f00::1]/",
         "http://[3fff::1]/",
         "http://[3fff:fff::1]/",
+        "http://[2001:20::1]/",
+        "http://[1000::1]/",
+        "http://[200::1]/",
+        "http://[100:0:0:1::1]/",
+        "http://[4000::1]/",
+        "http://[e000::1]/",
         "http://192.0.0.9/",
         "http://192.0.0.10/",
         "http://192.88.99.1/",
@@ -96,6 +102,10 @@ def test_a_name_of_other_letters_is_asked_for_as_dns_knows_it(resolves_to):
     calls = resolves_to("93.184.216.34")
     assert check_url("https://BÜCHER.example/").headers == {"Host": "xn--bcher-kva.example"}
     assert calls == ["xn--bcher-kva.example"]
+
+
+def test_an_address_of_six_that_iana_gave_out_is_let_through():
+    assert check_url("http://[2606:4700::1]/").url == "http://[2606:4700::1]/"
 
 
 def test_a_translated_public_address_is_let_through():
