@@ -25,8 +25,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 from django.conf import settings
 
-# What some spreadsheet runs: also with the full-width signs, and behind what it cuts away.
-_FORMULA = r"^[\t\r\n]|^[\p{Z}\p{C}]*[=+\-@＝＋－＠]"
+# What some spreadsheet runs: also with full-width and small signs, and behind what it cuts away.
+_FORMULA = r"^[\t\r\n]|^[\p{Z}\p{C}]*[=+\-@＝＋－＠\x{2212}\x{FE62}\x{FE63}\x{FE66}\x{FE6B}]"
 FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 _VERSION = 1
 _MOMENTS = {
