@@ -38,6 +38,8 @@ from brokerd.protocol.api_keys import ApiKey
 
 SET, DELETE = 0, 1
 SALT_BYTES = 16
+SILENT_S = 5.0
+"""For a broker that runs to answer, before its settings are changed without it."""
 RESOURCES = {TOPICS: admin.TOPIC, BROKERS: admin.BROKER, LOGGERS: admin.BROKER_LOGGER}
 
 
@@ -97,11 +99,14 @@ def _run(options: Options, line: str) -> int:
 
 
 def _is_done_in_zookeeper(options: Options, entities: Entities) -> bool:
-    """Settings of a broker that does not run are looked up and changed there, if it is named."""
+    """Settings of a broker that does not run, or cannot be asked, are looked up and changed there,
+    if it is named."""
     name = entities.name
     if not has(options, "zookeeper") or entities.kind != BROKERS or name is None:
         return False
-    with stopped_brokers.stopped(options.zookeeper, name) as broker:
+    with stopped_brokers.stopped(
+        options.zookeeper, name, lambda: _is_silent(options, name)
+    ) as broker:
         if broker is None:
             return False
         if options.alter:
@@ -111,6 +116,26 @@ def _is_done_in_zookeeper(options: Options, entities: Entities) -> bool:
         for setting in broker.settings(_source(BROKERS, name)):
             print(config_lines.config_line(setting))
     return True
+
+
+def _is_silent(options: Options, name: str) -> bool:
+    """Whether the broker that would change its settings ('': the controller) cannot be asked, as
+    where what was set lets nobody connect."""
+    with admin.connect(options, SILENT_S) as client:
+        try:
+            client.retrying(lambda: _ask(client, name))
+        except (CliError, KafkaError) as error:
+            print(f"{error}. Going by ZooKeeper alone.", file=sys.stderr)
+            return True
+    return False
+
+
+def _ask(client: Client, name: str) -> None:
+    fields = {"topics": [], "allow_auto_topic_creation": False}
+    if name:
+        client.to(int(name), ApiKey.METADATA, fields)
+    else:
+        client.to_controller(ApiKey.METADATA, fields)
 
 
 def _checked(options: Options) -> Entities:

@@ -1,10 +1,11 @@
 """Settings of brokers that do not run, shown and changed in ZooKeeper itself, as by Kafka's
-ConfigCommand with --zookeeper: one that cannot start with what was set while it ran is mended so.
+ConfigCommand with --zookeeper: one that cannot start with what was set while it ran is mended so,
+and so is one that runs and lets nobody in, which applies what it is told of there.
 
 Nobody knows its properties file here, so that each setting is checked by itself alone.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -56,7 +57,7 @@ class StoppedBroker:
         return found
 
     def alter(self, added: Mapping[str, str], dropped: Sequence[str]) -> None:
-        """Holds from the broker's next start. Raises CliError, KafkaError."""
+        """Holds at once where the broker runs, else from its start. Raises CliError, KafkaError."""
         from kazoo.exceptions import KazooException
 
         from brokerd.cluster import codecs, paths
@@ -84,11 +85,14 @@ class StoppedBroker:
 
 
 @contextmanager
-def stopped(connect: str, name: str) -> Iterator[StoppedBroker | None]:
-    """The broker with this id ('' for the default of all); None where it runs, or one does."""
+def stopped(
+    connect: str, name: str, is_silent: Callable[[], bool]
+) -> Iterator[StoppedBroker | None]:
+    """The broker with this id ('' for the default of all); None where it runs, or one does, unless
+    asking it shows that it is silent."""
     from brokerd.cluster.paths import BROKER_IDS
 
     with zookeeper.session(connect, "does not say which brokers run") as client:
         running = client.get_children(BROKER_IDS)
         runs = name in running if name else bool(running)
-        yield None if runs else StoppedBroker(client, name)
+        yield None if runs and not is_silent() else StoppedBroker(client, name)
