@@ -1,6 +1,10 @@
 """A small HTTP/1.1 server for GET on 127.0.0.1: enough for probes, a scraper and the console.
 
-Everything is bounded: head size, connections, the time a client may take. Bodies are refused.
+Everything is bounded: head size, connections, the time a client may take. Bodies are refused, and a
+connection ends after an answer that the client did not wait for: requests that are sent ahead would
+hold the event loop one after the other. Who has not shown the token waits for a turn, so that
+however many ask, and however fast, the broker's own clients are served.
+
 Where as many connections are open as may be, the next one ends another that waits for its client:
 of those that have not shown the token, if there are any, the one that has waited longest. So nobody
 keeps others out by holding connections open.
@@ -24,9 +28,12 @@ logger = logging.getLogger(__name__)
 HEAD_BYTES_MAX = 16 * 1024
 CONNECTIONS_MAX = 64
 IDLE_TIMEOUT_S = 30
-"""Between requests, and for what a client does not take of an answer."""
+"""Between requests."""
 HEAD_TIMEOUT_S = 5
-"""For a head that has begun, and for the first of a connection."""
+"""For a head that has begun, for the first of a connection, and for what a client does not take of
+an answer."""
+TURN_INTERVAL_S = 0.005
+"""Between two requests of connections that have not shown the token, all of them together."""
 OPEN_PATHS = ("/healthz", "/readyz")
 _HEAD_END = b"\r\n\r\n"
 _REASONS = {
@@ -83,6 +90,24 @@ def problem(status: int, message: str) -> Answer:
     return json_answer({"error": message}, status)
 
 
+class _Turns:
+    """When the next request is begun of those that wait for a turn: in the order they came."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._next_s = 0.0
+
+    async def next(self, is_gone: Callable[[], bool]) -> None:
+        """Waits until it is this one's turn; ConnectionAbortedError if it `is_gone` by then."""
+        now_s = asyncio.get_running_loop().time
+        async with self._lock:
+            if not is_gone():
+                await asyncio.sleep(self._next_s - now_s())
+            if is_gone():
+                raise ConnectionAbortedError
+            self._next_s = now_s() + TURN_INTERVAL_S
+
+
 class _Connection:
     """One client, and since when it keeps us waiting: None while it is served."""
 
@@ -91,6 +116,8 @@ class _Connection:
         self._writer = writer
         writer.transport.set_write_buffer_limits(0)  # what was sent has left when `drain` returns
         self._has_asked = False
+        self.has_sent_ahead = False
+        """Whether more came behind the last head."""
         self.is_trusted = False
         """Whether it has shown the token."""
         self.waits_since_s: float | None = None
@@ -100,13 +127,31 @@ class _Connection:
         self._writer.transport.abort()
 
     async def head(self) -> bytes:
-        """The next request's."""
+        """The next request's. LimitOverrunError if it is too large."""
         with self._waiting():
             async with asyncio.timeout(IDLE_TIMEOUT_S if self._has_asked else HEAD_TIMEOUT_S):
-                begin = await self._reader.readexactly(1)
+                received = await self._receive(b"")
             self._has_asked = True
             async with asyncio.timeout(HEAD_TIMEOUT_S):
-                return begin + await self._reader.readuntil(_HEAD_END)
+                while _HEAD_END not in received:
+                    received = await self._receive(received)
+        head, _, rest = received.partition(_HEAD_END)
+        self.has_sent_ahead = bool(rest)
+        return head
+
+    async def _receive(self, before: bytes) -> bytes:
+        """What came before, and something more."""
+        if len(before) >= HEAD_BYTES_MAX:
+            raise asyncio.LimitOverrunError("no end of the head", len(before))
+        more = await self._reader.read(HEAD_BYTES_MAX - len(before))
+        if not more:
+            raise asyncio.IncompleteReadError(before, None)
+        return before + more
+
+    async def turn(self, turns: _Turns) -> None:
+        """Waits for it, as long as no other client wants the place."""
+        with self._waiting():
+            await turns.next(self._writer.is_closing)
 
     async def send(self, answer: Answer, keep: bool) -> None:
         """The whole answer. Where pieces of it fail the connection ends in the middle, which a
@@ -136,7 +181,7 @@ class _Connection:
     async def _write(self, data: bytes) -> None:
         self._writer.write(data)
         with self._waiting():
-            async with asyncio.timeout(IDLE_TIMEOUT_S):
+            async with asyncio.timeout(HEAD_TIMEOUT_S):
                 await self._writer.drain()
 
     @contextmanager
@@ -156,6 +201,7 @@ class AdminServer:
         self._token = token
         self._server: asyncio.Server | None = None
         self._open: dict[_Connection, None] = {}
+        self._turns = _Turns()
 
     async def start(self, port: int) -> int:
         """Listens on 127.0.0.1; the port really bound. OSError if it is taken."""
@@ -204,7 +250,10 @@ class AdminServer:
             except asyncio.LimitOverrunError:
                 await connection.send(problem(431, "the request head is too large"), False)
                 return
+            if not connection.is_trusted:
+                await connection.turn(self._turns)
             keep, answer = await self._answer(connection, head.decode("latin-1"))
+            keep = keep and not connection.has_sent_ahead
             await connection.send(answer, keep)
 
     async def _answer(self, connection: _Connection, head: str) -> tuple[bool, Answer]:

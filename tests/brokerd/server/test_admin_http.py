@@ -31,6 +31,15 @@ async def later(query: Query) -> Answer:
     return Answer(200, "later", "text/plain")
 
 
+async def lines() -> AsyncIterator[str]:
+    while True:
+        yield "x" * (1 << 16)
+
+
+def endless(query: Query) -> Answer:
+    return Answer(200, lines(), "text/plain")
+
+
 def broken(query: Query) -> Answer:
     raise RuntimeError("a bug")
 
@@ -46,6 +55,7 @@ async def port() -> AsyncIterator[int]:
         "/echo": echo,
         "/later": later,
         "/broken": broken,
+        "/endless": endless,
         "/unknown": unknown,
     }
     server = AdminServer(pages, TOKEN)
@@ -125,7 +135,9 @@ async def test_what_is_not_served_is_refused(
 
 
 DEADLINE_S = 60
+HEALTH = b"GET /healthz HTTP/1.1\r\n\r\n"
 ASKED = f"GET /echo?name=x HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
+ENDLESS = ASKED.replace(b"/echo", b"/endless")
 
 
 class Client:
@@ -135,7 +147,7 @@ class Client:
         self._reader = reader
         self._writer = writer
 
-    async def ask(self, data: bytes = b"GET /healthz HTTP/1.1\r\n\r\n") -> int:
+    async def ask(self, data: bytes = HEALTH) -> int:
         """The status of the answer."""
         self._writer.write(data)
         async with asyncio.timeout(DEADLINE_S):
@@ -148,18 +160,33 @@ class Client:
         self._writer.write(data)
         await self._writer.drain()
 
-    async def is_held_back(self) -> None:
-        """Waits until no more of what it sends is taken."""
-        unsent = -1
-        while unsent != (unsent := self._writer.transport.get_write_buffer_size()):
-            await asyncio.sleep(0.2)
-
     async def end(self) -> None:
         """Waits until the server has ended it."""
         async with asyncio.timeout(DEADLINE_S):
             with contextlib.suppress(ConnectionError):
                 while await self._reader.read(1 << 16):
                     pass
+
+    async def begins_to_answer(self) -> None:
+        async with asyncio.timeout(DEADLINE_S):
+            await self._reader.readexactly(1)
+
+    async def is_ended_unread(self) -> None:
+        """Waits until the server has ended it, though nothing is read."""
+        async with asyncio.timeout(DEADLINE_S):
+            with contextlib.suppress(ConnectionError):
+                while True:
+                    await self.send(b"x")
+                    await asyncio.sleep(0.05)
+
+    async def rest(self) -> bytes:
+        """All that comes until the server has ended it."""
+        async with asyncio.timeout(DEADLINE_S):
+            received = b""
+            with contextlib.suppress(ConnectionError):
+                while more := await self._reader.read(1 << 16):
+                    received += more
+            return received
 
     def close(self) -> None:
         self._writer.close()
@@ -202,16 +229,66 @@ async def test_a_client_that_reads_no_answers_ends_for_another(
     connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http, "CONNECTIONS_MAX", 1)
+    monkeypatch.setattr(http, "HEAD_TIMEOUT_S", 10 * DEADLINE_S)
+    deaf = await connect()
+    await deaf.send(ENDLESS)
+    await deaf.begins_to_answer()
+    assert await asks_until_served(connect) == 200
+    await deaf.end()
+
+
+async def asks_until_served(connect: Connect) -> int:
+    """What a new connection is answered; while nobody can end for it, another one."""
+    async with asyncio.timeout(DEADLINE_S):
+        while True:
+            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+                return await (await connect()).ask()
+            await asyncio.sleep(0.05)
+
+
+async def test_a_client_that_reads_no_answer_ends(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(http, "IDLE_TIMEOUT_S", 10 * DEADLINE_S)
     deaf = await connect()
-    sending = asyncio.ensure_future(deaf.send(b"GET /healthz HTTP/1.1\r\n\r\n" * 500_000))
-    try:
-        await deaf.is_held_back()
-        assert await (await connect()).ask() == 200
-        with contextlib.suppress(ConnectionError):
-            await asyncio.wait_for(sending, DEADLINE_S)
-    finally:
-        sending.cancel()
+    await deaf.send(ENDLESS)
+    await deaf.begins_to_answer()
+    monkeypatch.setattr(http, "HEAD_TIMEOUT_S", 0.2)
+    await deaf.is_ended_unread()
+
+
+async def test_who_does_not_wait_for_an_answer_gets_one_and_is_closed(connect: Connect) -> None:
+    for asked in (HEALTH, ASKED):
+        hasty = await connect()
+        await hasty.send(asked * 3)
+        assert (await hasty.rest()).count(b"HTTP/1.1 200") == 1
+
+
+async def test_requests_without_the_token_wait_for_a_turn_and_those_with_it_do_not(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = await connect()
+    assert await known.ask(ASKED) == 200
+    monkeypatch.setattr(http, "TURN_INTERVAL_S", 10 * DEADLINE_S)
+    assert await (await connect()).ask() == 200
+    waiting = [asyncio.ensure_future((await connect()).ask()) for _ in range(3)]
+    for _ in range(20):
+        assert await known.ask(ASKED) == 200
+    assert not any(each.done() for each in waiting)
+    for each in waiting:
+        each.cancel()
+
+
+async def test_who_waits_for_a_turn_ends_for_another_and_takes_none(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http, "CONNECTIONS_MAX", 2)
+    monkeypatch.setattr(http, "TURN_INTERVAL_S", 10 * DEADLINE_S)
+    assert await (await connect()).ask() == 200
+    first, second, third = await connect(), await connect(), await connect()
+    for each in (first, second, third):
+        await each.send(HEALTH)
+    assert await first.rest() == b""
 
 
 async def test_a_head_that_does_not_come_to_its_end_ends_its_connection_alone(
