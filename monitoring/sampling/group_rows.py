@@ -5,8 +5,7 @@ is one row without topic. The join is one sort of packed keys:
 
     group index (19 bits) | topic index (20 bits) | partition (24 bits)
 
-A partition that its topic does not have is refused, and so is a group whose rows would leave no
-room for all the others; the smaller groups are taken first.
+What is believed, and whether there is room for it, is decided before (believed.py).
 """
 
 from collections.abc import Iterable
@@ -14,28 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monitoring.gateway.wire import limits
-from monitoring.gateway.wire.commits import GroupCommits
-from monitoring.gateway.wire.groups import DescribedGroup, Member
-from monitoring.gateway.wire.limits import Refusals, shown
+from monitoring.gateway.wire.groups import Member
+from monitoring.gateway.wire.limits import Refusals
 from monitoring.gateway.wire.metadata import Ints, Longs, Metadata
 from monitoring.gateway.wire.reads import CoordinatorRead
+from monitoring.sampling.believed import GroupFacts, believed_groups
 
 _TOPIC_BITS, _PARTITION_BITS = 20, 24
 _NO_TOPIC = (1 << _TOPIC_BITS) - 1
 _PARTITION_MAX = (1 << _PARTITION_BITS) - 1
-_ROW_BYTES = 100  # about what a row takes besides its texts
-
-
-@dataclass(frozen=True, slots=True)
-class GroupFacts:
-    """One group as its coordinator tells it; None = the coordinator did not tell."""
-
-    group: str
-    state: str
-    protocol_type: str
-    coordinator: int
-    member_count: int | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,65 +74,28 @@ def group_rows(known: Metadata, coordinators: Iterable[CoordinatorRead]) -> Grou
     reads = list(coordinators)
     facts = {group.group: group for group in _facts(reads)}
     refused = Refusals()
-    left_out = _too_large(reads, facts.keys(), refused)
-    groups = [facts[name] for name in sorted(facts.keys() - left_out)]
-    group_number = {group.group: number for number, group in enumerate(groups)}
-    topics = _Topics(known, refused)
+    believed = believed_groups(known, reads, facts, refused)
+    groups = [facts[name] for name in sorted(believed)]
+    topics = _Topics(known.topics)
     committed, assigned, members = _Keys(), _Keys(), list[Member]()
-    for read in reads:
-        for commits in read.commits:
-            group = group_number.get(commits.group)
-            if group is not None and commits.error == 0:
-                for topic in commits.topics:
-                    kept = topics.kept(commits.group, topic.topic, topic.partitions)
-                    number = topics[topic.topic]
-                    committed.add(group, number, topic.partitions[kept], topic.offsets[kept])
-        for described in read.described:
-            group = group_number.get(described.group)
-            for member in described.members if group is not None else ():
-                for name, partitions in member.assigned:
-                    believed = partitions[topics.kept(described.group, name, partitions)]
-                    owner = np.full(len(believed), len(members), dtype=np.int64)
-                    assigned.add(group, topics[name], believed, owner)
-                members.append(member)
-    return _join(groups, topics.names, members, committed, assigned, refused, len(left_out))
-
-
-def _too_large(reads: list[CoordinatorRead], listed: Iterable[str], refused: Refusals) -> set[str]:
-    """The groups for whose rows there is no room, the largest of all."""
-    sizes = dict.fromkeys(listed, 0)
-    for read in reads:
-        for told in (*read.commits, *read.described):
-            if told.group in sizes:
-                sizes[told.group] += _table_bytes(told)
-    room, out = limits.GROUP_TABLE_BYTES_MAX, set()
-    for name, size in sorted(sizes.items(), key=lambda group: group[1]):
-        room -= size
-        if room < 0:
-            out.add(name)
-            refused.add(f"group {shown(name)}: its commits and members, which are too many")
-    return out
-
-
-def _table_bytes(told: GroupCommits | DescribedGroup) -> int:
-    """What the rows of a group take at most."""
-    each = _ROW_BYTES + len(told.group)
-    if isinstance(told, GroupCommits):
-        return sum(len(topic.partitions) * (each + len(topic.topic)) for topic in told.topics)
-    return sum(
-        len(partitions) * (each + len(name) + len(m.member_id) + len(m.client_id) + len(m.host))
-        for m in told.members
-        for name, partitions in m.assigned
-    )
+    for number, group in enumerate(groups):
+        for commits in believed[group.group].commits:
+            committed.add(number, topics[commits.topic], commits.partitions, commits.offsets)
+        for member in believed[group.group].members:
+            for name, partitions in member.assigned:
+                owner = np.full(len(partitions), len(members), dtype=np.int64)
+                assigned.add(number, topics[name], partitions, owner)
+            members.append(member)
+    left_out = len(facts) - len(groups)
+    return _join(groups, topics.names, members, committed, assigned, refused, left_out)
 
 
 class _Topics:
     """Topic → index: those of the cluster, then any that exist in commits alone."""
 
-    def __init__(self, known: Metadata, refused: Refusals) -> None:
-        self.names = list(known.topics)
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = list(names)
         self._numbers = {name: number for number, name in enumerate(self.names)}
-        self._spans, self._refused = known.spans, refused
 
     def __getitem__(self, name: str) -> int:
         number = self._numbers.get(name)
@@ -154,17 +103,6 @@ class _Topics:
             number = self._numbers[name] = len(self.names)
             self.names.append(name)
         return number
-
-    def kept(self, group: str, name: str, partitions: Ints) -> np.ndarray:
-        """Which of `partitions` the topic can have: a mask."""
-        span = self._spans.get(name)
-        count = limits.UNKNOWN_TOPIC_PARTITIONS_MAX if span is None else len(span)
-        kept: np.ndarray = (partitions >= 0) & (partitions < count)
-        if not kept.all():
-            self._refused.add(
-                f"group {shown(group)}: partitions that topic {shown(name)} does not have"
-            )
-        return kept
 
 
 def _facts(reads: list[CoordinatorRead]) -> Iterable[GroupFacts]:

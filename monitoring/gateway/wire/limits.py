@@ -17,11 +17,13 @@ BROKER_IDS_MAX = 2_000_000  # in all lists of replicas together
 GROUPS_MAX = 100_000
 GROUP_TOPICS_MAX = 300_000  # pairs of a group or member and a topic
 MEMBERS_MAX = 200_000
-GROUP_TABLE_BYTES_MAX = 192 * 1024 * 1024
+GROUP_ROWS_MAX = 400_000  # a partition as a group reads it is a row
+GROUP_TABLE_BYTES_MAX = 64 * 1024 * 1024
+UNKNOWN_PARTITIONS_MAX = 20_000  # of topics that the cluster does not have (any more)
 # Of one answer, group or member.
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 MEMBERS_PER_GROUP_MAX = 10_000
-UNKNOWN_TOPIC_PARTITIONS_MAX = 10_000  # of a topic that the cluster does not have (any more)
+UNKNOWN_PARTITIONS_PER_GROUP_MAX = 256
 # Of one value: larger offsets and sums are not exact where pages add them up.
 OFFSET_MAX = (1 << 53) - 1
 LAG_MAX = 1 << 42  # of one partition, either way: the sum over a group's partitions is exact

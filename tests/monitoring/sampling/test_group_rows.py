@@ -108,11 +108,35 @@ def test_a_member_of_200_000_partitions_has_those_that_there_are():
     assert rows.left_out == 0
 
 
-def test_of_a_topic_that_is_gone_no_more_partitions_are_believed_than_a_limit():
-    read = CoordinatorRead(1, [listed("g")], [], [described("g", ("m", {"x": range(200_000)}))])
+UNKNOWN = "group g: most partitions of topics that the cluster does not have"
+
+
+def test_of_topics_that_are_gone_a_group_has_no_more_partitions_than_a_limit():
+    owned = {f"u{number}": range(10_000) for number in range(110)} | {"a": range(4)}
+    read = CoordinatorRead(
+        1,
+        [listed("g")],
+        [committed("g", [("gone", {3: 9})])],
+        [described("g", ("m", owned))],
+    )
     rows = group_rows(KNOWN, [read])
-    assert len(rows.partition) == limits.UNKNOWN_TOPIC_PARTITIONS_MAX
-    assert rows.refused.told() == ["group g: partitions that topic x does not have"]
+    assert len(rows.partition) == limits.UNKNOWN_PARTITIONS_PER_GROUP_MAX + 4
+    assert rows.topics == ["a", "b", "gone", "u0"], "topics of no row take no room"
+    assert rows.refused.told() == [UNKNOWN]
+    assert rows.left_out == 0
+
+
+def test_of_topics_that_are_gone_all_groups_together_have_no_more_than_a_limit(monkeypatch):
+    monkeypatch.setattr(limits, "UNKNOWN_PARTITIONS_MAX", 10)
+    read = CoordinatorRead(
+        1,
+        [listed("g"), listed("h")],
+        [committed("g", [("x", dict.fromkeys(range(6), 1))])],
+        [described("h", ("m", {"x": range(6), "a": [1]}))],
+    )
+    rows = group_rows(KNOWN, [read])
+    assert np.bincount(rows.group_index).tolist() == [6, 5]
+    assert rows.refused.told() == [UNKNOWN.replace("group g", "group h")]
 
 
 def test_where_there_is_no_room_for_all_groups_the_largest_is_left_out_and_said(monkeypatch):
@@ -127,6 +151,30 @@ def test_where_there_is_no_room_for_all_groups_the_largest_is_left_out_and_said(
     assert [group.group for group in rows.groups] == ["small"]
     assert rows.left_out == 1
     assert rows.refused.told() == ["group big: its commits and members, which are too many"]
+
+
+def test_no_more_rows_are_believed_than_a_limit(monkeypatch):
+    monkeypatch.setattr(limits, "GROUP_ROWS_MAX", 8)
+    every = dict.fromkeys(range(4), 1)
+    read = CoordinatorRead(
+        1,
+        [listed(name) for name in ("both", "bare", "three", "whole")],
+        [committed("whole", [("a", every)]), committed("three", [("b", {0: 1, 1: 1, 2: 1})]),
+         committed("both", [("a", every), ("b", every)])],
+        [described("whole", ("m", {"a": range(4)}), ("n", {"a": range(4)}))],
+    )  # fmt: skip
+    rows = group_rows(KNOWN, [read])
+    assert [group.group for group in rows.groups] == ["bare", "three", "whole"]
+    assert rows.left_out == 1
+    assert rows.refused.told() == ["group both: its commits and members, which are too many"]
+
+
+def test_a_partition_that_very_many_members_name_takes_room(monkeypatch):
+    monkeypatch.setattr(limits, "GROUP_ROWS_MAX", 1000)
+    members = [(f"m-{number}", {"a": range(4)}) for number in range(2000)]
+    read = CoordinatorRead(1, [listed("g")], [], [described("g", *members)])
+    rows = group_rows(KNOWN, [read])
+    assert (rows.groups, rows.left_out) == ([], 1)
 
 
 def test_members_are_counted_only_where_they_were_told():
