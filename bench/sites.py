@@ -20,7 +20,7 @@ import httpx
 import redis
 
 from bench.servers import ROOT, STOP_TIMEOUT_S, Process
-from console.stack.embedded.redis import server_path, write_config
+from stack.embedded.redis import server_path, write_config
 from tests.support.ports import free_port
 
 READY_TIMEOUT_S = 600

@@ -2,7 +2,7 @@
 
 Each rule takes a value and returns what is wrong with it and what to write instead, as the rest of
 a sentence that begins with the setting (`REDIS_URL=… is not …`); the empty string for a value that
-is right. Whether what a value names is there and answers, `console/stack/outside.py` asks.
+is right. Whether what a value names is there and answers, `stack/external_services.py` asks.
 """
 
 import ipaddress

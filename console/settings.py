@@ -14,9 +14,9 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from console import ports
 from console import setting_rules as rules
 from console.environment import Environment
-from console.stack import ports
 
 _env = Environment(os.environ)
 
@@ -52,7 +52,7 @@ REDIS_PASSWORD_FILE = AERIE_DATA / "redis.password"
 # Which processes of the Procfile are run; the supervisor says it. Empty = not known.
 AERIE_PROCESSES = _env.words("AERIE_PROCESSES", lambda name: "")
 AERIE_TICK_SECONDS = _env.integer("AERIE_TICK_SECONDS", 5, 1, 3600)
-# Of one cluster's samples in Redis (monitoring/sampling/encode.py).
+# Of one cluster's samples in Redis (monitoring/ticks/tick_stream.py).
 AERIE_LIVE_BYTES_MAX = _env.integer("AERIE_LIVE_BYTES_MAX", 192 * 2**20, 2**20, 2**36)
 AERIE_DEMO_RATE = _env.integer("AERIE_DEMO_RATE", 50, 10, 2000)
 AERIE_ADMIN_PASSWORD = _env.secret("AERIE_ADMIN_PASSWORD", rules.password)
@@ -81,7 +81,7 @@ if AERIE_EMBEDDED_REDIS:
     _password = _env.content("AERIE_DATA", REDIS_PASSWORD_FILE).split("\n", 1)[0].strip()
     REDIS_URL = f"redis://:{_password}@127.0.0.1:{REDIS_PORT}/0"
 # A Redis that hangs must not hang a page: these bound the cache, Channels and Celery;
-# monitoring/store.py bounds its own.
+# monitoring/redis_client.py bounds its own.
 REDIS_OPTIONS = {
     "socket_timeout": 1.0,
     "socket_connect_timeout": 1.0,
@@ -123,8 +123,8 @@ INSTALLED_APPS = [
     "console.actions",
     "console.ui",
     "console.layout",
-    "console.stack",
-    "console.demo",
+    "stack",
+    "stack.demo",
 ]
 
 MIDDLEWARE = [

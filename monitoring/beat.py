@@ -9,7 +9,7 @@ from typing import Any
 
 from celery.beat import ScheduleEntry, Scheduler, SchedulingError
 
-from monitoring import heartbeats, store
+from monitoring import heartbeats, redis_client
 
 NAME = "beat"
 
@@ -30,7 +30,7 @@ class QuietScheduler(Scheduler):
             self._heard_s = time.monotonic()
             try:
                 heartbeats.note(NAME)
-            except store.StoreDown:
+            except redis_client.StoreDown:
                 pass  # told where a task cannot be sent
         return min(super().tick(*args, **kwargs), heartbeats.BEAT_S)
 

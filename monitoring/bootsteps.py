@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 from celery import bootsteps
 
-from monitoring import heartbeats, store
+from monitoring import heartbeats, redis_client
 from monitoring.sampling import relief
 
 log = logging.getLogger(__name__)
@@ -40,10 +40,10 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
         try:
             for queue in queues:
                 heartbeats.note(queue)
-        except store.StoreFull:
+        except redis_client.StoreFull:
             if "sampling" in queues:
                 relief.relieve()
-        except store.StoreDown as error:
+        except redis_client.StoreDown as error:
             if not self._is_away:
                 log.warning("no heartbeat: %s", error)
             self._is_away = True

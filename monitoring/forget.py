@@ -6,7 +6,7 @@ Nothing may stay: another cluster of the same name would be drawn as its continu
 
 import logging
 
-from monitoring import keys, store
+from monitoring import keys, redis_client
 from monitoring.history import root
 from monitoring.reports import services as reports
 
@@ -32,7 +32,7 @@ def _forget_history(slug: str) -> None:
 def forget_samples(slug: str) -> None:
     """Deletes the live samples, so that another cluster of this name begins without them."""
     try:
-        with store.guarded() as client:
+        with redis_client.guarded() as client:
             client.delete(*keys.kept(slug))
-    except store.StoreDown as error:
+    except redis_client.StoreDown as error:
         log.warning("the samples of %s stay in Redis: %s", slug, error)

@@ -4,7 +4,7 @@ A process that was killed, is stopped or hangs says nothing more; readers judge 
 holds for each name when it was last heard, by Redis's own clock, so that no two are compared.
 """
 
-from monitoring import store
+from monitoring import redis_client
 
 KEY = "aerie:heartbeats"
 BEAT_S = 5.0
@@ -16,13 +16,13 @@ _NOTE = "redis.call('hset', KEYS[1], ARGV[1], redis.call('time')[1] * 1000)"
 
 def note(name: str) -> None:
     """`name` lives. Raises StoreDown."""
-    with store.guarded() as client:
+    with redis_client.guarded() as client:
         client.eval(_NOTE, 1, KEY, name)
 
 
 def ages_ms() -> dict[str, int]:
     """How long ago each was heard. Raises StoreDown within half a second."""
-    with store.quick() as client:
+    with redis_client.quick() as client:
         pipe = client.pipeline(transaction=False)
         pipe.time()
         pipe.hgetall(KEY)

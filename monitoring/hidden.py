@@ -4,4 +4,4 @@ Who is an admin the console decides (console/accounts/rights.py). What goes out 
 asking for it, as webhooks do, leaves these names out unless somebody named them.
 """
 
-HIDDEN_PREFIXES = ("console.",)
+ADMIN_ONLY_TOPICS = ("console.",)

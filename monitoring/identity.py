@@ -4,7 +4,7 @@ Each sample notes it in the entry's row. Two entries may lead to one cluster; wh
 records (console/messages) then holds for both.
 """
 
-from monitoring.models import Cluster
+from monitoring.clusters import Cluster
 
 _LENGTH_MAX = 200
 

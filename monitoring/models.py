@@ -1,101 +1,10 @@
-"""Configuration and results that outlive a tick. Samples are not here: Redis and Parquet hold them.
+"""Every model of the app `monitoring` is reachable from this module, as Django expects.
 
-Every model of the app `monitoring` is reachable from this module, as Django expects.
+They hold configuration and results that outlive a tick; samples are in Redis and Parquet.
 """
 
-import re
-from urllib.parse import urlsplit
-
-from django.core.exceptions import ValidationError
-from django.db import models
-from django.utils.translation import gettext_lazy as _
-
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
-from monitoring.egress import EgressRefused, split_url
+from monitoring.clusters import Cluster
 from monitoring.reports.models import Report
-from monitoring.secrets import SealedField, seal, unseal
 
 __all__ = ["Alert", "AlertDelivery", "AlertRule", "Cluster", "Report"]
-
-_ADDRESS = re.compile(r"^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})$")
-
-
-def parse_addresses(text: str) -> list[tuple[str, int]]:
-    """`host:port,host:port` as pairs. Raises ValueError that names the wrong part."""
-    addresses = []
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        match = _ADDRESS.match(part)
-        if match is None or not 0 < int(match[2]) < 65536:
-            raise ValueError(f"{part!r} is not host:port")
-        addresses.append((match[1].strip("[]"), int(match[2])))
-    return addresses
-
-
-def _check_bootstrap(text: str) -> None:
-    try:
-        if not parse_addresses(text):
-            raise ValidationError(_("Name at least one broker as host:port."))
-    except ValueError as error:
-        raise ValidationError(str(error)) from error
-
-
-def _check_zookeeper(text: str) -> None:
-    try:
-        parse_addresses(text.partition("/")[0])
-    except ValueError as error:
-        raise ValidationError(str(error)) from error
-
-
-def _check_admin_urls(urls: object) -> None:
-    if not isinstance(urls, dict) or not all(
-        key.isdecimal() and isinstance(url, str) for key, url in urls.items()
-    ):
-        raise ValidationError(_('Give broker ids and URLs, like {"1": "http://10.0.0.1:9192"}.'))
-    for broker, url in urls.items():
-        try:
-            split_url(url)
-        except EgressRefused as error:
-            raise _unusable(broker, str(error)) from error
-        parts = urlsplit(url)
-        if parts.path not in ("", "/") or parts.query or parts.fragment:
-            raise _unusable(broker, _("it must end after the port"))
-
-
-def _unusable(broker: str, why: str) -> ValidationError:
-    return ValidationError(
-        _("The URL of broker %(broker)s cannot be used: %(why)s. Write it like %(example)s."),
-        params={"broker": broker, "why": why, "example": "http://10.0.0.1:9192"},
-    )
-
-
-class Cluster(models.Model):
-    """One Kafka-compatible cluster that the console shows and the sampler reads."""
-
-    slug = models.SlugField(max_length=40, unique=True)
-    name = models.CharField(max_length=80)
-    bootstrap_servers = models.CharField(max_length=1000, validators=[_check_bootstrap])
-    # Empty = the console shows nothing of ZooKeeper.
-    zookeeper_connect = models.CharField(
-        max_length=1000, blank=True, default="", validators=[_check_zookeeper]
-    )
-    # Broker id → base URL of brokerd's admin port; empty for every other broker.
-    admin_urls = models.JSONField(blank=True, default=dict, validators=[_check_admin_urls])
-    admin_token = SealedField()
-    read_only = models.BooleanField(default=False)
-    # What its brokers told last (identity.py); empty = not known.
-    kafka_cluster_id = models.CharField(max_length=200, blank=True, default="", editable=False)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["slug"]
-
-    def __str__(self) -> str:
-        return self.name
-
-    def set_admin_token(self, token: str) -> None:
-        """Keep the token that brokerd's admin port demands; write-only for people."""
-        self.admin_token = seal(token)
-
-    def open_admin_token(self) -> str:
-        """The token in clear, for the gateway alone. Raises SecretUnreadable."""
-        return unseal(self.admin_token)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from monitoring.models import Cluster
+from monitoring.clusters import Cluster
 
 EMBEDDED_SLUG = "local"
 

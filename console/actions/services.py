@@ -20,13 +20,13 @@ from console.actions import models, registry
 from console.actions.models import Plan
 from console.actions.plan import PlanApplied, PlanRefused, fingerprint, is_expired
 from console.audit import services as audit
-from console.live import store
+from console.live import snapshot_cache
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
-from monitoring.store import check
+from monitoring.redis_client import check
 
 APPLY_TASK = "console.actions.apply"
 # A worker is there within seconds, or a person had better look again before anything happens.
@@ -55,7 +55,7 @@ def propose(
     action_type = registry.find(kind)
     with for_cluster(cluster) as gateway:
         facts = {CLUSTER_ID: gateway.wire.cluster_id(), **action_type.read(gateway, params)}
-    snapshot = store.snapshot(cluster.slug, rights.of(user, cluster))
+    snapshot = snapshot_cache.snapshot(cluster.slug, rights.of(user, cluster))
     draft = action_type.draft(facts, params, snapshot)
     return Plan.objects.create(
         cluster=cluster.slug,

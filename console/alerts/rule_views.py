@@ -10,7 +10,7 @@ from console.accounts.access import requires
 from console.alerts import services
 from console.alerts.forms import RuleForm
 from console.alerts.tabs import alert_tabs
-from console.live import store
+from console.live import snapshot_cache
 from console.ui.table import Column, Table
 from monitoring.models import Alert, AlertRule
 
@@ -18,7 +18,7 @@ from monitoring.models import Alert, AlertRule
 @require_safe
 @requires("alert.view")
 def index(request: HttpRequest, cluster: str) -> HttpResponse:
-    shown = store.snapshot(cluster, request.rights)
+    shown = snapshot_cache.snapshot(cluster, request.rights)
     firing = Alert.objects.filter(cluster=request.cluster, state=Alert.State.FIRING)
     fires = list(firing.values_list("rule_id", flat=True))
     columns = [

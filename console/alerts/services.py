@@ -10,14 +10,14 @@ from console.accounts import throttle
 from console.accounts.rights import Rights
 from console.alerts.forms import RuleForm
 from console.audit import services as audit
-from console.live.rows import GroupRow, ReaderRow
-from console.live.snapshot import Snapshot
 from monitoring.alerts import rules
 from monitoring.alerts.evaluate import RULE_OFF, resolve_all
 from monitoring.alerts.payload import sample_payload
 from monitoring.alerts.send import enqueue
 from monitoring.clock import now_ms
 from monitoring.models import Alert, AlertDelivery, AlertRule, Cluster
+from monitoring.views.rows import GroupOnTopicRow, GroupRow
+from monitoring.views.snapshot import Snapshot
 
 RULES_MAX = 500
 
@@ -27,7 +27,7 @@ class OpenAlert:
     """An alert with the row of its subject in the latest sample; None = it is not in it."""
 
     alert: Alert
-    row: GroupRow | ReaderRow | None
+    row: GroupRow | GroupOnTopicRow | None
 
 
 def is_visible(alert: Alert, held: Rights) -> bool:
@@ -50,7 +50,7 @@ def open_alerts(cluster: Cluster, held: Rights, shown: Snapshot | None) -> list[
     return [OpenAlert(alert, _row(alert, shown)) for alert in found if is_visible(alert, held)]
 
 
-def _row(alert: Alert, shown: Snapshot | None) -> GroupRow | ReaderRow | None:
+def _row(alert: Alert, shown: Snapshot | None) -> GroupRow | GroupOnTopicRow | None:
     if shown is None:
         return None
     if not alert.topic:

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 from console.accounts.access import requires
 from console.alerts import services
 from console.alerts.tabs import alert_tabs
-from console.live import store
+from console.live import snapshot_cache
 from console.ui.table import Column, Table
 from monitoring.models import Alert, AlertDelivery
 
@@ -19,7 +19,7 @@ DELIVERIES_MAX = 1000
 @require_safe
 @requires("alert.view")
 def index(request: HttpRequest, cluster: str) -> HttpResponse:
-    held, shown = request.rights, store.snapshot(cluster, request.rights)
+    held, shown = request.rights, snapshot_cache.snapshot(cluster, request.rights)
     fires = services.open_alerts(request.cluster, held, shown)
     past = Alert.objects.filter(cluster=request.cluster, state=Alert.State.RESOLVED)
     columns = [

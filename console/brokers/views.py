@@ -5,13 +5,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
-from console.live import store
+from console.live import snapshot_cache
 
 
 @require_safe
 @requires("broker.view")
 def index(request: HttpRequest, cluster: str) -> HttpResponse:
-    shown = store.snapshot(cluster, request.rights)
+    shown = snapshot_cache.snapshot(cluster, request.rights)
     context = {
         "brokers": shown.brokers if shown else [],
         "at_ms": shown.at_ms if shown else None,

@@ -15,7 +15,7 @@ from console.accounts.services import take_back
 from console.audit import services as audit
 from console.clusters import services
 from console.clusters.forms import ClusterForm
-from console.live import store
+from console.live import snapshot_cache
 from console.messages.services import hand_over
 from monitoring import identity
 from monitoring.forget import forget_cluster
@@ -29,11 +29,11 @@ def index(request: HttpRequest) -> HttpResponse:
     for cluster in Cluster.objects.all():
         held = rights.of(request.user, cluster)
         if held.may("cluster.view"):
-            shown = store.snapshot(cluster.slug, held)
+            shown = snapshot_cache.snapshot(cluster.slug, held)
             rows.append(
                 {
                     "cluster": cluster,
-                    "status": store.status(cluster.slug, held),
+                    "status": snapshot_cache.status(cluster.slug, held),
                     "totals": shown.totals if shown else None,
                     "role": held.role,
                     "same": ", ".join(_same(request, cluster)),
@@ -74,7 +74,7 @@ def _form(request: HttpRequest, cluster: Cluster, verb: str) -> HttpResponse:
         tested = services.test_connection(form.save(commit=False), request.user)
     elif request.method == "POST":
         saved = form.save()
-        store.forget(saved.slug)
+        snapshot_cache.forget(saved.slug)
         audit.record_request(request, verb, saved.name, before, form.shown(), saved.slug)
         messages.success(request, _("The cluster “%(name)s” was saved.") % {"name": saved.name})
         for other in services.learn_identity(saved):
@@ -110,7 +110,7 @@ def remove(request: HttpRequest, slug: str) -> HttpResponse:
         cluster.delete()
         audit.record_request(request, "cluster.remove", str(before["name"]), before, cluster=slug)
     forget_cluster(slug)
-    store.forget(slug)
+    snapshot_cache.forget(slug)
     messages.success(request, _("“%(name)s” is no longer watched.") % {"name": before["name"]})
     return redirect("clusters")
 

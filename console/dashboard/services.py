@@ -4,19 +4,19 @@ from typing import Any
 
 from console.accounts.rights import Rights
 from console.alerts.services import open_alerts
-from console.live import store
-from console.live.rows import Totals
+from console.live import snapshot_cache
 from monitoring.models import Cluster
+from monitoring.views.rows import Totals
 
 TOP = 8
 
 
 def context(cluster: Cluster, held: Rights, argument: str = "") -> dict[str, Any] | None:
     """The figures of the newest good tick; None when there never was one."""
-    shown = store.snapshot(cluster.slug, held)
+    shown = snapshot_cache.snapshot(cluster.slug, held)
     if shown is None:
         return None
-    points = store.history(cluster.slug, held)
+    points = snapshot_cache.history(cluster.slug, held)
     worst = sorted(
         shown.groups,
         key=lambda group: (-1 if group.lag is None else group.lag, group.ahead_by),

@@ -20,8 +20,8 @@ from monitoring.history.root import current
 from monitoring.history.writer import flushed_until_ms
 from monitoring.lag.partition import LagNote
 from monitoring.lag.tables import with_lag
-from monitoring.sampling import live
-from monitoring.store import StoreDown
+from monitoring.redis_client import StoreDown
+from monitoring.ticks import tick_stream
 
 POINTS_MAX = 480
 SERIES_MAX = 8
@@ -38,7 +38,7 @@ def lag_chart(slug: str, group: str, held: Rights, range_ms: int, now_ms: int) -
     stored_ms = flushed_until_ms(current(), slug)
     stored = read(slug, "groups", from_ms, now_ms, _COLUMNS, group=group)
     sums = _sums([stored], held)
-    interval = live.interval_ms()
+    interval = tick_stream.interval_ms()
     for topic, ticks in _sums(_live(slug, group, stored_ms, from_ms, interval), held).items():
         sums.setdefault(topic, {}).update(ticks)
     return chart(sums, from_ms // interval, now_ms // interval, interval)
@@ -51,7 +51,7 @@ def _live(slug: str, group: str, stored_ms: int, from_ms: int, interval: int) ->
     """
     try:
         # A tick's moment lies up to two intervals after its beginning.
-        for tick in live.recent_groups(slug, max(from_ms, stored_ms - 2 * interval)):
+        for tick in tick_stream.recent_groups(slug, max(from_ms, stored_ms - 2 * interval)):
             if tick.at_ms > stored_ms:
                 names = tick.groups["group"].cast(pa.string())
                 yield tick.groups.select(_COLUMNS).filter(pc.equal(names, group))

@@ -4,18 +4,18 @@ from collections import defaultdict
 from typing import Any
 
 from console.accounts.rights import Rights
-from console.live import store
-from console.live.rows import LagRow
-from console.live.sums import Sum
+from console.live import snapshot_cache
 from monitoring.lag.partition import LagNote
 from monitoring.models import Cluster
+from monitoring.views.partial_sum import Sum
+from monitoring.views.rows import LagRow
 
 ROWS_MAX = 500
 
 
 def context(cluster: Cluster, held: Rights, argument: str) -> dict[str, Any] | None:
     """The group named by `argument`; None when there is no sample or no such group."""
-    shown = store.snapshot(cluster.slug, held)
+    shown = snapshot_cache.snapshot(cluster.slug, held)
     group = shown.group(argument) if shown else None
     if shown is None or group is None:
         return None

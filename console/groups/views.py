@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
 from console.groups import history, services
-from console.live import store
+from console.live import snapshot_cache
 from console.ui.table import Column, Table
 from monitoring.clock import now_ms
 
@@ -29,7 +29,7 @@ def columns() -> list[Column]:
 @require_safe
 @requires("group.view")
 def index(request: HttpRequest, cluster: str) -> HttpResponse:
-    shown = store.snapshot(cluster, request.rights)
+    shown = snapshot_cache.snapshot(cluster, request.rights)
     table = Table.of(request.GET, columns(), "-lag", id="groups")
     table.show(shown.groups if shown else [], lambda row: f"{row.name} {row.state}")
     context = {"table": table, "at_ms": shown.at_ms if shown else None}
@@ -40,7 +40,7 @@ def index(request: HttpRequest, cluster: str) -> HttpResponse:
 @requires("group.view")
 def detail(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     context = services.context(request.cluster, request.rights, group)
-    if context is None and store.snapshot(cluster, request.rights) is not None:
+    if context is None and snapshot_cache.snapshot(cluster, request.rights) is not None:
         raise Http404(_("The last sample knows no group “%(name)s”.") % {"name": group})
     known = history.RANGES_MS
     asked = request.GET.get("range", "")

@@ -11,9 +11,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from console.audit.middleware import answered
-from console.health import parts, texts
-from console.live import store
+from console.live import health_texts, snapshot_cache
 from console.ui import numbers
+from monitoring import health
 from monitoring.models import Cluster
 from monitoring.spark import probe
 
@@ -32,18 +32,18 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
     What only others can mend (a broker, a webhook) is said and leaves it at 200.
     """
-    found = parts.current(spark_wait_s=probe.DEADLINE_S + 1)
-    told = {part.name: texts.line(part) for part in found}
+    found = health.current(spark_wait_s=probe.DEADLINE_S + 1)
+    told = {part.name: health_texts.line(part) for part in found}
     is_ready = all(part.is_ready for part in found)
     if told["database"] == "ok":
         for slug in Cluster.objects.values_list("slug", flat=True):
-            status = store.status(slug)
+            status = snapshot_cache.status(slug)
             told[f"cluster {slug}"] = _sampled(status)
             is_ready = is_ready and status.state not in ("stale", "unreadable")
     return JsonResponse(told, status=200 if is_ready else 503)
 
 
-def _sampled(status: store.Status) -> str:
+def _sampled(status: snapshot_cache.Status) -> str:
     """How a cluster's samples stand. Addresses and names stay out of it."""
     since = _(" since %(at)s") % {"at": numbers.moment(status.since_ms)} if status.since_ms else ""
     said = {
@@ -58,7 +58,7 @@ def _sampled(status: store.Status) -> str:
     return _("sampled, but ") + ", ".join(_troubles(status.troubles)) + since
 
 
-def _troubles(troubles: store.Troubles) -> list[str]:
+def _troubles(troubles: snapshot_cache.Troubles) -> list[str]:
     said = [_("broker %(id)d does not answer") % {"id": row.id} for row in troubles.brokers_down]
     if troubles.zookeeper_since_ms:
         said.append(_("ZooKeeper does not answer"))
@@ -85,7 +85,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     ]
     lines += ["# TYPE aerie_sample_timestamp_seconds gauge", "# TYPE aerie_sample_up gauge"]
     for slug in Cluster.objects.values_list("slug", flat=True):
-        status = store.status(slug)
+        status = snapshot_cache.status(slug)
         lines.append(f'aerie_sample_up{{cluster="{slug}"}} {int(status.is_live)}')
         if status.at_ms is not None:
             at = status.at_ms / 1000

@@ -13,10 +13,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.accounts import rights
-from console.health import parts, texts
-from console.live import store
+from console.live import health_texts, snapshot_cache
+from monitoring import health
 from monitoring.models import Cluster
-from monitoring.sampling import live
+from monitoring.ticks import tick_stream
 
 VERSION = "0.1"
 
@@ -78,18 +78,18 @@ class Page:
 
     @cached_property
     def status(self) -> Any:
-        """How the samples of the menu's cluster stand (console.live.store.Status)."""
+        """How the samples of the menu's cluster stand (console.live.snapshot_cache.Status)."""
         if self.menu_cluster is None:
             return None
         held = rights.of(self._request.user, self.menu_cluster)
-        return store.status(self.menu_cluster.slug, held)
+        return snapshot_cache.status(self.menu_cluster.slug, held)
 
     @cached_property
-    def health(self) -> list[texts.Trouble]:
+    def health(self) -> list[health_texts.Trouble]:
         """What of the console itself has failed, for whoever is signed in."""
         if not self._request.user.is_authenticated:
             return []
-        return [texts.trouble(part) for part in parts.troubles()]
+        return [health_texts.trouble(part) for part in health.troubles()]
 
     @property
     def socket_url(self) -> str:
@@ -97,7 +97,7 @@ class Page:
 
     @property
     def interval_ms(self) -> int:
-        return live.interval_ms()
+        return tick_stream.interval_ms()
 
     @cached_property
     def menu(self) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from django.contrib.auth import get_user
 from redis.exceptions import RedisError
 
 from console.accounts import rights
-from console.live import fragments, store
+from console.live import fragments, snapshot_cache
 from monitoring.models import Cluster
 
 NOT_ALLOWED = 4403
@@ -106,9 +106,9 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         self._sent, self._acknowledged = occasion, False
         await self.send(text_data=html)
 
-    def _status(self, held: rights.Rights) -> store.Status:
-        store.refresh(self.slug, at_once=self._announced is None, announced=self._announced)
-        return store.status(self.slug, held)
+    def _status(self, held: rights.Rights) -> snapshot_cache.Status:
+        snapshot_cache.refresh(self.slug, at_once=self._announced is None, announced=self._announced)
+        return snapshot_cache.status(self.slug, held)
 
     async def _allowed(self) -> tuple[Cluster, rights.Rights] | None:
         return await database_sync_to_async(self._check)()

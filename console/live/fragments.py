@@ -14,9 +14,9 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from console.accounts.rights import Rights
-from console.health import parts, texts
-from console.live import registry, store
+from console.live import health_texts, registry, snapshot_cache
 from console.ui.links import URL_LENGTH_MAX
+from monitoring import health
 from monitoring.models import Cluster
 
 KEPT_SECONDS = 60.0
@@ -30,8 +30,8 @@ def is_known(show: str) -> bool:
 def status(cluster: Cluster, held: Rights) -> str:
     """The out-of-band HTML that says how the samples and the console itself stand."""
     base = {
-        "status": store.status(cluster.slug, held),
-        "health": [texts.trouble(part) for part in parts.troubles()],
+        "status": snapshot_cache.status(cluster.slug, held),
+        "health": [health_texts.trouble(part) for part in health.troubles()],
         "oob": True,
         "cluster": cluster,
     }

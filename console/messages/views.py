@@ -14,7 +14,7 @@ from console.messages import files, services
 from console.messages.forms import OFFSET_MAX, PARTITION_MAX, BrowseForm, MaskingRuleForm
 from console.messages.models import MaskingRule
 from console.topics import gaps
-from console.topics.frame import frame
+from console.topics.topic_context import frame
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, NotFound, OffsetOutOfRange
 

@@ -20,8 +20,8 @@ from console.reports import texts
 from console.reports.forms import RangeForm
 from console.ui.table import Column, Table
 from monitoring.clock import now_ms
-from monitoring.hidden import HIDDEN_PREFIXES
-from monitoring.reports import services, storage
+from monitoring.hidden import ADMIN_ONLY_TOPICS
+from monitoring.reports import result_files, services
 from monitoring.reports.kinds import THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report, State
 from monitoring.spark.config import from_settings
@@ -80,7 +80,7 @@ def new(request: HttpRequest, cluster: str) -> HttpResponse:
 def _start(request: HttpRequest, asked: dict[str, Any]) -> Report:
     params = {"from_ms": asked["from_ms"], "to_ms": asked["to_ms"]}
     # Without the topics that only admins see, unless one asks for them: so that all can read it.
-    hidden = request.rights.hidden_prefixes if asked.get("with_hidden") else HIDDEN_PREFIXES
+    hidden = request.rights.hidden_prefixes if asked.get("with_hidden") else ADMIN_ONLY_TOPICS
     report = services.start(THROUGHPUT_AND_LAG, request.cluster, params, request.user, hidden)
     told = {"kind": report.kind, **params}
     audit.record_request(request, "report.run", str(report.id), after=told)
@@ -132,11 +132,11 @@ def download(
     """A table of the result as a file."""
     found = _find(request, report)
     try:
-        path = storage.read(found.result_dir).file(table, extension)
+        path = result_files.read(found.result_dir).file(table, extension)
         content = path.read_bytes()
-    except (storage.ResultGone, KeyError, OSError) as error:
+    except (result_files.ResultGone, KeyError, OSError) as error:
         raise Http404(_("There is no such file.")) from error
-    response = HttpResponse(content, content_type=storage.FORMATS[extension])
+    response = HttpResponse(content, content_type=result_files.FORMATS[extension])
     name = f"{found.kind}-{cluster}-{table}-{str(found.id)[:8]}.{extension}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
@@ -174,13 +174,13 @@ def _shown(request: HttpRequest, report: Report) -> dict[str, Any]:
     if report.state == State.DONE:
         try:
             context |= _result(report)
-        except (storage.ResultGone, OSError):
+        except (result_files.ResultGone, OSError):
             context["is_gone"] = True
     return context
 
 
 def _result(report: Report) -> dict[str, Any]:
-    result = storage.read(report.result_dir)
+    result = result_files.read(report.result_dir)
     return {
         "figures": result.figures,
         "finding": texts.finding(result.figures),

@@ -7,10 +7,10 @@ function raises GatewayError where that broker does not answer as asked.
 from dataclasses import dataclass
 from typing import Any
 
-from console.live.rows import PartitionRow
 from console.messages.masking import coarse
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
+from monitoring.views.rows import PartitionRow
 
 PAGE = 100
 KINDS = ("offset", "time", "batches")

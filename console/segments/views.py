@@ -14,7 +14,7 @@ from console.messages.masking import coarse
 from console.messages.services import is_masked
 from console.segments import services
 from console.topics import gaps
-from console.topics.frame import frame
+from console.topics.topic_context import frame
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Refused, Unsupported
 from monitoring.secrets import SecretUnreadable, seal, unseal

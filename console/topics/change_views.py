@@ -14,7 +14,7 @@ from console.actions import registry, services
 from console.actions.plan import PlanRefused
 from console.topics.changes.topic import refusal
 from console.topics.forms import AddPartitionsForm, CreateTopicForm
-from console.topics.frame import frame
+from console.topics.topic_context import frame
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 

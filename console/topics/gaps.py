@@ -11,11 +11,11 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.live.rows import PartitionRow
-from console.live.snapshot import Snapshot
 from console.ui import numbers
 from monitoring.gateway import browse
 from monitoring.gateway.browse import Unread
+from monitoring.views.rows import PartitionRow
+from monitoring.views.snapshot import Snapshot
 
 _RANGES_MAX = 12
 

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from console.live.rows import TopicRow
+from monitoring.views.rows import TopicRow
 
 PLACES = (
     ("overview", "topic", "topic.view"),

@@ -6,9 +6,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
-from console.live import store
+from console.live import snapshot_cache
 from console.topics import settings_table
-from console.topics.frame import frame
+from console.topics.topic_context import frame
 from console.ui.table import Column, Table
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
@@ -36,7 +36,7 @@ def columns() -> list[Column]:
 @require_safe
 @requires("topic.view")
 def index(request: HttpRequest, cluster: str) -> HttpResponse:
-    shown = store.snapshot(cluster, request.rights)
+    shown = snapshot_cache.snapshot(cluster, request.rights)
     rows = shown.topics if shown else []
     internal = request.GET.get("internal") == "1"
     if not internal:

@@ -1,6 +1,6 @@
 """How figures are written: one way for each kind, and "—" for whatever is not known.
 
-A sum that lacks a part (console/live/sums.py) is written with "≥" before it.
+A sum that lacks a part (monitoring/views/partial_sum.py) is written with "≥" before it.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from functools import wraps
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.live.sums import Sum
+from monitoring.views.partial_sum import Sum
 
 UNKNOWN = "—"
 _THIN = "\u202f"  # narrow no-break space between thousands

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from console.live.sums import Sum
+from monitoring.views.partial_sum import Sum
 
 PAGE_SIZE = 50
 SEARCH_LENGTH_MAX = 200

@@ -27,8 +27,8 @@ from monitoring.alerts.rules import (
 )
 from monitoring.alerts.send import enqueue
 from monitoring.alerts.view import view_of
-from monitoring.sampling.tick import Tick
-from monitoring.store import StoreDown
+from monitoring.redis_client import StoreDown
+from monitoring.ticks.tick import Tick
 
 log = logging.getLogger(__name__)
 _UNSEEN_INTERVALS = 3

@@ -7,7 +7,7 @@ time starts anew: later, never twice.
 import json
 from collections.abc import Mapping
 
-from monitoring import keys, store
+from monitoring import keys, redis_client
 from monitoring.alerts.rules import Phase, Standing, Subject
 
 Pending = dict[int, dict[Subject, Standing]]  # by rule id
@@ -17,7 +17,7 @@ _SUBJECTS_MAX = 100_000
 
 def load(slug: str) -> Pending:
     """What is pending on the cluster. Raises StoreDown."""
-    with store.guarded() as client:
+    with redis_client.guarded() as client:
         found = client.get(keys.pending(slug))
     pending: Pending = {}
     for rule_id, group, topic, since_ms, seen_ms in json.loads(found) if found else ():
@@ -33,7 +33,7 @@ def save(slug: str, pending: Mapping[int, Mapping[Subject, Standing]]) -> None:
         for rule_id, subjects in pending.items()
         for subject, standing in subjects.items()
     ]
-    with store.guarded() as client:
+    with redis_client.guarded() as client:
         if rows:
             client.set(keys.pending(slug), json.dumps(rows[:_SUBJECTS_MAX]), ex=_KEPT_S)
         else:

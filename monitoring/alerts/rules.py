@@ -24,7 +24,7 @@ from enum import Enum
 from fnmatch import translate
 from functools import lru_cache
 
-from monitoring.hidden import HIDDEN_PREFIXES
+from monitoring.hidden import ADMIN_ONLY_TOPICS
 
 
 class Reading(Enum):
@@ -197,8 +197,8 @@ def matches(rule: Rule, subject: Subject) -> bool:
     A hidden topic is watched only by a pattern that begins with its prefix: the alert of a rule
     with "*" goes to a webhook, and to people, who must not learn of it.
     """
-    is_hidden = subject.topic.startswith(HIDDEN_PREFIXES)
-    if is_hidden and not rule.topic_pattern.startswith(HIDDEN_PREFIXES):
+    is_hidden = subject.topic.startswith(ADMIN_ONLY_TOPICS)
+    if is_hidden and not rule.topic_pattern.startswith(ADMIN_ONLY_TOPICS):
         return False
     group, topic = _pattern(rule.group_pattern), _pattern(rule.topic_pattern or "*")
     return bool(group.match(subject.group) and topic.match(subject.topic))

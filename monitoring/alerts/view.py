@@ -4,9 +4,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitoring.alerts.rules import Subject, Sum, View
-from monitoring.hidden import HIDDEN_PREFIXES
+from monitoring.hidden import ADMIN_ONLY_TOPICS
 from monitoring.lag.tables import group_totals, topic_totals
-from monitoring.sampling.tick import Tick
+from monitoring.ticks.tick import Tick
 
 
 def view_of(tick: Tick, *, with_topics: bool) -> View:
@@ -36,7 +36,7 @@ def _on_existing_topics(tick: Tick) -> pa.Table:
 
 
 def _without_hidden(groups: pa.Table) -> pa.Table:
-    for prefix in HIDDEN_PREFIXES:
+    for prefix in ADMIN_ONLY_TOPICS:
         is_hidden = pc.starts_with(groups["topic"].cast(pa.string()), prefix)
         groups = groups.filter(pc.invert(pc.fill_null(is_hidden, False)))
     return groups

@@ -48,7 +48,7 @@ class PartitionPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicPlace:
+class TopicDescription:
     """Where a topic lies right now, as the cluster itself says."""
 
     name: str
@@ -104,13 +104,13 @@ class Admin:
         with translated():
             _wait(self._client.delete_topics([name], request_timeout=_TIMEOUT_S)[name])
 
-    def describe_topic(self, name: str) -> TopicPlace:
+    def describe_topic(self, name: str) -> TopicDescription:
         """Partitions, leaders and replicas, from the cluster and not from a sample."""
         asked = TopicCollection([name])
         with translated():  # not list_topics, which would create the topic on many clusters
             futures = self._client.describe_topics(asked, request_timeout=_READ_TIMEOUT_S)
             told = _wait(futures[name])
-        return TopicPlace(name, tuple(map(_place, told.partitions)), _topic_id(told.topic_id))
+        return TopicDescription(name, tuple(map(_place, told.partitions)), _topic_id(told.topic_id))
 
     def describe_configs(self, topic: str) -> list[ConfigValue]:
         """Every setting of a topic, sorted by name, defaults included."""

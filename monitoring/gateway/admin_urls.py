@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
+from monitoring.clusters import Cluster
 from monitoring.egress import EgressRefused, split_url
-from monitoring.models import Cluster
 
 
 @dataclass(frozen=True, slots=True)

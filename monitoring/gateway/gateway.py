@@ -8,6 +8,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import Self
 
+from monitoring.clusters import Cluster, parse_addresses
 from monitoring.gateway.admin import Admin
 from monitoring.gateway.admin_urls import AdminUrls
 from monitoring.gateway.broker_admin import BrokerAdmin
@@ -15,7 +16,6 @@ from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.wire.facade import Wire
 from monitoring.gateway.zookeeper import ZooKeeper
-from monitoring.models import Cluster, parse_addresses
 from monitoring.secrets import SecretUnreadable
 
 

@@ -4,11 +4,11 @@ import logging
 import uuid
 from collections.abc import Callable, Iterable
 
-from monitoring import store
+from monitoring import redis_client
 from monitoring.clock import now_ms
 from monitoring.history import manifest, upkeep, writer
 from monitoring.history.root import Root, current
-from monitoring.lock import held
+from monitoring.redis_lock import held
 
 log = logging.getLogger(__name__)
 _LOCK, _LOCK_MS = "aerie:history:writing", 300_000
@@ -46,6 +46,6 @@ def _each(slugs: Iterable[str], work: Callable[[Root, str], object]) -> bool:
         for slug in slugs:
             try:
                 work(current(), slug)
-            except (OSError, ValueError, store.StoreDown) as error:
+            except (OSError, ValueError, redis_client.StoreDown) as error:
                 log.error("history of %s: %s", slug, error)
     return True

@@ -2,8 +2,8 @@
 
 from celery import shared_task
 
+from monitoring.clusters import Cluster
 from monitoring.history import service
-from monitoring.models import Cluster
 
 
 @shared_task(ignore_result=True)

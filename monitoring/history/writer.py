@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from monitoring import keys, store
+from monitoring import keys, redis_client
 from monitoring.history import manifest
 from monitoring.history.hours import hour_of
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Root, cluster_folder, hour_folder
-from monitoring.sampling.schema import GROUPS, PARTITIONS
-from monitoring.sampling.tick import Tick, decode
+from monitoring.ticks.schema import GROUPS, PARTITIONS
+from monitoring.ticks.tick import Tick, decode
 
 TICKS = pa.schema(
     [
@@ -42,7 +42,7 @@ def flush(root: Root, slug: str) -> int:
     after_ms, flushed = flushed_until_ms(root, slug), 0
     start = str(max(after_ms - _OVERLAP_MS, 0))
     while True:
-        with store.guarded() as client:
+        with redis_client.guarded() as client:
             entries = client.xrange(keys.ticks(slug), min=start, count=_TICKS_AT_ONCE)
         if not entries:
             return flushed

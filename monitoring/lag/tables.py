@@ -1,4 +1,4 @@
-"""Lag over whole tables (monitoring/sampling/schema.py: GROUPS), vectorised.
+"""Lag over whole tables (monitoring/ticks/schema.py: GROUPS), vectorised.
 
 Sums leave out what is none or unknown and count it apart. A partition whose commit is beyond its
 end is *ahead*: it adds 0 to a sum (its negative lag must not hide another partition's), and how

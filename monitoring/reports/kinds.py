@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from monitoring.redis_client import StoreDown
 from monitoring.reports.charts import Chart, of_throughput_and_lag
-from monitoring.store import StoreDown
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -23,7 +23,7 @@ from django.db import connection
 from django.utils import timezone
 from pyspark.errors import PySparkException
 
-from monitoring.reports import storage
+from monitoring.reports import result_files
 from monitoring.reports.kinds import KINDS, Kind
 from monitoring.reports.models import Report, State
 from monitoring.reports.progress import Progress, SparkStage
@@ -202,13 +202,13 @@ def _compute_now(attempt: Attempt) -> Outcome:
 def _store(attempt: Attempt, outcome: Outcome) -> None:
     report = attempt.report
     charts = KINDS[report.kind].charts(outcome.tables, outcome.figures)
-    folder = storage.write(report.id, outcome.tables, outcome.figures, charts)
+    folder = result_files.write(report.id, outcome.tables, outcome.figures, charts)
     finish: dict[str, Any] = {"state": State.DONE, "progress": 100, "stage": ""}
     try:
         attempt.write(**finish, result_dir=folder, finished_at=timezone.now())
     except Cancelled:
         if not Report.objects.filter(pk=report.pk, state=State.DONE).exists():
-            storage.remove(report.id)
+            result_files.remove(report.id)
         raise
 
 

@@ -17,8 +17,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from monitoring.models import Cluster
-from monitoring.reports import storage
+from monitoring.clusters import Cluster
+from monitoring.reports import result_files
 from monitoring.reports.kinds import KINDS, checked_range
 from monitoring.reports.models import Report, State
 from monitoring.reports.send import send
@@ -104,17 +104,17 @@ def delete(report: Report) -> None:
     report_id = report.id  # Django takes it from a deleted row
     cancel(report)
     report.delete()
-    storage.remove(report_id)
+    result_files.remove(report_id)
 
 
 def sweep() -> None:
     """Removes results whose report is gone, as after its cluster was, and drafts left for dead."""
-    stored = storage.names()  # before the rows are asked: a folder is never older than its row
+    stored = result_files.names()  # before the rows are asked: a folder is never older than its row
     kept = set(Report.objects.filter(pk__in=stored).values_list("pk", flat=True)) if stored else ()
     for report_id in stored:
         if report_id not in kept:
-            storage.remove(report_id)
-    storage.remove_drafts(time.time() - DRAFT_KEPT_S)
+            result_files.remove(report_id)
+    result_files.remove_drafts(time.time() - DRAFT_KEPT_S)
 
 
 def _unfinished(report: Report) -> QuerySet[Report]:

@@ -13,8 +13,8 @@ from monitoring.gateway.wire.limits import LAG_MAX, shown
 from monitoring.gateway.wire.metadata import Lists, Longs, Metadata
 from monitoring.gateway.wire.reads import ClusterReads
 from monitoring.sampling.group_rows import GroupRows, group_rows
-from monitoring.sampling.schema import GROUPS, PARTITIONS
-from monitoring.sampling.tick import Tick
+from monitoring.ticks.schema import GROUPS, PARTITIONS
+from monitoring.ticks.tick import Tick
 
 _REASON_LENGTH_MAX = 500
 _STATS = (

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.sampling.schema import GROUPS
-from monitoring.sampling.tick import Tick
+from monitoring.ticks.schema import GROUPS
+from monitoring.ticks.tick import Tick
 
 OFFSETS_TOPIC = "__consumer_offsets"
 _MOVING_INTERVALS = 3  # a new coordinator may take so long until it lists what it took over

@@ -10,9 +10,9 @@ import logging
 
 import redis
 
-from monitoring import keys, store
+from monitoring import keys, redis_client
 from monitoring.clock import now_ms
-from monitoring.sampling.encode import LIVE_MS
+from monitoring.ticks.tick_stream import LIVE_MS
 
 _NEWEST_MS = 150_000  # history is flushed each minute
 _HALVINGS_MAX = 20
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 def relieve() -> None:
     """Delete old samples of every cluster until Redis takes writes again. Raises StoreDown."""
-    with store.guarded() as client:
+    with redis_client.guarded() as client:
         streams = list(client.scan_iter(match=keys.ticks("*"), count=1000))
         before = sum(client.xlen(stream) for stream in streams)
         for stream in streams:
@@ -54,8 +54,8 @@ def _halve_largest(client: redis.Redis, streams: list[bytes]) -> None:
 
 def _takes_writes() -> bool:
     try:
-        with store.guarded() as client:
+        with redis_client.guarded() as client:
             client.set(_PROBE, 1, px=1)
-    except store.StoreFull:
+    except redis_client.StoreFull:
         return False
     return True

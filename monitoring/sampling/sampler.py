@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from monitoring.clock import now_ms
+from monitoring.clusters import Cluster, parse_addresses
 from monitoring.gateway.admin_urls import AdminUrls
 from monitoring.gateway.counters import CounterSource
 from monitoring.gateway.errors import GatewayError, OverLimit
 from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.gateway.wire.reads import ClusterReads
 from monitoring.gateway.zookeeper import ZooKeeper
-from monitoring.models import Cluster, parse_addresses
-from monitoring.sampling.tick import Tick
+from monitoring.ticks.tick import Tick
 
 _STEP_SHARE, _STEP_S_MIN, _STEP_S_MAX = 0.25, 0.5, 3.0
 _WHOLE_SHARE = 0.8

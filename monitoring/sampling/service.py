@@ -10,17 +10,17 @@ from dataclasses import replace
 from channels.layers import get_channel_layer
 from redis import RedisError
 
-from monitoring import keys, store
+from monitoring import keys, redis_client
 from monitoring.alerts.evaluate import evaluate
 from monitoring.clock import now_ms
 from monitoring.gateway import loop
-from monitoring.lock import held
-from monitoring.sampling import live
+from monitoring.redis_lock import held
 from monitoring.sampling.assemble import assemble
 from monitoring.sampling.carry import carried
-from monitoring.sampling.encode import note_skipped, put_tick
 from monitoring.sampling.sampler import Outcome, Samplers, Target
-from monitoring.sampling.tick import Tick
+from monitoring.ticks import tick_stream
+from monitoring.ticks.tick import Tick
+from monitoring.ticks.tick_stream import note_skipped, put_tick
 
 log = logging.getLogger(__name__)
 samplers = Samplers()
@@ -41,7 +41,7 @@ def sample_cluster(target: Target, number: int, interval_ms: int) -> Tick | None
                 return None
             if tick.ok:
                 samplers.last[target.slug] = tick
-    except store.StoreDown as error:
+    except redis_client.StoreDown as error:
         log.warning("tick %d of %s is lost: %s", number, target.slug, error)
         return None
     notify(f"tick.{target.slug}", "tick", tick)
@@ -76,7 +76,7 @@ def _before(tick: Tick) -> Tick | None:
     last = samplers.last.get(tick.cluster)
     if last is not None and last.tick == tick.tick - 1:
         return last
-    return live.last_ok_tick(tick.cluster, patient=True) or last
+    return tick_stream.last_ok_tick(tick.cluster, patient=True) or last
 
 
 def notify(group: str, kind: str, tick: Tick) -> None:

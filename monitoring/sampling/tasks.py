@@ -7,15 +7,15 @@ from celery import shared_task
 from django.db import connections
 
 from monitoring import identity
+from monitoring.clusters import Cluster
 from monitoring.forget import forget_samples
 from monitoring.gateway import loop
-from monitoring.models import Cluster
-from monitoring.sampling import live
-from monitoring.sampling.encode import note_skipped
+from monitoring.redis_client import StoreDown
 from monitoring.sampling.sampler import Target
 from monitoring.sampling.service import sample_cluster, samplers
 from monitoring.secrets import SecretUnreadable
-from monitoring.store import StoreDown
+from monitoring.ticks import tick_stream
+from monitoring.ticks.tick_stream import note_skipped
 
 log = logging.getLogger(__name__)
 _CLUSTERS_AT_ONCE_MAX = 16
@@ -25,7 +25,7 @@ _CLOSE_TIMEOUT_S = 2.0
 @shared_task(ignore_result=True)
 def sample(number: int) -> None:
     """Sample every cluster for tick `number`, each in a thread of its own."""
-    interval_ms = live.interval_ms()
+    interval_ms = tick_stream.interval_ms()
     clusters = list(Cluster.objects.all())
     targets = [(cluster, target) for cluster in clusters if (target := _target(cluster, number))]
     gone = loop.run(samplers.keep_only([cluster.slug for cluster, _ in targets]), _CLOSE_TIMEOUT_S)

@@ -1,6 +1,6 @@
 """The columns of the history that Spark jobs read, as Spark types.
 
-The files are written with the Arrow schemas of `monitoring/sampling/schema.py` (a test holds
+The files are written with the Arrow schemas of `monitoring/ticks/schema.py` (a test holds
 the two together); a job names what it needs, and a column that an older file lacks is null.
 """
 

@@ -13,12 +13,12 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 
 from console.accounts.services import grant
-from console.live import store
+from console.live import snapshot_cache
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.gateway import Gateway
 from monitoring.models import Cluster
-from monitoring.sampling.encode import put_tick
-from tests.monitoring.ticks import INTERVAL_MS, make_tick
+from monitoring.ticks.tick_stream import put_tick
+from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
 PARTITIONS = [
     {
@@ -53,7 +53,7 @@ BROKERS = [
 def _nothing_remembered():
     """Each test's web process knows of no tick yet."""
     for slug in ("local", "staging", "other"):
-        store.forget(slug)
+        snapshot_cache.forget(slug)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from django.db import OperationalError
 
 from console.logs import WithoutTracebackOfTheExpected
-from monitoring.store import StoreDown
+from monitoring.redis_client import StoreDown
 
 ROOT = Path(__file__).parent.parent.parent
 

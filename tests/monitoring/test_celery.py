@@ -12,8 +12,8 @@ from django.conf import settings as django_settings
 
 from monitoring import beat, heartbeats
 from monitoring.clock import now_ms
-from monitoring.sampling import live
-from monitoring.store import StoreDown
+from monitoring.redis_client import StoreDown
+from monitoring.ticks import tick_stream
 from tests.support.processes import hung
 
 ROOT = Path(__file__).parent.parent.parent
@@ -62,7 +62,7 @@ def processes(live_cluster, redis_server, tmp_path):
 
 
 def ok_ticks():
-    return [tick.tick for tick in live.recent_ticks("local", 0) if tick.ok]
+    return [tick.tick for tick in tick_stream.recent_ticks("local", 0) if tick.ok]
 
 
 def test_ticks_go_on_by_themselves_after_redis_was_killed(processes, redis_server, settings):
@@ -73,7 +73,7 @@ def test_ticks_go_on_by_themselves_after_redis_was_killed(processes, redis_serve
         redis_server.start()
         last = max(ok_ticks(), default=0)
         until(lambda last=last: max(ok_ticks(), default=0) > last, "a tick after Redis is back")
-    numbers = [tick.tick for tick in live.recent_ticks("local", 0)]
+    numbers = [tick.tick for tick in tick_stream.recent_ticks("local", 0)]
     assert numbers == list(range(numbers[0], numbers[-1] + 1))  # gaps are there, nothing twice
     assert all(process.poll() is None for process in processes)
 

@@ -2,17 +2,17 @@
 
 import pytest
 
-from monitoring import keys, store
+from monitoring import keys, redis_client
 from monitoring.alerts import pending
 from monitoring.alerts.rules import Phase, Standing, Subject
 from monitoring.forget import forget_cluster
 from monitoring.history import root
 from monitoring.models import Cluster
-from monitoring.reports import storage
+from monitoring.reports import result_files
 from monitoring.reports.models import Report
-from monitoring.sampling import live
-from monitoring.sampling.encode import note_skipped, put_tick
-from tests.monitoring.ticks import make_tick
+from monitoring.ticks import tick_stream
+from monitoring.ticks.tick_stream import note_skipped, put_tick
+from tests.monitoring.tick_factory import make_tick
 
 
 def sample(slug):
@@ -22,7 +22,7 @@ def sample(slug):
 
 
 def kept_in_redis():
-    with store.guarded() as client:
+    with redis_client.guarded() as client:
         return {key.decode() for key in client.keys("aerie:*")}
 
 
@@ -40,14 +40,14 @@ def test_nothing_of_a_removed_cluster_stays_but_of_another_everything(
         sample(cluster.slug)
         root.current().write(b"x", root.cluster_folder(cluster.slug), "hour=2026010101", "file")
         report = Report.objects.create(kind="x", cluster=cluster)
-        storage.write(report.id, {}, {}, {})
+        result_files.write(report.id, {}, {}, {})
     clusters[0].delete()
     forget_cluster("gone")
     assert root.current().entries(root.cluster_folder("gone")) == []
     assert root.current().entries(root.cluster_folder("kept"))
     assert kept_in_redis() == set(keys.kept("kept"))
-    assert storage.names() == [Report.objects.get().id]
-    assert live.last_ok_tick("gone") is None
+    assert result_files.names() == [Report.objects.get().id]
+    assert tick_stream.last_ok_tick("gone") is None
 
 
 @pytest.mark.django_db

@@ -3,7 +3,7 @@
 import psutil
 import pytest
 
-from monitoring import heartbeats, store
+from monitoring import heartbeats, redis_client
 from tests.support.waiting import wait_until
 from tests.support.worker import worker
 
@@ -32,12 +32,12 @@ def test_a_full_redis_is_told_from_one_that_is_away(redis_server):
     client = redis_server.client()
     client.config_set("maxmemory", 1)
     try:
-        with pytest.raises(store.StoreFull):
+        with pytest.raises(redis_client.StoreFull):
             heartbeats.note("actions")
     finally:
         client.config_set("maxmemory", 0)
     redis_server.kill()
-    with pytest.raises(store.StoreDown, match="cannot be reached"):
+    with pytest.raises(redis_client.StoreDown, match="cannot be reached"):
         heartbeats.note("actions")
 
 

@@ -1,7 +1,8 @@
 import pytest
 from django.core.exceptions import ValidationError
 
-from monitoring.models import Alert, AlertRule, Cluster, parse_addresses
+from monitoring.clusters import parse_addresses
+from monitoring.models import Alert, AlertRule, Cluster
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from console.stack.plan import ROLES
-from console.stack.procfile import parse
 from monitoring.celery import app
 from monitoring.queues import QUEUES, routes
 from monitoring.schedule import beat_schedule
+from stack.plan import ROLES
+from stack.procfile import parse
 
 PROCFILE = Path(__file__).parents[2] / "Procfile"
 

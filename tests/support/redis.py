@@ -17,7 +17,7 @@ import pytest
 import redis
 from django.conf import settings
 
-from monitoring import store
+from monitoring import redis_client
 from tests.support.ports import free_port
 from tests.support.processes import hung
 
@@ -49,7 +49,7 @@ class RedisServer:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        store.ask_again()
+        redis_client.ask_again()
         client = self.client()
         deadline = time.monotonic() + _DEADLINE_S
         while True:
@@ -97,5 +97,5 @@ def redis_server(_redis_process: RedisServer) -> RedisServer:
     if not _redis_process.is_running():
         _redis_process.start()
     _redis_process.client().flushall()
-    store.ask_again()
+    redis_client.ask_again()
     return _redis_process

@@ -25,13 +25,13 @@ _DEADLINE_S = 180
 # The product's launcher, with a Java that compiles once: what its second compiler gains comes too
 # late for tests and costs a third of their time.
 _LAUNCHER = """
-from monitoring.spark import server
-told, key = server.properties, "spark.driver.extraJavaOptions"
+from stack.embedded import spark_server
+told, key = spark_server.properties, "spark.driver.extraJavaOptions"
 def properties(*arguments):
     values = told(*arguments)
     return values | {key: "-XX:TieredStopAtLevel=1 " + values[key]}
-server.properties = properties
-server.main()
+spark_server.properties = properties
+spark_server.main()
 """
 
 
@@ -84,12 +84,12 @@ class SparkServer:
 @pytest.fixture(scope="session")
 def spark_process() -> Iterator[SparkServer]:
     server = SparkServer(dataclasses.replace(from_settings(), port=free_port()))
-    server.start()
+    spark_server.start()
     try:
-        server.wait_until_ready()
+        spark_server.wait_until_ready()
         yield server
     finally:
-        server.stop()
+        spark_server.stop()
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from console.actions.action_type import Params, Progress, Target
 from console.actions.plan import Facts
-from console.live.snapshot import Snapshot
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
+from monitoring.views.snapshot import Snapshot
 
 WAIT_SECONDS = 20.0
 TOPIC = Target(

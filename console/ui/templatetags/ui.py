@@ -16,10 +16,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.live.sums import Sum
 from console.ui import links, numbers, sparkline
 from console.ui.table import Table
 from monitoring.clock import now_ms
+from monitoring.views.partial_sum import Sum
 
 register = template.Library()
 
@@ -132,7 +132,7 @@ def badge(label: Any, tone: str = "", hint: str = "") -> dict[str, Any]:
 
 @register.inclusion_tag("ui/lag.html")
 def lag(row: Any) -> dict[str, Any]:
-    """The lag of a group, reader or partition (console/live/rows.py), with what is not in it."""
+    """The lag of a group, of a group on one topic or of a partition, and what it lacks."""
     is_ahead = getattr(row, "ahead", 0) > 0
     told = ahead(row) if is_ahead else ""
     return {"row": row, "note": getattr(row, "lag_note", ""), "ahead": told}

@@ -19,7 +19,7 @@ def behind_a_proxy(transactional_db, redis_server, clusters, tmp_path):
     user = a_user("viewer", "viewer")
     user.password = PBKDF2PasswordHasher().encode("viewer-password", "salt", 1)  # the product's own
     user.save()
-    # What makes uvicorn believe the proxy (console/stack/preparation.py).
+    # What makes uvicorn believe the proxy (stack/preparation.py).
     with served({"AERIE_ALLOWED_HOSTS": HOST}, tmp_path / "web.log", "--proxy-headers") as url:
         yield url
 

@@ -9,10 +9,10 @@ from playwright.sync_api import expect
 from monitoring.alerts import tasks
 from monitoring.alerts.evaluate import evaluate
 from monitoring.models import AlertDelivery
-from monitoring.sampling.encode import put_tick
 from monitoring.sampling.service import notify
+from monitoring.ticks.tick_stream import put_tick
 from tests.console.conftest import BROKERS, GROUPS, PARTITIONS, tick_now
-from tests.monitoring.ticks import make_tick
+from tests.monitoring.tick_factory import make_tick
 from tests.support.web import sign_in
 
 pytestmark = pytest.mark.browser

@@ -4,7 +4,7 @@ import pytest
 
 from console.accounts import rights
 from console.dashboard import services
-from console.live import store
+from console.live import snapshot_cache
 from monitoring.models import Cluster
 from tests.console.conftest import PARTITIONS, sample_next
 
@@ -19,7 +19,7 @@ def test_topics_at_rest_stay_in_the_list_so_that_it_keeps_its_height(local, admi
     before = services.context(local, held)["busiest_topics"]
     busy = [row | {"log_end_offset": 900} for row in PARTITIONS if row["topic"] == "orders"]
     sample_next(partitions=[*PARTITIONS[len(busy) :], *busy])
-    store.refresh("local", at_once=True)
+    snapshot_cache.refresh("local", at_once=True)
     after = services.context(local, held)["busiest_topics"]
     assert len(before) == len(after) == 3
     assert after[0].name == "orders"

@@ -5,7 +5,7 @@ from console.accounts.rights import Rights
 from console.groups import history
 from monitoring.history.root import current
 from monitoring.history.writer import flush
-from monitoring.sampling import live
+from monitoring.ticks import tick_stream
 from tests.console.conftest import GROUPS, sample, sample_next, tick_now
 
 
@@ -64,9 +64,9 @@ def test_the_chart_takes_the_live_ticks_and_leaves_gaps(redis_server):
     first = tick_now() - 4
     for step in (0, 1, 3):
         sample(number=first + step, groups=[GROUPS[0] | {"committed_offset": 100 - step}])
-    now_ms = (first + 4) * live.interval_ms()
+    now_ms = (first + 4) * tick_stream.interval_ms()
     held = Rights("local", "viewer")
-    spec = history.lag_chart("local", "billing", held, 4 * live.interval_ms(), now_ms)
+    spec = history.lag_chart("local", "billing", held, 4 * tick_stream.interval_ms(), now_ms)
     assert [line["name"] for line in spec["series"]] == ["orders"]
     assert spec["series"][0]["y"] == [0, 1, None, 3, None]
 
@@ -82,9 +82,9 @@ def test_of_the_live_ticks_only_those_are_read_that_are_not_stored_yet(
     for step in (18, 19):
         sample(number=first + step, groups=[GROUPS[0] | {"committed_offset": 100 - step}])
     decoded = []
-    decode = live.decode
-    monkeypatch.setattr(live, "decode", lambda fields: decoded.append(1) or decode(fields))
-    now_ms, range_ms = (first + 20) * live.interval_ms(), 20 * live.interval_ms()
+    decode = tick_stream.decode
+    monkeypatch.setattr(tick_stream, "decode", lambda fields: decoded.append(1) or decode(fields))
+    now_ms, range_ms = (first + 20) * tick_stream.interval_ms(), 20 * tick_stream.interval_ms()
     held = Rights("local", "viewer")
     spec = history.lag_chart("local", "billing", held, range_ms, now_ms)
     assert spec["series"][0]["y"] == [*range(20), None]
@@ -94,7 +94,7 @@ def test_of_the_live_ticks_only_those_are_read_that_are_not_stored_yet(
 
 def test_the_chart_leaves_out_what_the_rights_hide(redis_server):
     number = sample()
-    now_ms = (number + 1) * live.interval_ms()
+    now_ms = (number + 1) * tick_stream.interval_ms()
     spec = history.lag_chart("local", "auditors", Rights("local", "viewer"), 60_000, now_ms)
     assert spec["series"] == []
     spec = history.lag_chart("local", "auditors", Rights("local", "admin"), 60_000, now_ms)
@@ -139,9 +139,9 @@ def test_a_partition_whose_end_is_not_known_makes_a_gap(redis_server):
     ends = ({"log_end_offset": 100}, {"log_end_offset": None, "lag": None}, {})
     for step, change in enumerate(ends):
         sample(number=first + step, groups=[GROUPS[0], GROUPS[1] | change])
-    now_ms = (first + 2) * live.interval_ms()
+    now_ms = (first + 2) * tick_stream.interval_ms()
     held = Rights("local", "viewer")
-    spec = history.lag_chart("local", "billing", held, 2 * live.interval_ms(), now_ms)
+    spec = history.lag_chart("local", "billing", held, 2 * tick_stream.interval_ms(), now_ms)
     assert spec["series"][0]["y"] == [80, None, 80]
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from console.accounts.rights import Rights
 from console.groups.history import lag_chart
-from console.live import memory, store
+from console.live import memory, snapshot_cache
 from monitoring import keys
-from monitoring.sampling import live
+from monitoring.ticks import tick_stream
 from tests.console.conftest import GROUPS, sample, tick_now
 
 ADMIN = Rights("local", "admin")
@@ -48,28 +48,28 @@ def test_a_cluster_that_is_removed_leaves_nothing_in_the_process(redis_server, m
     given_back = []
     monkeypatch.setattr(memory, "give_back", lambda: given_back.append(True))
     sample()
-    shown = weakref.ref(store.snapshot("local", ADMIN))
-    store.forget("local")
+    shown = weakref.ref(snapshot_cache.snapshot("local", ADMIN))
+    snapshot_cache.forget("local")
     assert shown() is None
     assert given_back
 
 
 def test_a_cluster_that_nobody_asks_about_is_forgotten(redis_server, monkeypatch):
     sample()
-    shown = weakref.ref(store.snapshot("local", ADMIN))
-    monkeypatch.setattr(store, "IDLE_SECONDS", -1.0)
-    store.status("staging")
+    shown = weakref.ref(snapshot_cache.snapshot("local", ADMIN))
+    monkeypatch.setattr(snapshot_cache, "IDLE_SECONDS", -1.0)
+    snapshot_cache.status("staging")
     assert shown() is None
 
 
 def test_a_chart_holds_one_sample_at_a_time(redis_server, monkeypatch, settings, tmp_path):
     settings.HISTORY_URL = f"file://{tmp_path}"
-    monkeypatch.setattr(live, "_PIECE_BYTES", 1)
+    monkeypatch.setattr(tick_stream, "_PIECE_BYTES", 1)
     first = tick_now() - 8
     for number in range(first, first + 8):
         sample(number=number, groups=GROUPS)
     held, most = [], []
-    decode = live.decode_groups
+    decode = tick_stream.decode_groups
 
     def counted(fields):
         most.append(sum(one() is not None for one in held))
@@ -77,7 +77,7 @@ def test_a_chart_holds_one_sample_at_a_time(redis_server, monkeypatch, settings,
         held.append(weakref.ref(found.groups))
         return found
 
-    monkeypatch.setattr(live, "decode_groups", counted)
+    monkeypatch.setattr(tick_stream, "decode_groups", counted)
     chart = lag_chart("local", "billing", ADMIN, 900_000, (first + 8) * 5000)
     assert len([y for y in chart["series"][0]["y"] if y is not None]) == 8
     assert len(most) == 8
@@ -90,13 +90,13 @@ def test_samples_are_read_in_pieces_and_none_is_left_out(redis_server, monkeypat
         sample(number=number)
     asked = []
     with_count = redis_server.client().xrange(keys.ticks("local"), count=1)
-    monkeypatch.setattr(live, "_PIECE_BYTES", 3 * sum(map(len, with_count[0][1].values())))
-    quick = live.store.quick
+    monkeypatch.setattr(tick_stream, "_PIECE_BYTES", 3 * sum(map(len, with_count[0][1].values())))
+    quick = tick_stream.store.quick
 
     def counted():
         asked.append(True)
         return quick()
 
-    monkeypatch.setattr(live.store, "quick", counted)
-    assert [t.tick for t in live.recent_ticks("local", 0)] == list(range(first, first + 20))
+    monkeypatch.setattr(tick_stream.store, "quick", counted)
+    assert [t.tick for t in tick_stream.recent_ticks("local", 0)] == list(range(first, first + 20))
     assert len(asked) >= 20 // 4

@@ -9,7 +9,6 @@ from django.core.exceptions import PermissionDenied
 from console.accounts.rights import is_closed
 from console.accounts.services import grant
 from console.audit.models import AuditEntry
-from console.demo.topics import BROKERD_EVENTS
 from console.messages.masking import COVER_BYTES
 from console.messages.models import MaskingRule
 from console.messages.services import COVERED, Query, hand_over, read, read_whole
@@ -17,6 +16,7 @@ from monitoring import identity
 from monitoring.gateway.browse import LIMIT_MAX
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
 from monitoring.models import Cluster
+from stack.demo.topics import BROKERD_EVENTS
 from tests.console.conftest import a_user
 from tests.support.live_cluster import LiveCluster
 

@@ -10,7 +10,7 @@ from monitoring.history.writer import append
 from monitoring.models import Cluster, Report
 from monitoring.spark.config import SparkConfig
 from tests.console.reports.conftest import T0, a_finished_report
-from tests.monitoring.ticks import make_tick
+from tests.monitoring.tick_factory import make_tick
 from tests.support.web import sign_in
 from tests.support.worker import worker
 

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from console.audit.models import AuditEntry
 from monitoring.models import Report
-from monitoring.reports import services, storage
+from monitoring.reports import result_files, services
 from monitoring.reports.models import State
 from tests.console.reports.conftest import ROLES, a_finished_report, a_report, client_of
 
@@ -195,7 +195,7 @@ def test_a_failure_says_what_to_do(cluster, error):
 
 def test_a_result_that_was_removed_is_said(cluster):
     report = a_finished_report(cluster)
-    storage.remove(report.id)
+    result_files.remove(report.id)
     urls = urls_of(report)
     viewer = client_of("viewer")
     assert "The stored result is gone" in viewer.get(urls["page"]).content.decode()
@@ -229,7 +229,7 @@ def test_cancelling_keeps_the_report_and_deleting_removes_its_files(cluster):
     queued.refresh_from_db()
     assert queued.state == State.CANCELLED
     operator.post(reverse("report-delete", args=["local", done.id]))
-    assert not (storage.root() / str(done.id)).exists()
+    assert not (result_files.root() / str(done.id)).exists()
     assert list(Report.objects.all()) == [queued]
     verbs = AuditEntry.objects.order_by("pk").values_list("verb", flat=True)
     assert list(verbs) == ["report.cancel", "report.delete"]

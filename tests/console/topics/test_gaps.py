@@ -2,11 +2,11 @@
 
 import pytest
 
-from console.live.snapshot import Snapshot
 from console.topics.gaps import ranges, told
 from monitoring.gateway.browse import FAILED, NO_LEADER, SILENT, TOO_MUCH, Unread
+from monitoring.views.snapshot import Snapshot
 from tests.console.conftest import BROKERS, PARTITIONS
-from tests.monitoring.ticks import make_tick
+from tests.monitoring.tick_factory import make_tick
 
 DOWN = {"id": 2, "up": False, "source": "none", "down_since_ms": 1_760_000_000_000}
 

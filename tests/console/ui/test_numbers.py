@@ -1,7 +1,7 @@
 import pytest
 
-from console.live.sums import Sum
 from console.ui import numbers
+from monitoring.views.partial_sum import Sum
 
 
 @pytest.mark.parametrize(

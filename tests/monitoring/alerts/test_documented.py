@@ -11,7 +11,7 @@ from monitoring.alerts.backoff import WAITS_S
 from monitoring.alerts.evaluate import evaluate
 from monitoring.alerts.payload import body_of
 from monitoring.models import AlertDelivery
-from tests.monitoring.ticks import make_tick
+from tests.monitoring.tick_factory import make_tick
 
 pytestmark = pytest.mark.django_db
 OPERATING = Path(__file__).resolve().parents[3] / "docs" / "operating.md"

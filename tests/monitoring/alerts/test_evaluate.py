@@ -5,7 +5,7 @@ import pytest
 from monitoring.alerts import evaluate as module
 from monitoring.alerts.evaluate import CHANGED, GONE, RULE_OFF, evaluate, resolve_all
 from monitoring.models import Alert, AlertDelivery
-from tests.monitoring.ticks import make_tick
+from tests.monitoring.tick_factory import make_tick
 
 pytestmark = pytest.mark.django_db
 

@@ -2,7 +2,7 @@
 
 from monitoring.alerts.rules import Subject
 from monitoring.alerts.view import view_of
-from tests.monitoring.ticks import make_tick
+from tests.monitoring.tick_factory import make_tick
 
 
 def tick_of(*reads):

@@ -3,13 +3,13 @@
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from console.live.snapshot import Snapshot
 from monitoring.gateway import loop
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from monitoring.sampling.assemble import assemble
 from monitoring.sampling.sampler import Samplers, Target
+from monitoring.views.snapshot import Snapshot
 from tests.support.kafka import apache_kafka
 
 pytestmark = pytest.mark.kafka

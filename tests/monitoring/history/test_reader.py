@@ -1,7 +1,7 @@
 import pytest
 
 from monitoring.history import reader, writer
-from tests.monitoring.ticks import INTERVAL_MS, make_tick
+from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
 FIRST = 356_400_000
 AT_MS = FIRST * INTERVAL_MS + 40

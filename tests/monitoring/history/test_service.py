@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import pytest
 
 from monitoring.history import reader, service
-from monitoring.lock import held
+from monitoring.redis_client import StoreDown
+from monitoring.redis_lock import held
 from monitoring.reports import kinds
-from monitoring.sampling.encode import put_tick
-from monitoring.store import StoreDown
-from tests.monitoring.ticks import make_tick
+from monitoring.ticks.tick_stream import put_tick
+from tests.monitoring.tick_factory import make_tick
 
 
 def put(slug="local"):

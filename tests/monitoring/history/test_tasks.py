@@ -5,8 +5,8 @@ import pytest
 from monitoring.celery import app
 from monitoring.history import reader
 from monitoring.models import Cluster
-from monitoring.sampling.encode import put_tick
-from tests.monitoring.ticks import make_tick
+from monitoring.ticks.tick_stream import put_tick
+from tests.monitoring.tick_factory import make_tick
 from tests.support.waiting import wait_until
 from tests.support.worker import worker
 

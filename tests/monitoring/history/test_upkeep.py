@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 
 from monitoring.history import manifest, reader, upkeep, writer
 from monitoring.history.hours import HOUR_MS, end_ms, hour_of
-from tests.monitoring.ticks import INTERVAL_MS, make_tick
+from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
 FIRST = 356_400_000
 HOUR = hour_of(FIRST * INTERVAL_MS)

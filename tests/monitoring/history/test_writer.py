@@ -4,9 +4,9 @@ import pytest
 
 from monitoring.history import manifest, reader, writer
 from monitoring.history.hours import HOUR_MS, hour_of
-from monitoring.sampling.encode import put_tick
-from monitoring.sampling.tick import Tick
-from tests.monitoring.ticks import INTERVAL_MS, make_tick
+from monitoring.ticks.tick import Tick
+from monitoring.ticks.tick_stream import put_tick
+from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
 FIRST = 356_400_000  # a tick in the middle of an hour
 ALWAYS = (0, 10**14)

@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from monitoring.lag.partition import LagNote
 from monitoring.lag.tables import group_totals, topic_totals, with_lag
-from tests.monitoring.ticks import groups_table
+from tests.monitoring.tick_factory import groups_table
 
 
 def row(group, topic, partition, end, committed, **more):

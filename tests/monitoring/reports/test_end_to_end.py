@@ -15,12 +15,12 @@ from monitoring.history.reader import files
 from monitoring.history.root import current
 from monitoring.history.writer import append
 from monitoring.models import Cluster
-from monitoring.reports import kinds, services, storage, tasks
+from monitoring.reports import kinds, result_files, services, tasks
 from monitoring.reports.models import Report, State
 from monitoring.reports.runner import run_report
 from monitoring.spark.config import SparkConfig
 from tests.monitoring.spark import reference
-from tests.monitoring.ticks import make_tick
+from tests.monitoring.tick_factory import make_tick
 from tests.support.ports import free_port
 from tests.support.redis import RedisServer
 from tests.support.worker import Worker, worker
@@ -123,7 +123,7 @@ def check(report: Report, bad_day: tuple[list[dict], list[dict]]) -> None:
         [row for row in table if not (row["topic"] or "").startswith("console.")]
         for table in bad_day
     )
-    result = storage.read(report.result_dir)
+    result = result_files.read(report.result_dir)
     topics, _ = reference.throughput(partitions, 60_000, result.figures["gap_ms"])
     stored = {row["topic"]: row["messages"] for row in result.table("topics", 99)}
     assert stored == {name: row["messages"] for name, row in topics.items()}
@@ -166,7 +166,7 @@ def test_a_running_report_is_cancelled_by_interrupting_spark(
     run_report(report.id)
     report.refresh_from_db()
     assert (report.state, report.result_dir) == (State.CANCELLED, "")
-    assert not (storage.root() / str(report.id)).exists()
+    assert not (result_files.root() / str(report.id)).exists()
 
 
 def test_a_job_that_fails_marks_its_report(
@@ -204,4 +204,4 @@ def test_a_message_that_comes_twice_computes_once(
     run_report(report.id)
     report.refresh_from_db()
     assert (report.state, report.attempt) == (State.DONE, 1)
-    assert storage.read(report.result_dir).figures["ticks"] == 0
+    assert result_files.read(report.result_dir).figures["ticks"] == 0

@@ -9,7 +9,7 @@ from django.conf import LazySettings
 from django.utils import timezone
 
 from monitoring.models import Cluster
-from monitoring.reports import send, services, storage, tasks
+from monitoring.reports import result_files, send, services, tasks
 from monitoring.reports.kinds import RANGE_MS_MAX, THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report, State
 from tests.support.redis import RedisServer
@@ -143,14 +143,14 @@ def test_results_without_a_report_are_swept_out(
     settings.AERIE_DATA = tmp_path
     kept, gone = start(cluster), uuid.uuid4()
     for report_id in (kept.id, gone):
-        storage.write(report_id, {}, {}, {})
+        result_files.write(report_id, {}, {}, {})
     for draft in ("old", "new"):
-        (storage.root() / f".{gone}-{draft}").mkdir()
-    (storage.root() / "notes").mkdir()
+        (result_files.root() / f".{gone}-{draft}").mkdir()
+    (result_files.root() / "notes").mkdir()
     long_ago = time.time() - services.DRAFT_KEPT_S - 60
-    os.utime(storage.root() / f".{gone}-old", (long_ago, long_ago))
+    os.utime(result_files.root() / f".{gone}-old", (long_ago, long_ago))
     tasks.reap()
-    found = {path.name for path in storage.root().iterdir()}
+    found = {path.name for path in result_files.root().iterdir()}
     assert found == {str(kept.id), f".{gone}-new", "notes"}
 
 

@@ -6,7 +6,7 @@ from monitoring.gateway.wire.groups import ListedGroup
 from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead
 from monitoring.lag.tables import group_totals
 from monitoring.sampling.assemble import assemble
-from monitoring.sampling.schema import GROUPS, PARTITIONS
+from monitoring.ticks.schema import GROUPS, PARTITIONS
 from tests.monitoring.gateway.wire.answers import metadata_answer
 
 TOPICS = {"a": {0: (1, (1, 2), (1,)), 1: (-1, (3,), ())}, "b": {0: (2, (2,), (2,))}}

@@ -7,8 +7,8 @@ import pytest
 from monitoring.alerts.rules import Subject
 from monitoring.alerts.view import view_of
 from monitoring.sampling.carry import carried, partition_for
-from monitoring.sampling.tick import Tick
-from tests.monitoring.ticks import make_tick
+from monitoring.ticks.tick import Tick
+from tests.monitoring.tick_factory import make_tick
 
 UP = {"host": "10.0.0.1", "port": 9092, "rack": "a", "up": True}
 GONE = {"host": None, "port": None, "rack": None, "up": False}

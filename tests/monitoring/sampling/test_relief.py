@@ -3,11 +3,12 @@ import string
 
 import pytest
 
-from monitoring import store
+from monitoring import redis_client
 from monitoring.clock import now_ms
-from monitoring.sampling import live, relief
-from monitoring.sampling.encode import put_tick
-from tests.monitoring.ticks import INTERVAL_MS, make_tick
+from monitoring.sampling import relief
+from monitoring.ticks import tick_stream
+from monitoring.ticks.tick_stream import put_tick
+from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
 
 def noise_tick(number: int, cluster: str, letters: int):
@@ -23,11 +24,11 @@ def test_where_the_newest_minutes_alone_fill_redis_the_largest_cluster_gives_roo
         put_tick(noise_tick(number, "small", 100))
     client.config_set("maxmemory", client.info("memory")["used_memory"] - 100_000)
     try:
-        with pytest.raises(store.StoreFull):
+        with pytest.raises(redis_client.StoreFull):
             put_tick(noise_tick(first + 20, "large", 100_000))
         relief.relieve()
         assert put_tick(noise_tick(first + 20, "large", 100_000))
     finally:
         client.config_set("maxmemory", 0)
-    assert len(list(live.recent_ticks("small", 0))) == 20
-    assert live.latest_tick("large").tick == first + 20
+    assert len(list(tick_stream.recent_ticks("small", 0))) == 20
+    assert tick_stream.latest_tick("large").tick == first + 20

@@ -6,15 +6,16 @@ import time
 import pytest
 from channels.layers import get_channel_layer
 
-from console.live.snapshot import Snapshot
 from monitoring.gateway import loop
 from monitoring.gateway.wire import limits
-from monitoring.lock import held
 from monitoring.models import Cluster
-from monitoring.sampling import live, tasks
+from monitoring.redis_lock import held
+from monitoring.sampling import tasks
 from monitoring.sampling.sampler import Target
 from monitoring.sampling.service import sample_cluster
-from monitoring.sampling.tick import Tick
+from monitoring.ticks import tick_stream
+from monitoring.ticks.tick import Tick
+from monitoring.views.snapshot import Snapshot
 from tests.monitoring.gateway.wire.test_hostile import ONE
 from tests.monitoring.gateway.wire.test_hostile import cluster as lying
 from tests.support.hostile_broker import hostile_broker
@@ -34,7 +35,7 @@ def test_a_tick_is_stored_and_announced(live_cluster, redis_server):
 
     channel = loop.run(listen(), 5)
     sample_cluster(Target.of(live_cluster.row()), 1000, INTERVAL_MS)
-    tick = live.latest_tick("live")
+    tick = tick_stream.latest_tick("live")
     assert (tick.tick, tick.ok, tick.reason) == (1000, True, "")
     assert {row["id"]: row["source"] for row in tick.brokers} == {1: "brokerd", 2: "brokerd"}
     notice = loop.run(layer.receive(channel), 5)
@@ -45,7 +46,7 @@ def test_the_same_tick_sent_by_two_beats_is_sampled_once(live_cluster, redis_ser
     target = Target.of(live_cluster.row())
     assert sample_cluster(target, 1000, INTERVAL_MS) is not None
     assert sample_cluster(target, 1000, INTERVAL_MS) is None
-    assert len(list(live.recent_ticks("live", 0))) == 1
+    assert len(list(tick_stream.recent_ticks("live", 0))) == 1
 
 
 def test_a_tick_that_finds_the_one_before_running_becomes_a_gap(live_cluster, redis_server):
@@ -54,7 +55,7 @@ def test_a_tick_that_finds_the_one_before_running_becomes_a_gap(live_cluster, re
     with held("aerie:live:sampling", "1001", INTERVAL_MS):
         assert sample_cluster(target, 1002, INTERVAL_MS) is None
     sample_cluster(target, 1003, INTERVAL_MS)
-    told = {tick.tick: tick.reason for tick in live.recent_ticks("live", 0) if not tick.ok}
+    told = {tick.tick: tick.reason for tick in tick_stream.recent_ticks("live", 0) if not tick.ok}
     assert "still being read" in told[1002]
 
 
@@ -66,11 +67,11 @@ def test_a_cluster_that_is_down_is_a_gap_with_its_reason_and_delays_no_other(
     Cluster(slug="down", name="Down", bootstrap_servers="127.0.0.1:1").save()
     Cluster(slug="odd", name="Odd", bootstrap_servers="not an address").save()
     tasks.sample(1000)
-    assert live.latest_tick("live").ok
-    down = live.latest_tick("down")
+    assert tick_stream.latest_tick("live").ok
+    down = tick_stream.latest_tick("down")
     assert (down.status, down.partitions.num_rows) == ("gap", 0)
     assert "127.0.0.1:1" in down.reason
-    assert live.latest_tick("odd") is None
+    assert tick_stream.latest_tick("odd") is None
 
 
 def test_a_sample_notes_which_cluster_an_entry_leads_to(live_cluster, redis_server, settings):
@@ -92,7 +93,7 @@ def test_redis_away_loses_the_tick_and_nothing_else(live_cluster, redis_server):
     assert sample_cluster(target, 1001, INTERVAL_MS) is None
     redis_server.start()
     assert sample_cluster(target, 1002, INTERVAL_MS) is not None
-    assert [(t.tick, t.ok) for t in live.recent_ticks("live", 0)] == [
+    assert [(t.tick, t.ok) for t in tick_stream.recent_ticks("live", 0)] == [
         (1000, True),
         (1001, False),
         (1002, True),
@@ -167,7 +168,7 @@ def test_a_cluster_that_lies_is_sampled_and_what_was_refused_is_in_the_tick(redi
         tick = sample_cluster(Target.of(row), 1000, INTERVAL_MS)
     assert tick.ok
     assert tick.partitions.num_rows == 1
-    assert live.latest_tick("liar").refused == tick.refused != []
+    assert tick_stream.latest_tick("liar").refused == tick.refused != []
 
 
 def test_a_cluster_of_too_many_partitions_is_a_gap_that_says_so(redis_server, monkeypatch):

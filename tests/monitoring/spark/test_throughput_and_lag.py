@@ -8,10 +8,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from monitoring.reports.kinds import KINDS, THROUGHPUT_AND_LAG
-from monitoring.sampling.schema import GROUPS, PARTITIONS
 from monitoring.spark import schemas
 from monitoring.spark.jobs import throughput_and_lag
 from monitoring.spark.jobs.throughput_and_lag import STAGES, Outcome, Request, run
+from monitoring.ticks.schema import GROUPS, PARTITIONS
 from tests.monitoring.spark import reference
 
 pytestmark = pytest.mark.spark

@@ -1,7 +1,0 @@
-"""The Django app `console.demo`."""
-
-from django.apps import AppConfig
-
-
-class DemoConfig(AppConfig):
-    name = "console.demo"

@@ -1,0 +1,118 @@
+"""The words for parts that are not well: a line for programs, a banner for people."""
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from console.ui import numbers
+from monitoring.health import Part, State
+from monitoring.queues import QUEUES
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A banner: what is wrong since when, and what it means."""
+
+    title: str
+    since_ms: int | None
+    text: str
+
+
+def line(part: Part) -> str:
+    """The part in `/readyz`: "ok", or why not."""
+    if part.state is State.OK:
+        return "ok"
+    if part.state is State.LEFT_OUT:
+        return _("is not run here")
+    since = _(" since %(at)s") % {"at": numbers.moment(part.since_ms)} if part.since_ms else ""
+    texts = {
+        "silent": _("does not answer"),
+        "full": _("is full and refuses to store anything"),
+        "redis": _("not known: Redis does not work"),
+        "database": _("not known: the database does not answer"),
+        "unheard": _("has not been heard of yet"),
+        "stopped": _("stopped: not heard of") + since,
+        "absent": _("nothing listens there; it may be starting"),
+        "frozen": _("accepts connections and does not answer") + since,
+        "refused": _("refuses our token") + since,
+        "unknown": _("has not been asked yet"),
+        "stuck": _stuck(part.count) + since,
+        "unanswered": _unanswered(part.count),
+    }
+    return texts[part.why]
+
+
+def _stuck(count: int) -> str:
+    return ngettext(
+        "%(n)d message to webhooks is due and nobody sends it",
+        "%(n)d messages to webhooks are due and nobody sends them",
+        count,
+    ) % {"n": count}
+
+
+def _unanswered(count: int) -> str:
+    return ngettext(
+        "ok, but %(n)d rule's webhook does not take its messages: they are tried again",
+        "ok, but %(n)d rules' webhooks do not take their messages: they are tried again",
+        count,
+    ) % {"n": count}
+
+
+def trouble(part: Part) -> Trouble:
+    """What a page says of one of `parts.troubles`."""
+    if part.name.startswith("worker "):
+        queue = part.name.removeprefix("worker ")
+        title = _("The worker of the queue “%(queue)s” has stopped") % {"queue": queue}
+        return Trouble(title, part.since_ms, f"{_consequence(queue)} {_look(part.name)}")
+    told = {
+        ("redis", "full"): (
+            _("Redis is full"),
+            _(
+                "No sample, task or notice can be stored, so figures stand still and changes and "
+                "alerts wait. Old samples are deleted to make room: watch fewer partitions, or "
+                "name a larger Redis in REDIS_URL."
+            ),
+        ),
+        ("beat", "stopped"): (
+            _("The clock of the tasks (beat) has stopped"),
+            _("Nothing is sampled, no history is written, and nothing that failed is tried again."),
+        ),
+        ("demo", "stopped"): (
+            _("The demo traffic has stopped"),
+            _("Its topics get no records. Nothing else depends on it."),
+        ),
+        ("spark", "frozen"): (
+            _("Spark takes connections but does not answer"),
+            _("Reports wait for it and stay at their stage. Figures on other pages are right."),
+        ),
+        ("spark", "refused"): (
+            _("Spark refuses our token"),
+            _("No report can be computed. Restart Spark, or correct SPARK_REMOTE."),
+        ),
+        ("deliveries", "stuck"): (
+            _stuck(part.count),
+            _("Alerts fire and resolve on these pages, but nobody else is told."),
+        ),
+    }
+    title, text = told[part.name, part.why]
+    return Trouble(title, part.since_ms, f"{text} {_look(part.name)}")
+
+
+def _consequence(queue: str) -> str:
+    return {
+        "sampling": _("No cluster is sampled: figures are those of the last sample."),
+        "actions": _("Changes that were confirmed wait, and are void after 15 minutes."),
+        "deliveries": _("Alerts fire and resolve on these pages, but no webhook is told."),
+        "history": _(
+            "Charts and reports end where it stopped; samples older than 15 minutes that it has "
+            "not written by then are lost."
+        ),
+        "spark": _("Reports wait."),
+    }[queue]
+
+
+def _look(name: str) -> str:
+    queue = QUEUES.get(name.removeprefix("worker ")) if name != "spark" else None
+    process = queue.process_name if queue is not None else name
+    return _("Its log is %(file)s.") % {"file": f"logs/{process}.log"}

@@ -1,0 +1,86 @@
+"""The ports of the stack: which are needed, whether two settings clash, whether one is taken."""
+
+import errno
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import psutil
+
+from monitoring.ports import bind_error
+
+ADMIN_PORT_ABOVE = 100
+"""What a broker's admin port lies above its Kafka port."""
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A TCP port of 127.0.0.1, what it is for, and the setting that moves it."""
+
+    number: int
+    purpose: str
+    setting: str
+
+
+def of_stack(
+    web: int, first_broker: int, brokers: int, zookeeper: int, redis: int, spark: int
+) -> dict[str, list[Port]]:
+    """Name in the Procfile → the ports that this process listens on. Pure."""
+    wanted = {"web": [Port(web, "the console", "AERIE_PORT")]}
+    for number, port in enumerate(range(first_broker, first_broker + brokers), start=1):
+        wanted[f"broker-{number}"] = [
+            Port(port, f"broker {number}", "BROKERD_PORT_BASE"),
+            Port(port + ADMIN_PORT_ABOVE, f"broker {number}'s admin", "BROKERD_PORT_BASE"),
+        ]
+    wanted["zookeeper"] = [Port(zookeeper, "ZooKeeper", "ZOOKEEPER_PORT")]
+    wanted["redis"] = [Port(redis, "Redis", "REDIS_PORT")]
+    wanted["spark"] = [Port(spark, "Spark Connect", "SPARK_CONNECT_PORT")]
+    return wanted
+
+
+def clashes(ports: Iterable[Port]) -> list[str]:
+    """A sentence for each port that two purposes claim. Pure."""
+    seen: dict[int, Port] = {}
+    problems = []
+    for port in ports:
+        other = seen.setdefault(port.number, port)
+        if other is not port:
+            problems.append(
+                f"Port {port.number} is set both for {other.purpose} ({other.setting}) "
+                f"and for {port.purpose} ({port.setting}): change one of the two."
+            )
+    return problems
+
+
+def taken(ports: Iterable[Port]) -> list[str]:
+    """A sentence for each port that cannot be listened on now."""
+    problems = []
+    for port in ports:
+        reason = _why_not(port.number)
+        if reason:
+            problems.append(
+                f"Port {port.number}, needed for {port.purpose}, {reason}. "
+                f"Stop what uses it, or set {port.setting} to another port."
+            )
+    return problems
+
+
+def _why_not(number: int) -> str:
+    error = bind_error(number)
+    if error is None:
+        return ""
+    if error.errno != errno.EADDRINUSE:
+        return f"cannot be used: {error.strerror}"
+    return f"is in use{_by_whom(number)}"
+
+
+def _by_whom(number: int) -> str:
+    """` by NAME (process N)` where the system lets us see it."""
+    try:
+        for socket_ in psutil.net_connections("tcp"):
+            is_listener = socket_.status == psutil.CONN_LISTEN and socket_.laddr.port == number
+            if is_listener and socket_.pid:
+                name = psutil.Process(socket_.pid).name()
+                return f" by {name} (process {socket_.pid})"
+    except psutil.Error:
+        pass
+    return ""

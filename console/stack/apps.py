@@ -1,7 +1,0 @@
-"""The Django app `console.stack`."""
-
-from django.apps import AppConfig
-
-
-class StackConfig(AppConfig):
-    name = "console.stack"

@@ -1,0 +1,44 @@
+"""What every page of a topic shows around its own content (templates/topics/base.html)."""
+
+from typing import Any
+
+from django.http import HttpRequest
+
+from console.accounts.access import no_topic
+from console.live import snapshot_cache
+from console.topics.changes.topic import refusal
+from console.topics.tabs import topic_tabs
+from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.gateway import for_cluster
+from monitoring.models import Cluster
+
+
+def frame(request: HttpRequest, topic: str, active: str) -> dict[str, Any]:
+    """Its name, its row and the whole snapshot (None before the first sample), tabs, rights.
+
+    Raises Http404 for a topic that is not there.
+    """
+    shown = snapshot_cache.snapshot(request.cluster.slug, request.rights)
+    row = shown.topic(topic) if shown else None
+    if shown is not None and row is None and not _is_new(request.cluster, topic):
+        raise no_topic(topic)
+    may_change = not request.cluster.read_only and not refusal(topic)
+    return {
+        "topic": topic,
+        "row": row,
+        "shown": shown,
+        "at_ms": shown.at_ms if shown else None,
+        "tabs": topic_tabs(request, topic, active, row),
+        "may_read": request.rights.may("record.read", topic),
+        "may_alter": may_change and request.rights.may("topic.alter", topic),
+        "may_delete": may_change and request.rights.may("topic.delete", topic),
+    }
+
+
+def _is_new(cluster: Cluster, topic: str) -> bool:
+    """Whether a topic that the sample does not know is there all the same: it takes a tick."""
+    try:
+        with for_cluster(cluster) as gateway:
+            return gateway.wire.has_topic(topic)
+    except GatewayError:
+        return False

@@ -1,0 +1,112 @@
+"""A tick: everything that one sampling pass learned of one cluster (schema.py says what).
+
+Pure data. `encode` and `decode` are the only places that know its bytes.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from monitoring.ticks.schema import GROUPS, PARTITIONS
+
+_VERSION = 1
+_IPC = pa.ipc.IpcWriteOptions(compression="lz4")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tick:
+    """One sample of one cluster, or the gap in its place (then both tables are empty)."""
+
+    cluster: str
+    tick: int
+    at_ms: int  # when the end offsets were asked for
+    interval_ms: int
+    status: Literal["ok", "gap"] = "ok"
+    reason: str = ""  # of a gap; of an ok tick: what could not be read, if anything
+    refused: list[str] = field(default_factory=list)  # what the cluster told and cannot be true
+    took_ms: int = 0
+    controller_id: int | None = None
+    cluster_id: str = ""
+    # False = a coordinator did not answer: a group that is absent may exist all the same.
+    groups_complete: bool = True
+    zookeeper_up: bool | None = None  # None = the cluster names no ZooKeeper
+    since: dict[str, int] = field(default_factory=dict)  # a trouble that lasts → when it began
+    brokers: list[dict[str, Any]] = field(default_factory=list)
+    partitions: pa.Table = field(default_factory=PARTITIONS.empty_table)
+    groups: pa.Table = field(default_factory=GROUPS.empty_table)
+
+    @property
+    def start_ms(self) -> int:
+        """The wall-clock time at which the tick's interval began."""
+        return self.tick * self.interval_ms
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"
+
+
+_META = (
+    "cluster", "tick", "at_ms", "interval_ms", "status", "reason", "refused", "took_ms",
+    "controller_id", "cluster_id", "groups_complete", "zookeeper_up", "since", "brokers",
+)  # fmt: skip
+
+
+def _ipc(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=_IPC) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def encode(tick: Tick) -> dict[str, bytes | int]:
+    """The fields of the stream entry that holds `tick`."""
+    meta = {"version": _VERSION} | {name: getattr(tick, name) for name in _META}
+    return {
+        "tick": tick.tick,
+        "meta": json.dumps(meta, separators=(",", ":")).encode(),
+        "partitions": _ipc(tick.partitions.cast(PARTITIONS)),
+        "groups": _ipc(tick.groups.cast(GROUPS)),
+    }
+
+
+def decode(fields: Mapping[bytes, bytes]) -> Tick:
+    """The tick that `encode` wrote. Raises ValueError on a version that is not known."""
+    meta = _meta(fields)
+    return Tick(
+        partitions=_table(fields[b"partitions"], PARTITIONS),
+        groups=_table(fields[b"groups"], GROUPS),
+        **{name: meta[name] for name in _META if name in meta},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupsOfTick:
+    """What a tick tells of groups."""
+
+    at_ms: int
+    groups: pa.Table
+
+
+def decode_groups(fields: Mapping[bytes, bytes]) -> GroupsOfTick:
+    """As `decode`, but of the groups alone."""
+    return GroupsOfTick(_meta(fields)["at_ms"], _table(fields[b"groups"], GROUPS))
+
+
+def _meta(fields: Mapping[bytes, bytes]) -> dict[str, Any]:
+    meta: dict[str, Any] = json.loads(fields[b"meta"])
+    if meta.pop("version") != _VERSION:
+        raise ValueError("a sample in Redis was written by another version of Aerie")
+    return meta
+
+
+def _table(data: bytes, schema: pa.Schema) -> pa.Table:
+    """The table in `data`; a column that it is too old to have is null."""
+    table = pa.ipc.open_stream(data).read_all()
+    for name in schema.names:
+        if name not in table.column_names:
+            missing = pa.nulls(len(table), schema.field(name).type)
+            table = table.append_column(name, missing)
+    return table.select(schema.names)

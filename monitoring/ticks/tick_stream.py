@@ -1,0 +1,155 @@
+"""The live window: the ticks of the last 15 minutes, one Redis stream per cluster.
+
+The entry id is `<start_ms>-0`, so Redis itself refuses a tick that is older than, or the same as,
+one already there: a late or doubled sampler cannot rewrite history. Ticks that nobody sampled
+become gap entries when the next one is written, with the reason that was noted for them.
+
+The stream is bounded in time and in bytes: the oldest entries go first, the newest stays.
+
+Readers return whole ticks (`Tick.partitions` and `.groups` are Arrow tables, see schema.py), and
+raise StoreDown where Redis does not answer within half a second.
+"""
+
+import json
+from collections.abc import Iterator
+
+import redis
+from django.conf import settings
+
+from monitoring import keys, redis_client
+from monitoring.ticks.tick import GroupsOfTick, Tick, decode, decode_groups, encode
+
+LIVE_MS = 15 * 60 * 1000
+_SKIPPED_KEPT_S = 3600
+NOT_RUN = "no worker ran this tick in time"
+
+
+def note_skipped(slug: str, tick: int, reason: str) -> None:
+    """Remember why `tick` is not sampled, for the gap entry that takes its place."""
+    with redis_client.guarded() as client:
+        pipe = client.pipeline(transaction=False)
+        pipe.hset(keys.skipped(slug), str(tick), reason)
+        pipe.expire(keys.skipped(slug), _SKIPPED_KEPT_S)
+        pipe.execute()
+
+
+def put_tick(tick: Tick) -> bool:
+    """Write `tick`, and gaps for what is missing since the one before; trim the stream.
+
+    False = a tick as new or newer is there already, nothing was written. Raises StoreDown.
+    """
+    with redis_client.guarded() as client:
+        for gap in _missing_before(client, tick):
+            _add(client, gap)
+        written = _add(client, tick)
+        _trim(client, keys.ticks(tick.cluster), tick.start_ms)
+        if written and tick.ok:
+            client.set(keys.last_ok(tick.cluster), f"{tick.start_ms}-0")
+        return written
+
+
+def _trim(client: redis.Redis, stream: str, newest_ms: int) -> None:
+    """Drop what is older than 15 minutes, and then the oldest beyond the cluster's share."""
+    client.xtrim(stream, minid=max(newest_ms - LIVE_MS, 0), approximate=False)
+    bytes_max = settings.AERIE_LIVE_BYTES_MAX
+    while (held := int(client.memory_usage(stream, samples=0) or 0)) > bytes_max:
+        count = client.xlen(stream)
+        if count <= 1:
+            return
+        kept = min(count - 1, max(1, count * bytes_max // held))
+        client.xtrim(stream, maxlen=kept, approximate=False)
+
+
+def _add(client: redis.Redis, tick: Tick) -> bool:
+    try:
+        client.xadd(keys.ticks(tick.cluster), encode(tick), id=f"{tick.start_ms}-0")
+    except redis.ResponseError as error:
+        if "equal or smaller" in str(error):
+            return False
+        raise
+    return True
+
+
+def _missing_before(client: redis.Redis, tick: Tick) -> list[Tick]:
+    """Gap ticks between the newest entry and `tick`, none older than the live window."""
+    newest = client.xrevrange(keys.ticks(tick.cluster), count=1)
+    if not newest:
+        return []
+    meta = json.loads(newest[0][1][b"meta"])
+    if meta["interval_ms"] != tick.interval_ms:
+        return []  # the interval was changed: the numbers do not continue
+    first = max(meta["tick"] + 1, tick.tick - LIVE_MS // tick.interval_ms)
+    if first >= tick.tick:
+        return []
+    numbers = range(first, tick.tick)
+    reasons = client.hmget(keys.skipped(tick.cluster), [str(n) for n in numbers])
+    return [
+        Tick(
+            cluster=tick.cluster,
+            tick=number,
+            at_ms=number * tick.interval_ms,
+            interval_ms=tick.interval_ms,
+            status="gap",
+            reason=reason.decode() if reason else NOT_RUN,
+        )
+        for number, reason in zip(numbers, reasons, strict=True)
+    ]
+
+
+_PIECE_BYTES, _PIECE_TICKS = 4 * 1024 * 1024, 32
+
+
+def interval_ms() -> int:
+    """The length of a tick."""
+    return int(settings.AERIE_TICK_SECONDS) * 1000
+
+
+def latest_tick(slug: str) -> Tick | None:
+    """The newest tick of the cluster, be it a gap; None when nothing was sampled lately."""
+    with redis_client.quick() as client:
+        entries = client.xrevrange(keys.ticks(slug), count=1)
+    return decode(entries[0][1]) if entries else None
+
+
+def last_ok_tick(slug: str, *, patient: bool = False) -> Tick | None:
+    """The newest tick that is not a gap: what a page shows, with its age, while sampling fails.
+
+    A worker is `patient`: better late than without it.
+    """
+    with redis_client.guarded() if patient else redis_client.quick() as client:
+        entry_id = client.get(keys.last_ok(slug))
+        if entry_id is None:
+            return None
+        entries = client.xrange(keys.ticks(slug), min=entry_id, max=entry_id)
+    return decode(entries[0][1]) if entries else None
+
+
+def recent_ticks(slug: str, since_ms: int) -> Iterator[Tick]:
+    """Ticks that began at or after `since_ms`, oldest first, gaps included."""
+    return map(decode, _entries(slug, since_ms))
+
+
+def recent_groups(slug: str, since_ms: int) -> Iterator[GroupsOfTick]:
+    """The groups of the ticks that `recent_ticks` tells, without the rest."""
+    return map(decode_groups, _entries(slug, since_ms))
+
+
+def _entries(slug: str, since_ms: int) -> Iterator[dict[bytes, bytes]]:
+    """The stream in pieces, each about as large as the one before lets expect."""
+    start, count = str(max(since_ms, 0)), 1
+    while True:
+        with redis_client.quick() as client:
+            entries = client.xrange(keys.ticks(slug), min=start, count=count)
+        yield from (fields for _, fields in entries)
+        if len(entries) < count:
+            return
+        start = f"({entries[-1][0].decode()}"
+        largest = max(sum(map(len, fields.values())) for _, fields in entries)
+        count = min(max(1, _PIECE_BYTES // max(largest, 1)), _PIECE_TICKS)
+
+
+def ticks_after(slug: str, start_ms: int, limit: int) -> list[Tick]:
+    """At most `limit` ticks that began later, oldest first; where there is none it costs little."""
+    with redis_client.quick() as client:
+        entries = client.xrange(keys.ticks(slug), min=start_ms + 1, count=limit)
+    return [decode(fields) for _, fields in entries]

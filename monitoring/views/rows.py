@@ -1,0 +1,173 @@
+"""The rows that pages show, made once per tick from its columns. None = not known."""
+
+from dataclasses import dataclass, field
+
+from monitoring.views.partial_sum import Sum
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRow:
+    id: int
+    host: str
+    port: int | None
+    rack: str | None
+    up: bool
+    is_controller: bool
+    source: str  # "brokerd" (its admin port) or "none"
+    leaders: int
+    replicas: int
+    bytes_in_rate: float | None
+    bytes_out_rate: float | None
+    messages_rate: float | None
+    requests_rate: float | None
+    connections: int | None
+    rss_bytes: int | None
+    cpu_cores: float | None
+    disk_total_bytes: int | None
+    disk_free_bytes: int | None
+    size_bytes: int | None  # of every replica it holds
+    down_since_ms: int | None
+
+    @property
+    def address(self) -> str | None:
+        """Where it is, or was when it was seen last."""
+        if not self.host or self.port is None:
+            return None
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def disk_used_percent(self) -> float | None:
+        if not self.disk_total_bytes or self.disk_free_bytes is None:
+            return None
+        return 100 * (1 - self.disk_free_bytes / self.disk_total_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRow:
+    name: str
+    partitions: int
+    replication: int
+    offsets: Sum  # end offsets − start offsets: more than the records where some were compacted
+    size_bytes: Sum  # of the leaders' replicas
+    disk_bytes: Sum  # of every replica
+    messages_rate: Sum
+    bytes_in_rate: Sum
+    bytes_out_rate: Sum
+    under_replicated: int
+    offline: int
+    groups: int
+
+    @property
+    def is_internal(self) -> bool:
+        return self.name.startswith("__")
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionRow:
+    """One partition; a leader of −1 is "no leader"."""
+
+    topic: str
+    partition: int
+    leader: int
+    replicas: list[int]
+    isr: list[int]
+    log_start_offset: int | None
+    log_end_offset: int | None
+    size_bytes: int | None
+    messages_rate: float | None
+    bytes_in_rate: float | None
+
+    @property
+    def is_offline(self) -> bool:
+        return self.leader < 0
+
+    @property
+    def is_under_replicated(self) -> bool:
+        return len(self.isr) < len(self.replicas)
+
+    @property
+    def offsets(self) -> int | None:
+        """Between start and end: as many as records, where none was compacted away."""
+        if self.log_end_offset is None or self.log_start_offset is None:
+            return None
+        return self.log_end_offset - self.log_start_offset
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """One group. `lag` is the sum of what is known, None where nothing is; `not_committed` and
+    `end_unknown` count the partitions that are not in it, `ahead` those that are in it as 0 since
+    their commits are beyond their ends, by `ahead_by` offsets together.
+
+    `told_at_ms`: the coordinator is silent, and this is what it told at that moment.
+    """
+
+    group: str
+    state: str | None
+    protocol_type: str | None
+    coordinator: int | None
+    members: int | None
+    topics: int
+    partitions: int
+    lag: int | None
+    ahead: int
+    ahead_by: int
+    not_committed: int
+    end_unknown: int
+    told_at_ms: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.group
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOnTopicRow:
+    """One group as a reader of one topic; lag as in GroupRow."""
+
+    group: str
+    state: str | None
+    members: int | None
+    partitions: int
+    lag: int | None
+    ahead: int
+    ahead_by: int
+    not_committed: int
+    end_unknown: int
+    told_at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LagRow:
+    """A partition as one group reads it; `lag_note` says why there is no lag, or an odd one."""
+
+    group: str
+    topic: str
+    partition: int
+    committed_offset: int | None
+    log_end_offset: int | None
+    lag: int | None
+    lag_note: str
+    member_id: str | None
+    client_id: str | None
+    member_host: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """One cluster at one tick, in a line."""
+
+    brokers: int = 0
+    brokers_up: int = 0
+    topics: int = 0
+    partitions: int = 0
+    under_replicated: int = 0
+    offline: int = 0
+    groups: int = 0
+    groups_by_state: dict[str, int] = field(default_factory=dict)
+    groups_silent: int = 0  # their coordinators do not answer
+    disk_bytes: Sum = field(default_factory=Sum)
+    messages_rate: Sum = field(default_factory=Sum)
+    bytes_in_rate: Sum = field(default_factory=Sum)
+    bytes_out_rate: Sum = field(default_factory=Sum)
+    lag: Sum = field(default_factory=Sum)

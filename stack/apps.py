@@ -1,0 +1,7 @@
+"""The Django app `stack`."""
+
+from django.apps import AppConfig
+
+
+class StackConfig(AppConfig):
+    name = "stack"

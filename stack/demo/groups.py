@@ -1,0 +1,113 @@
+"""The three consumer groups: one fast, one slow on purpose, one that stops and starts.
+
+Each member is a thread with an ordinary consumer; what it reads it only counts.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+
+from confluent_kafka import Consumer, KafkaError
+
+from monitoring.clock import now_ms
+from stack.demo.client import QUIET, base_config
+from stack.demo.health import Health
+from stack.demo.pace import Pacer, is_on, slow_rate
+from stack.demo.topics import FAST, ON_OFF, SLOW, Group
+
+log = logging.getLogger(__name__)
+
+TURN_S = 0.5
+BATCH = 500  # of a member that keeps up; one that is paced takes what its pace allows
+
+
+class Member:
+    """One member of a group; `pace` says how many records it may read now, None = any number."""
+
+    def __init__(
+        self,
+        bootstrap_servers: str,
+        group: Group,
+        number: int,
+        stop: threading.Event,
+        pace: Callable[[int], int] | None = None,
+        is_wanted: Callable[[int], bool] = lambda elapsed_ms: True,
+    ) -> None:
+        self.name = f"{group.name}-{number}"
+        self._group = group
+        self._servers = bootstrap_servers
+        self._stop = stop
+        self._pace = pace
+        self._is_wanted = is_wanted
+        self._health = Health(f"reading ({self.name})")
+        self._started_ms = now_ms()
+
+    def run(self) -> None:
+        """Join, read and leave, as wanted, until told to stop."""
+        while not self._stop.is_set():
+            if self._is_wanted(self._elapsed_ms()):
+                self._read_while_wanted()
+            self._stop.wait(TURN_S)
+
+    def _read_while_wanted(self) -> None:
+        consumer = Consumer(
+            {
+                **base_config(self._servers, self.name),
+                "group.id": self._group.name,
+                "auto.offset.reset": "earliest",
+                "auto.commit.interval.ms": 1_000,
+                "session.timeout.ms": 10_000,
+                "queued.max.messages.kbytes": 4_096,
+                "error_cb": self._complain,
+            }
+        )
+        consumer.subscribe(list(self._group.topics))
+        try:
+            while not self._stop.is_set() and self._is_wanted(self._elapsed_ms()):
+                self._read_once(consumer)
+        finally:
+            consumer.close()
+
+    def _read_once(self, consumer: Consumer) -> None:
+        allowed = BATCH if self._pace is None else self._pace(now_ms())
+        if allowed == 0:
+            self._stop.wait(TURN_S)
+            return
+        for message in consumer.consume(allowed, timeout=TURN_S):
+            error = message.error()
+            if error is not None:
+                self._complain(error)
+            elif line := self._health.back(now_ms()):
+                log.info(line)
+
+    def _elapsed_ms(self) -> int:
+        return now_ms() - self._started_ms
+
+    def _complain(self, error: KafkaError) -> None:
+        if error.code() in QUIET:
+            return
+        if line := self._health.away(error.str(), now_ms()):
+            log.warning(line)
+
+
+class SlowPace:
+    """How many records the slow group may read, given what is sent a second."""
+
+    def __init__(self, rate: float, now_ms: int) -> None:
+        self._rate = rate
+        self._started_ms = now_ms
+        self._pacer = Pacer(rate, now_ms)
+
+    def __call__(self, now_ms: int) -> int:
+        self._pacer.rate = slow_rate(self._rate, now_ms - self._started_ms)
+        return self._pacer.due(now_ms)
+
+
+def all_members(bootstrap_servers: str, rate: int, stop: threading.Event) -> list[Member]:
+    """Every member of the three groups."""
+    members = [
+        Member(bootstrap_servers, FAST, number, stop) for number in range(1, FAST.members + 1)
+    ]
+    members.append(Member(bootstrap_servers, SLOW, 1, stop, pace=SlowPace(rate, now_ms())))
+    members.append(Member(bootstrap_servers, ON_OFF, 1, stop, is_wanted=is_on))
+    return members

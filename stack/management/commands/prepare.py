@@ -1,0 +1,36 @@
+"""`manage.py prepare`: migrate the database, drop sessions that ended, seed what the stack needs.
+
+Run by the supervisor at each start; does nothing twice.
+"""
+
+import sys
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+from django.db import OperationalError
+
+from monitoring.secrets import why_no_key
+from stack.config import StackConfig
+from stack.seeding import seed
+
+
+class Command(BaseCommand):
+    help = "Migrates the database; makes the admin account and the row of the local cluster."
+    requires_system_checks = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self._prepare()
+        except OperationalError as error:
+            reason = (str(error).splitlines() or ["it does not say why"])[0]
+            sys.exit(f"The database does not do its work: {reason}")
+
+    def _prepare(self) -> None:
+        call_command("migrate", verbosity=0, interactive=False)
+        call_command("clearsessions", verbosity=0)
+        if problem := why_no_key():
+            sys.exit(problem)
+        for line in seed(StackConfig.from_settings(settings), settings.AERIE_ADMIN_PASSWORD):
+            self.stdout.write(line)

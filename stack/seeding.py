@@ -1,0 +1,47 @@
+"""The rows that the embedded stack needs: the account `admin` and the cluster `local`.
+
+The generated password is the admin's until somebody changes it in the console; from then on the
+file that held it is left empty, and no start sets it back. One that the environment gives is the
+admin's at each start, and empties the file as well.
+"""
+
+from collections.abc import Iterator
+
+from django.contrib.auth import get_user_model
+
+from console.accounts.services import ensure_admin
+from monitoring.secretfiles import password
+from monitoring.seed import embedded_cluster
+from stack.config import StackConfig
+
+ADMIN = "admin"
+
+
+def seed(config: StackConfig, given_password: str) -> Iterator[str]:
+    """Make or update the rows; yields a line for each thing that is new."""
+    if _ensure_admin(config, given_password):
+        yield f"Made the account {ADMIN}"
+    embedded_cluster(
+        bootstrap_servers=config.bootstrap_servers,
+        zookeeper_connect=config.zookeeper_connect,
+        admin_urls=config.admin_urls,
+        admin_token=config.admin_token_file.read_text().strip(),
+    )
+
+
+def _ensure_admin(config: StackConfig, given_password: str) -> bool:
+    file = config.admin_password_file
+    if given_password:
+        if file.exists() and file.read_text().strip() != given_password:
+            file.write_text("")
+        return ensure_admin(given_password, ADMIN)
+    generated = file.read_text().strip()
+    admin = get_user_model().objects.filter(username=ADMIN).first()
+    if admin is None:
+        if not generated:  # the account was removed since its password was changed
+            generated = password()
+            file.write_text(generated + "\n")
+        return ensure_admin(generated, ADMIN)
+    if generated and not admin.check_password(generated):
+        file.write_text("")
+    return ensure_admin("", ADMIN)

@@ -1,0 +1,251 @@
+"""Runs the processes of the stack: carries out what core.Stack decides, tells it what happened.
+
+One event loop; each process leads a session of its own, so that Ctrl-C reaches the supervisor
+alone and a dead process's children can be found and ended. guard.py ends everything should the
+supervisor itself be killed.
+"""
+
+import asyncio
+import os
+import signal
+import string
+import sys
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from monitoring.clock import now_ms
+from stack import sessions
+from stack.data_folder_lock import StackFile, forget
+from stack.lifecycle import Action, Announce, Kill, Say, Stack, Start, Terminate
+from stack.output import LineSplitter, LogFile, Terminal
+from stack.plan import Probe, ProbeKind, Role
+from stack.probes import Prober
+from stack.states import State
+
+TURN_S = 0.1
+PROBE_EVERY_S = 0.15
+READ_BYTES = 65_536
+DRAIN_S = 2.0
+OWN_NAME = "aerie"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What to run under a name."""
+
+    command: list[str]
+    role: Role
+
+
+class Supervisor:
+    """One run of the stack, from start to stop."""
+
+    def __init__(
+        self,
+        programs: Mapping[str, Program],
+        variables: Mapping[str, str],
+        data: Path,
+        asker: Prober,
+        url: str,
+        on_ready: Callable[[], str],
+    ) -> None:
+        self._programs = programs
+        self._data = data
+        self._asker = asker
+        self._on_ready = on_ready
+        self._stack_id = uuid.uuid4().hex
+        self._environment = {**os.environ, **variables, sessions.MARK: self._stack_id}
+        self._variables = variables
+        self._terminal = Terminal([OWN_NAME, *programs])
+        self._logs = {
+            name: LogFile(data / "logs" / f"{name}.log") for name in [OWN_NAME, *programs]
+        }
+        self._children: dict[str, asyncio.subprocess.Process] = {}
+        self._leaders: dict[int, int] = {}  # process id → stage
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._guard: asyncio.subprocess.Process | None = None
+        own = os.getpid()
+        self._file = StackFile(self._stack_id, own, sessions.start_time(own) or 0.0, url)
+
+    async def run(self) -> None:
+        """Start everything, keep it running, and return once a signal has stopped it."""
+        self._stack = Stack({name: p.role for name, p in self._programs.items()}, _now_ms())
+        loop = asyncio.get_running_loop()
+        outlives_terminal = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN  # nohup
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if number != signal.SIGHUP or not outlives_terminal:
+                loop.add_signal_handler(number, self._stop)
+        self._file.save(self._data)
+        await self._start_guard()  # before anything that it would have to end
+        self._spawn(self._keep_guard())
+        while not self._stack.is_gone:
+            if self._terminal.is_gone and not outlives_terminal and not self._stack.stopping:
+                self._stop()
+            self._perform(self._stack.advance(_now_ms()))
+            await asyncio.sleep(TURN_S)
+        await self._close()
+
+    def _stop(self) -> None:
+        if not self._stack.stopping:
+            self._say("Stopping …")
+        self._perform(self._stack.stop(_now_ms()))
+
+    async def _close(self) -> None:
+        """Leave nothing behind: no process, no guard, no note."""
+        left = sessions.stack_members(self._stack_id, self._leaders)
+        sessions.send(left, signal.SIGKILL)
+        guard, self._guard = self._guard, None
+        if guard is not None and guard.stdin is not None:
+            guard.stdin.close()
+            await guard.wait()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        forget(self._data)
+        self._say("Stopped")
+        self._terminal.close()
+        for log in self._logs.values():
+            log.close()
+
+    def _perform(self, actions: list[Action]) -> None:
+        for action in actions:
+            match action:
+                case Start(name):
+                    self._spawn(self._live(name))
+                case Terminate(name):
+                    if name in self._children:
+                        sessions.send([self._children[name].pid], signal.SIGTERM)
+                case Kill(name):
+                    if name in self._children:
+                        members = sessions.session_members(self._children[name].pid)
+                        sessions.send(members, signal.SIGKILL)
+                case Say(text):
+                    self._say(text)
+                case Announce():
+                    self._file.ready = True
+                    self._file.save(self._data)
+                    self._terminal.plain(self._on_ready())  # holds a password: not for the logs
+
+    async def _live(self, name: str) -> None:
+        """One life of a process, from its start to the end of all its children."""
+        program = self._programs[name]
+        since_ms = now_ms()
+        output, write_end = os.pipe()
+        try:
+            # A pipe of our own: asyncio's would hide the death while a grandchild holds it open.
+            child = await asyncio.create_subprocess_exec(
+                *program.command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=write_end,
+                stderr=write_end,
+                env=self._environment,
+                start_new_session=True,
+            )
+        except OSError as error:
+            os.close(output)
+            self._say(f"{name} cannot be started: {error}")
+            self._perform(self._stack.exited(name, 127, _now_ms()))
+            return
+        finally:
+            os.close(write_end)
+        self._note_started(name, child)
+        probing = asyncio.create_task(self._probe(name, program.role.probe, since_ms))
+        reading = asyncio.create_task(self._read(name, output, program.role.probe))
+        status = await child.wait()
+        probing.cancel()
+        sessions.send(sessions.session_members(child.pid), signal.SIGKILL)
+        await asyncio.wait({reading}, timeout=DRAIN_S)  # a stranger may hold the pipe open
+        reading.cancel()
+        self._note_ended(name, child)
+        self._perform(self._stack.exited(name, status, _now_ms()))
+
+    def _note_started(self, name: str, child: asyncio.subprocess.Process) -> None:
+        self._children[name] = child
+        stage = self._programs[name].role.stage
+        self._leaders[child.pid] = stage
+        self._tell_guard(f"+{child.pid} {stage}\n")
+        started = sessions.start_time(child.pid) or 0.0
+        self._file.processes[name] = {"pid": child.pid, "started": started, "stage": stage}
+        self._file.save(self._data)
+        if self._stack.processes[name].state is State.STOPPING:
+            sessions.send([child.pid], signal.SIGTERM)  # the stop came while it was being started
+
+    def _note_ended(self, name: str, child: asyncio.subprocess.Process) -> None:
+        del self._children[name]
+        self._leaders.pop(child.pid, None)
+        self._tell_guard(f"-{child.pid}\n")
+        del self._file.processes[name]
+        self._file.save(self._data)
+
+    async def _read(self, name: str, output: int, probe: Probe) -> None:
+        """Pass on what a process prints, and see its readiness line in it."""
+        reader = asyncio.StreamReader()
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(output, "rb", 0)
+        )
+        splitter = LineSplitter()
+        try:
+            while data := await reader.read(READ_BYTES):
+                for line in splitter.feed(data):
+                    self._line(name, line)
+                    if probe.kind is ProbeKind.LINE and probe.target in line:
+                        self._perform(self._stack.answered(name, _now_ms()))
+            for line in splitter.end():
+                self._line(name, line)
+        finally:
+            transport.close()
+
+    async def _probe(self, name: str, probe: Probe, since_ms: int) -> None:
+        if probe.kind in (ProbeKind.LINE, ProbeKind.EXIT):
+            return
+        target = string.Template(probe.target).substitute(self._variables)
+        probe = replace(probe, target=target)
+        while not await self._asker.ask(probe, since_ms):
+            await asyncio.sleep(PROBE_EVERY_S)
+        self._perform(self._stack.answered(name, _now_ms()))
+
+    async def _keep_guard(self) -> None:
+        """Have a guard as long as there is something to guard."""
+        while (guard := self._guard) is not None:
+            await guard.wait()
+            if self._guard is not None:
+                self._say("the guard died; a new one starts")
+                await asyncio.sleep(TURN_S)
+                await self._start_guard()
+
+    async def _start_guard(self) -> None:
+        self._guard = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "stack.guard",
+            self._stack_id,
+            stdin=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": self._variables.get("PYTHONPATH", "")},
+            start_new_session=True,
+        )
+        for leader, stage in self._leaders.items():
+            self._tell_guard(f"+{leader} {stage}\n")
+
+    def _tell_guard(self, line: str) -> None:
+        guard = self._guard
+        if guard is not None and guard.stdin is not None and not guard.stdin.is_closing():
+            guard.stdin.write(line.encode())
+
+    def _spawn(self, work: "asyncio._CoroutineLike[None]") -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _line(self, name: str, text: str) -> None:
+        self._terminal.line(name, text)
+        self._logs[name].write(text)
+
+    def _say(self, text: str) -> None:
+        self._line(OWN_NAME, text)
+
+
+def _now_ms() -> int:
+    return time.monotonic_ns() // 1_000_000

@@ -1,0 +1,200 @@
+import pytest
+
+from console.accounts.rights import Rights
+from console.live import fragments, snapshot_cache
+from monitoring.models import Cluster
+from monitoring.ticks import tick_stream
+from tests.console.conftest import BROKERS, PARTITIONS, sample, tick_now
+
+VIEWER, ADMIN = Rights("local", "viewer"), Rights("local", "admin")
+
+
+def test_before_the_first_tick_nothing_is_known(redis_server):
+    assert snapshot_cache.status("local").state == "none"
+    assert snapshot_cache.snapshot("local", VIEWER) is None
+
+
+def test_a_tick_is_shown_to_each_by_their_rights(redis_server):
+    sample()
+    names = {row.name for row in snapshot_cache.snapshot("local", VIEWER).topics}
+    assert names == {"orders", "__consumer_offsets"}
+    assert "console.audit" in {row.name for row in snapshot_cache.snapshot("local", ADMIN).topics}
+    assert snapshot_cache.status("local").state == "ok"
+
+
+def test_a_gap_keeps_the_last_good_figures_and_says_why(redis_server):
+    number = sample(number=tick_now() - 1)
+    sample(number=number + 1, status="gap", reason="No broker answers.", partitions=[], groups=[])
+    status = snapshot_cache.status("local")
+    assert (status.state, status.reason) == ("gap", "No broker answers.")
+    assert status.at_ms == number * 5000 + 40
+    assert snapshot_cache.snapshot("local", VIEWER).topic("orders") is not None
+
+
+def test_the_last_good_tick_is_found_behind_many_gaps(redis_server):
+    first = tick_now() - 100
+    sample(number=first)
+    for number in range(first + 1, first + 100):
+        sample(number=number, status="gap", reason="down", partitions=[], groups=[])
+    assert snapshot_cache.snapshot("local", VIEWER).tick.tick == first
+
+
+def test_ticks_that_stop_coming_are_stale(redis_server):
+    sample(number=tick_now() - 20)
+    assert snapshot_cache.status("local").state == "stale"
+
+
+def test_without_redis_the_figures_stay_and_the_status_says_so(redis_server):
+    sample()
+    assert snapshot_cache.snapshot("local", VIEWER) is not None
+    redis_server.kill()
+    snapshot_cache.refresh("local", at_once=True)
+    assert snapshot_cache.status("local").state == "unreadable"
+    assert snapshot_cache.snapshot("local", VIEWER).topic("orders") is not None
+    redis_server.start()
+    snapshot_cache.refresh("local", at_once=True)
+    assert snapshot_cache.status("local").state in ("ok", "none")
+
+
+def test_a_tick_is_read_once_for_all(redis_server):
+    sample()
+    assert snapshot_cache.snapshot("local", VIEWER) is snapshot_cache.snapshot("local", Rights("local", "operator"))
+
+
+def test_the_history_has_a_point_for_each_tick_and_none_for_a_gap(redis_server):
+    first = tick_now() - 3
+    for step in range(3):
+        rows = [row | {"log_end_offset": 100 + step * 50} for row in PARTITIONS]
+        sample(number=first + step, partitions=rows)
+    sample(number=first + 3, status="gap", reason="down", partitions=[], groups=[])
+    points = snapshot_cache.history("local", ADMIN)
+    assert [point and point.messages_rate.complete for point in points] == [None, 40.0, 40.0, None]
+
+
+def test_new_ticks_are_added_to_what_is_known(redis_server):
+    first = tick_now() - 3
+    sample(number=first)
+    snapshot_cache.snapshot("local", ADMIN)
+    for number in (first + 1, first + 2, first + 3):
+        sample(number=number)
+    snapshot_cache.refresh("local", at_once=True)
+    assert snapshot_cache.snapshot("local", ADMIN).tick.tick == first + 3
+    assert len(snapshot_cache.history("local", ADMIN)) == 4
+
+
+def test_a_tick_that_is_announced_is_read_for_the_first_who_asks(redis_server, monkeypatch):
+    number = sample(number=tick_now() - 2)
+    snapshot_cache.snapshot("local", VIEWER)
+    asked = []
+    ticks_after = tick_stream.ticks_after
+
+    def counted(*arguments):
+        asked.append(arguments)
+        return ticks_after(*arguments)
+
+    monkeypatch.setattr(snapshot_cache.tick_stream, "ticks_after", counted)
+    monkeypatch.setattr(snapshot_cache.tick_stream, "latest_tick", lambda slug: pytest.fail("read as a whole"))
+    sample(number=number + 1)
+    for _socket in range(3):
+        snapshot_cache.refresh("local", announced=number + 1)
+    assert len(asked) == 1
+    assert snapshot_cache.snapshot("local", VIEWER).tick.tick == number + 1
+
+
+def test_looking_again_where_nothing_is_new_reads_no_tick(redis_server, monkeypatch):
+    sample()
+    snapshot_cache.snapshot("local", VIEWER)
+    monkeypatch.setattr(tick_stream, "decode", lambda fields: pytest.fail("read as a whole"))
+    snapshot_cache.refresh("local", at_once=True)
+    assert snapshot_cache.status("local").state == "ok"
+
+
+def test_what_was_missed_for_long_is_read_as_far_as_it_is_drawn(redis_server, monkeypatch):
+    monkeypatch.setattr(snapshot_cache, "POINTS_MAX", 3)
+    first = tick_now() - 9
+    for number in range(first, first + 9):
+        sample(number=number)
+        if number == first:
+            snapshot_cache.snapshot("local", VIEWER)
+    taken = []
+    take = snapshot_cache._take
+    monkeypatch.setattr(
+        snapshot_cache, "_take", lambda known, tick: taken.append(tick.tick) or take(known, tick)
+    )
+    snapshot_cache.refresh("local", at_once=True)
+    assert taken == list(range(first + 5, first + 9))
+
+
+def test_clusters_do_not_mix(redis_server):
+    sample("local")
+    sample("staging", partitions=[], groups=[])
+    assert snapshot_cache.snapshot("staging", ADMIN).topics == []
+    assert snapshot_cache.snapshot("local", ADMIN).topics
+
+
+def test_a_part_that_is_away_is_told_with_the_moment_it_went(redis_server):
+    dead = PARTITIONS[0] | {"leader": -1, "log_end_offset": None}
+    hidden = PARTITIONS[2] | {"leader": -1}
+    gone = {"id": 2, "host": "h", "port": 1, "up": False, "down_since_ms": 30}
+    sample(
+        partitions=[dead, hidden, PARTITIONS[1]],
+        brokers=[*BROKERS, gone],
+        since={"leaderless": 50, "zookeeper": 60},
+    )
+    status = snapshot_cache.status("local", ADMIN)
+    assert (status.state, status.since_ms) == ("partial", 30)
+    told = status.troubles
+    assert (told.leaderless, told.partitions, told.leaderless_since_ms) == (2, 3, 50)
+    assert [broker.id for broker in told.brokers_down] == [2]
+    assert told.zookeeper_since_ms == 60
+    assert snapshot_cache.status("local", VIEWER).troubles.leaderless == 1  # the hidden topic is not told
+
+
+def test_what_a_cluster_told_and_cannot_be_true_is_said_to_who_sees_every_topic(redis_server, db):
+    sample(refused=["topic secret: partition 7, though it has <1>"])
+    status = snapshot_cache.status("local", ADMIN)
+    assert status.state == "partial"
+    banner = fragments.status(Cluster(slug="local"), ADMIN)
+    assert "cannot be true and is not shown" in banner
+    assert "topic secret: partition 7, though it has &lt;1&gt;" in banner
+    hidden = fragments.status(Cluster(slug="local"), VIEWER)
+    assert "cannot be true and is not shown" in hidden
+    assert "secret" not in hidden
+
+
+def test_partitions_whose_leader_is_silent_are_not_said_to_work(redis_server, db):
+    sample(brokers=[BROKERS[0] | {"up": False, "down_since_ms": 30}])
+    led = sum(row["leader"] == BROKERS[0]["id"] for row in PARTITIONS)
+    assert snapshot_cache.status("local", ADMIN).troubles.led_by_brokers_down == led
+    banner = fragments.status(Cluster(slug="local"), ADMIN)
+    assert f"{led} partitions whose leader does not answer" in banner
+    assert "Every partition has a leader" not in banner
+
+
+def test_a_partial_sum_is_a_gap_in_the_drawing_and_no_dip(redis_server):
+    first = tick_now() - 2
+    for step, end in enumerate((100, 150, None)):
+        rows = [row | {"log_end_offset": 100 + step * 50} for row in PARTITIONS]
+        sample(number=first + step, partitions=[rows[0] | {"log_end_offset": end}, *rows[1:]])
+    last = snapshot_cache.history("local", ADMIN)[-1].messages_rate
+    assert (last.value, last.complete) == (30.0, None)
+
+
+def test_a_sample_that_is_two_intervals_late_is_stale(redis_server):
+    at = tick_now() - 3
+    sample(number=at)
+    status = snapshot_cache.status("local")
+    assert (status.state, status.since_ms) == ("stale", at * 5000 + 40)
+
+
+def test_redis_that_is_away_is_told_since_when_until_it_is_back(redis_server):
+    sample()
+    redis_server.kill()
+    snapshot_cache.refresh("local", at_once=True)
+    since_ms = snapshot_cache.status("local").since_ms
+    assert since_ms is not None
+    snapshot_cache.refresh("local", at_once=True)
+    assert snapshot_cache.status("local").since_ms == since_ms
+    redis_server.start()
+    snapshot_cache.refresh("local", at_once=True)
+    assert snapshot_cache.status("local").state == "ok"

@@ -1,0 +1,202 @@
+"""What the console stands on: named by /readyz when it fails, and said on pages."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from monitoring import health, heartbeats
+from monitoring.models import AlertDelivery, AlertRule
+from monitoring.queues import QUEUES
+from monitoring.spark.probe import Look, SparkState, Watch
+from tests.console.conftest import BROKERS, sample
+
+NAMES = [*QUEUES, "beat"]
+PROCESSES = [*(queue.process_name for queue in QUEUES.values()), "beat", "spark"]
+LONG_AGO_MS = 10 * heartbeats.SILENT_MS
+
+
+class Told(Watch):
+    """A Spark of which this was found."""
+
+    def __init__(self, state):
+        super().__init__()
+        self._told = Look(state, 1_000_000)
+
+    def look(self, wait_s=0.0):
+        return self._told
+
+
+@pytest.fixture
+def spark(monkeypatch):
+    def is_in(state):
+        monkeypatch.setattr(health, "watch", Told(state))
+
+    is_in(SparkState.OK)
+    return is_in
+
+
+@pytest.fixture
+def stack(settings, monkeypatch, redis_server, spark, clusters):
+    """Every process runs, for long; `fall_silent(name)` makes one that is not heard any more."""
+    settings.AERIE_PROCESSES = PROCESSES
+    monkeypatch.setattr(health, "_started_s", -1e9)
+    monkeypatch.setattr(health, "LOOK_S", 0.0)
+    for name in NAMES:
+        heartbeats.note(name)
+    sample("local")
+    sample("staging")
+    return redis_server.client()
+
+
+def fall_silent(client, name):
+    client.hincrby(heartbeats.KEY, name, -LONG_AGO_MS)
+
+
+def readyz(client):
+    response = client.get("/readyz")
+    return response.status_code, response.json()
+
+
+def test_it_is_ready_when_every_part_works(client, stack):
+    status, told = readyz(client)
+    assert set(told.values()) == {"ok"}
+    workers = {f"worker {name}" for name in QUEUES}
+    named = workers | {"beat", "database", "redis", "spark", "deliveries"}
+    assert set(told) == named | {"cluster local", "cluster staging"}
+    assert status == 200
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_who_is_not_heard_any_more_is_named_and_said_on_pages(
+    client_of, client, viewer, stack, name
+):
+    fall_silent(stack, name)
+    status, told = readyz(client)
+    shown = name if name == "beat" else f"worker {name}"
+    assert status == 503
+    assert [part for part, text in told.items() if text != "ok"] == [shown]
+    assert told[shown].startswith("stopped: not heard of since")
+    title = "(beat) has stopped" if name == "beat" else f"of the queue “{name}” has stopped"
+    for path in ("/c/local/", "/c/local/topics", "/clusters", "/c/local/live-status"):
+        page = client_of(viewer).get(path).content.decode()
+        assert title in page, path
+    heartbeats.note(name)
+    assert readyz(client)[0] == 200
+    assert "has stopped" not in client_of(viewer).get("/c/local/").content.decode()
+
+
+def test_the_demo_traffic_is_told_of_and_not_needed(client, stack, settings, client_of, viewer):
+    settings.AERIE_PROCESSES = [*PROCESSES, "demo"]
+    heartbeats.note("demo")
+    assert readyz(client)[1]["demo"] == "ok"
+    fall_silent(stack, "demo")
+    status, told = readyz(client)
+    assert (status, told["demo"].startswith("stopped: not heard of since")) == (200, True)
+    assert "The demo traffic has stopped" in client_of(viewer).get("/c/local/").content.decode()
+
+
+def test_strangers_are_told_nothing_on_pages(client, stack):
+    fall_silent(stack, "actions")
+    assert "has stopped" not in client.get("/login").content.decode()
+
+
+def test_who_was_never_heard_is_named_and_said_once_it_should_have_been(
+    client, stack, monkeypatch, client_of, viewer
+):
+    stack.hdel(heartbeats.KEY, "history")
+    status, told = readyz(client)
+    assert (status, told["worker history"]) == (503, "stopped: not heard of")
+    assert "“history” has stopped" in client_of(viewer).get("/c/local/").content.decode()
+    monkeypatch.setattr(health, "START_S", 1e12)
+    status, told = readyz(client)
+    assert (status, told["worker history"]) == (503, "has not been heard of yet")
+    assert "has stopped" not in client_of(viewer).get("/c/local/").content.decode()
+
+
+def test_what_is_not_run_by_choice_is_not_missed(client, stack, settings, spark):
+    settings.AERIE_PROCESSES = [name for name in PROCESSES if not name.startswith("spark")]
+    stack.hdel(heartbeats.KEY, "spark")
+    spark(SparkState.ABSENT)
+    status, told = readyz(client)
+    assert (told["worker spark"], told["spark"]) == ("is not run here", "is not run here")
+    assert status == 200
+
+
+def test_without_redis_nobody_is_called_stopped(client, stack, redis_server, client_of, viewer):
+    redis_server.kill()
+    status, told = readyz(client)
+    assert (status, told["redis"]) == (503, "does not answer")
+    assert told["worker actions"] == "not known: Redis does not work"
+    assert told["database"] == "ok"
+    assert "has stopped" not in client_of(viewer).get("/c/local/").content.decode()
+
+
+def test_a_full_redis_is_named_and_said(client, stack, client_of, viewer):
+    stack.config_set("maxmemory", 1)
+    try:
+        status, told = readyz(client)
+        page = client_of(viewer).get("/c/local/").content.decode()
+    finally:
+        stack.config_set("maxmemory", 0)
+    assert (status, told["redis"]) == (503, "is full and refuses to store anything")
+    assert "Redis is full" in page
+
+
+@pytest.mark.parametrize(
+    ("state", "said", "on_pages"),
+    [
+        (SparkState.FROZEN, "accepts connections and does not answer since", True),
+        (SparkState.REFUSED, "refuses our token since", True),
+        (SparkState.ABSENT, "nothing listens there", False),
+        (SparkState.UNKNOWN, "has not been asked yet", False),
+    ],
+)
+def test_a_spark_that_does_not_work_is_named(
+    client, stack, spark, state, said, on_pages, client_of, viewer
+):
+    spark(state)
+    status, told = readyz(client)
+    assert (status, told["spark"].startswith(said)) == (503, True)
+    page = client_of(viewer).get("/c/local/reports").content.decode()
+    assert ("Reports wait for it" in page or "No report can be" in page) == on_pages
+
+
+@pytest.fixture
+def owed(clusters):
+    """A message that has been due for an hour."""
+    rule = AlertRule.objects.create(cluster=clusters[0], name="late", group_pattern="*", lag_max=1)
+    hour = timezone.now() - timedelta(hours=1)
+    return AlertDelivery.objects.create(rule=rule, event="test", payload={}, next_attempt_at=hour)
+
+
+def test_a_message_that_nobody_sends_is_named_and_said(client, stack, owed, client_of, viewer):
+    status, told = readyz(client)
+    said = "1 message to webhooks is due and nobody sends it"
+    assert (status, told["deliveries"].startswith(said)) == (503, True)
+    assert said in client_of(viewer).get("/c/local/alerts").content.decode()
+
+
+def test_a_webhook_that_does_not_answer_is_somebody_elses_fault_and_is_told(
+    client, stack, owed, client_of, viewer
+):
+    owed.attempts, owed.error, owed.attempted_at = 3, "no answer within 10 seconds", timezone.now()
+    owed.save()
+    status, told = readyz(client)
+    assert status == 200
+    assert told["deliveries"].startswith("ok, but 1 rule's webhook does not take its messages")
+    assert "nobody sends" not in client_of(viewer).get("/c/local/alerts").content.decode()
+
+
+def test_a_broker_that_is_down_is_told_and_no_fault_of_the_console(client, stack):
+    sample("local", sample("local") + 1, brokers=[BROKERS[0] | {"up": False}])
+    status, told = readyz(client)
+    assert status == 200
+    assert told["cluster local"].startswith("sampled, but broker 1 does not answer")
+
+
+def test_samples_that_stop_coming_are_named_though_every_worker_is_heard(client, stack):
+    stack.delete("aerie:staging:ticks")
+    sample("staging", 1000)
+    status, told = readyz(client)
+    assert (status, told["cluster staging"].startswith("no sample comes since")) == (503, True)

@@ -1,0 +1,217 @@
+"""Sums of a tick, by hand-made ticks; pure, no Redis."""
+
+import pytest
+
+from monitoring.views.partial_sum import Sum
+from monitoring.views.snapshot import Snapshot
+from tests.monitoring.tick_factory import make_tick
+
+FULL = {
+    "leader": 1, "replicas": [1, 2], "isr": [1, 2], "log_start_offset": 10, "log_end_offset": 110,
+    "size_bytes": 1000, "replicas_size_bytes": 2000, "replicas_told": 2, "bytes_in": 500,
+    "bytes_out": 700,
+}  # fmt: skip
+
+
+def part(topic, partition, **changes):
+    return {"topic": topic, "partition": partition} | FULL | changes
+
+
+def commit(group, topic, partition, committed, end, **more):
+    return {
+        "group": group, "state": "Stable", "protocol_type": "consumer", "coordinator": 1,
+        "members": 1, "topic": topic, "partition": partition, "committed_offset": committed,
+        "log_end_offset": end, **more,
+    }  # fmt: skip
+
+
+def test_a_topic_sums_its_partitions():
+    tick = make_tick(2, partitions=[part("a", 0), part("a", 1, isr=[1]), part("b", 0, leader=-1)])
+    a, b = Snapshot(tick, None).topics
+    assert (a.partitions, a.replication) == (2, 2)
+    assert (a.offsets.complete, a.size_bytes.complete) == (200, 2000)
+    assert (a.under_replicated, a.offline, b.offline) == (1, 0, 1)
+
+
+def test_what_no_partition_knows_is_none_and_not_zero():
+    tick = make_tick(2, partitions=[part("a", 0, size_bytes=None, log_end_offset=None)])
+    row = Snapshot(tick, None).topics[0]
+    assert [sum.value for sum in (row.size_bytes, row.offsets, row.messages_rate)] == [None] * 3
+
+
+def test_a_rate_is_the_growth_since_the_tick_before():
+    before = make_tick(1, partitions=[part("a", 0), part("a", 1)])
+    now = make_tick(2, partitions=[part("a", 0, log_end_offset=160, bytes_in=1500), part("a", 1)])
+    row = Snapshot(now, before).topics[0]
+    rates = (row.messages_rate, row.bytes_in_rate, row.bytes_out_rate)
+    assert [rate.complete for rate in rates] == [10.0, 200.0, 0.0]
+
+
+def test_a_missed_tick_does_not_double_the_rate():
+    before = make_tick(1, partitions=[part("a", 0)])
+    now = make_tick(3, partitions=[part("a", 0, log_end_offset=210)])
+    assert Snapshot(now, before).topics[0].messages_rate.value == 10.0
+
+
+def test_a_counter_that_fell_and_a_new_partition_have_no_rate():
+    before = make_tick(1, partitions=[part("a", 0)])
+    now = make_tick(2, partitions=[part("a", 0, log_end_offset=5), part("a", 1), part("n", 0)])
+    a, n = Snapshot(now, before).topics
+    assert (a.messages_rate.value, n.messages_rate.value) == (None, None)
+
+
+def test_partitions_are_matched_by_name_whatever_their_order():
+    before = make_tick(1, partitions=[part("b", 0), part("a", 0), part("gone", 7)])
+    now = make_tick(
+        2, partitions=[part("a", 0, log_end_offset=115), part("b", 0, log_end_offset=160)]
+    )
+    assert [row.messages_rate.value for row in Snapshot(now, before).topics] == [1.0, 10.0]
+
+
+def test_a_hidden_topic_is_in_no_row_and_in_no_sum():
+    tick = make_tick(
+        2,
+        partitions=[part("a", 0), part("console.audit", 0)],
+        groups=[commit("g", "a", 0, 100, 110), commit("h", "console.audit", 0, 0, 110)],
+    )
+    shown = Snapshot(tick, None, lambda topic: topic == "a")
+    assert [row.name for row in shown.topics] == ["a"]
+    assert [row.name for row in shown.groups] == ["g"]
+    assert (shown.totals.disk_bytes.value, shown.totals.lag.value) == (2000, 10)
+    assert shown.partitions("console.audit") == []
+    assert shown.lags(topic="console.audit") == []
+
+
+def test_a_group_sums_what_it_committed_and_counts_the_rest_apart():
+    tick = make_tick(
+        2,
+        groups=[
+            commit("g", "a", 0, 100, 110),
+            commit("g", "a", 1, None, 110),
+            commit("g", "b", 0, 50, None),
+        ],
+    )
+    row = Snapshot(tick, None).groups[0]
+    assert (row.topics, row.partitions, row.lag) == (2, 3, 10)
+    assert (row.not_committed, row.end_unknown) == (1, 1)
+
+
+def test_a_group_with_neither_commit_nor_member_has_no_lag():
+    bare = {"group": "g", "state": "Empty", "members": 0}
+    row = Snapshot(make_tick(2, groups=[bare]), None).groups[0]
+    assert (row.lag, row.partitions, row.topics) == (None, 0, 0)
+
+
+def test_the_readers_of_a_topic_are_counted_once_each():
+    tick = make_tick(
+        2,
+        partitions=[part("a", 0)],
+        groups=[commit("g", "a", 0, 1, 2), commit("g", "a", 1, 1, 2), commit("h", "a", 0, 1, 2)],
+    )
+    shown = Snapshot(tick, None)
+    assert shown.topics[0].groups == 2
+    assert [(row.group, row.lag) for row in shown.readers("a")] == [("g", 2), ("h", 1)]
+
+
+@pytest.mark.parametrize(("now", "rate"), [(1500, 100.0), (400, None), (None, None)])
+def test_a_broker_that_started_again_has_no_rate_for_one_tick(now, rate):
+    broker = {"id": 1, "host": "h", "port": 1, "up": True, "source": "brokerd"}
+    before = make_tick(1, brokers=[broker | {"bytes_in": 1000}])
+    tick = make_tick(2, brokers=[broker | {"bytes_in": now}])
+    assert Snapshot(tick, before).brokers[0].bytes_in_rate == rate
+
+
+def test_leaders_and_replicas_are_counted_per_broker():
+    tick = make_tick(
+        2,
+        partitions=[part("a", 0), part("a", 1, leader=2), part("a", 2, leader=-1)],
+        brokers=[{"id": 1, "up": True}, {"id": 2, "up": False}],
+        controller_id=2,
+    )
+    one, two = Snapshot(tick, None).brokers
+    assert (one.leaders, two.leaders, one.replicas) == (1, 1, 3)
+    assert (one.is_controller, two.is_controller, two.up) == (False, True, False)
+
+
+def test_an_empty_cluster_is_zero_topics_and_unknown_sums():
+    totals = Snapshot(make_tick(2), None).totals
+    assert (totals.topics, totals.partitions, totals.groups) == (0, 0, 0)
+    assert [sum.value for sum in (totals.disk_bytes, totals.messages_rate, totals.lag)] == [
+        None
+    ] * 3
+    assert not totals.lag.is_partial
+
+
+def test_a_sum_says_how_much_of_it_is_not_known():
+    dead = {"leader": -1, "log_end_offset": None, "log_start_offset": None, "size_bytes": None}
+    tick = make_tick(
+        2, partitions=[part("a", 0), part("a", 1, **dead), part("b", 0, **dead)]
+    )  # fmt: skip
+    a, b = Snapshot(tick, None).topics
+    assert (a.offsets, a.size_bytes) == (Sum(100, 1, 2), Sum(1000, 1, 2))
+    assert (a.offsets.is_partial, a.offsets.complete) == (True, None)
+    assert (b.offsets.value, b.offsets.is_partial) == (None, False)
+
+
+def test_data_on_disk_is_every_replica_and_names_those_that_nobody_told_of():
+    tick = make_tick(
+        2, partitions=[part("a", 0), part("a", 1, replicas_size_bytes=1000, replicas_told=1)]
+    )
+    shown = Snapshot(tick, None)
+    assert shown.topics[0].disk_bytes == Sum(3000, 1, 4, "replicas")
+    assert shown.totals.disk_bytes == Sum(3000, 1, 4, "replicas")
+
+
+def test_a_sample_from_before_replicas_were_counted_does_not_know_the_data_on_disk():
+    tick = make_tick(2, partitions=[part("a", 0, replicas_size_bytes=None, replicas_told=None)])
+    assert Snapshot(tick, None).totals.disk_bytes.value is None
+
+
+def test_the_lag_of_a_cluster_counts_the_partitions_that_are_not_in_it():
+    tick = make_tick(
+        2,
+        partitions=[part("a", 0)],
+        groups=[
+            commit("g", "a", 0, 100, 110),
+            commit("g", "a", 1, 100, None),
+            commit("g", "a", 2, None, 110),
+        ],
+    )
+    assert Snapshot(tick, None).totals.lag == Sum(10, 1, 2)
+
+
+def test_partitions_that_are_ahead_of_their_ends_count_as_0_and_are_told_beside_the_sum():
+    tick = make_tick(
+        2,
+        groups=[commit("g", "a", 0, 600, 110), commit("g", "b", 0, 100, 107),
+                commit("h", "a", 0, 130, 110)],
+    )  # fmt: skip
+    shown = Snapshot(tick, None)
+    assert [(row.name, row.lag, row.ahead, row.ahead_by) for row in shown.groups] == [
+        ("g", 7, 1, 490),
+        ("h", 0, 1, 20),
+    ]
+    assert shown.totals.lag == Sum(7, 0, 3, ahead=2, ahead_by=510)
+    assert [(row.group, row.ahead_by) for row in shown.readers("a")] == [("g", 490), ("h", 20)]
+
+
+def test_groups_of_a_silent_coordinator_are_listed_without_lag_and_make_the_sum_partial():
+    tick = make_tick(
+        2,
+        groups=[commit("g", "a", 0, 100, 110), commit("h", "a", 0, 50, None, told_at_ms=77)],
+        groups_complete=False,
+    )
+    shown = Snapshot(tick, None)
+    assert [(row.name, row.lag, row.told_at_ms) for row in shown.groups] == [
+        ("g", 10, None),
+        ("h", None, 77),
+    ]
+    assert shown.totals.lag == Sum(10, 1, 2, more=True)
+    assert (shown.totals.groups_silent, shown.totals.groups_by_state) == (1, {"Stable": 1})
+
+
+def test_a_broker_that_is_down_is_shown_where_it_was():
+    known = {"host": "h", "port": 9092, "up": False, "down_since_ms": 5}
+    tick = make_tick(2, brokers=[{"id": 1, **known}, {"id": 2, "up": False, "host": None}])
+    one, two = Snapshot(tick, None).brokers
+    assert (one.address, one.down_since_ms, two.address) == ("h:9092", 5, None)

@@ -1,0 +1,69 @@
+"""The events of real brokers as records."""
+
+import json
+import threading
+
+import pytest
+
+from monitoring.gateway.admin_urls import AdminUrls
+from stack.demo import events as module
+from stack.demo.events import BrokerEvents
+
+
+@pytest.fixture
+def urls(live_cluster):
+    return AdminUrls.of(live_cluster.row())
+
+
+@pytest.fixture
+def place_file(tmp_path):
+    return tmp_path / "places" / "events.json"
+
+
+def followed(urls, place_file):
+    events = BrokerEvents(urls, place_file, "brokerd.events")
+    for broker in urls.by_broker:
+        events._fetch(broker)
+    return events
+
+
+def test_what_happens_on_a_broker_becomes_records_once(live_cluster, urls, place_file):
+    live_cluster.create_topic("events.some")
+    events = followed(urls, place_file)
+    records = events.take(10_000)
+    assert {record.topic for record in records} == {"brokerd.events"}
+    events.settle(is_delivered=True)
+    for broker in urls.by_broker:
+        events._fetch(broker)
+    assert events.take(10_000) == []
+    assert set(json.loads(place_file.read_text())) == set(urls.by_broker)
+    assert followed(urls, place_file).take(10_000) == []  # nor after a restart
+
+
+def test_what_was_not_delivered_is_taken_again(urls, place_file):
+    events = followed(urls, place_file)
+    records = events.take(3)
+    events.settle(is_delivered=False)
+    assert events.take(3) == records
+
+
+def test_a_broker_that_refuses_the_token_is_said_once(urls, place_file, monkeypatch, caplog):
+    caplog.set_level("INFO", "stack.demo.events")
+    monkeypatch.setattr(module, "POLL_S", 0.01)
+    wrong = AdminUrls({"1": urls.by_broker["1"]}, "wr0ng", urls.also_allowed)
+    stop = threading.Event()
+    asked = []
+    events = BrokerEvents(wrong, place_file, "brokerd.events")
+    fetch = events._fetch
+
+    def counted(broker):
+        asked.append(broker)
+        if len(asked) == 3:
+            stop.set()
+        fetch(broker)
+
+    monkeypatch.setattr(events, "_fetch", counted)
+    events.follow(stop)
+    [line] = caplog.messages
+    assert "refuses the admin token" in line
+    assert "wr0ng" not in line

@@ -1,0 +1,51 @@
+"""A supervisor over small real programs, as a process of its own: `small_stack.py FOLDER`.
+
+The folder holds `programs.json`: name → {"command", "stage", "after", "probe", "target",
+"waited_for"}. The test kills what it likes and looks at what is left.
+"""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import django
+
+from stack import data_folder_lock
+from stack.plan import Probe, ProbeKind, Role
+from stack.preparation import make_folder
+from stack.probes import Prober
+from stack.supervisor import Program, Supervisor
+
+
+def main() -> None:
+    django.setup()
+    from stack.launch import end_leftovers  # needs the models
+
+    data = Path(sys.argv[1])
+    make_folder(data, print)
+    programs = {
+        name: Program(
+            entry["command"],
+            Role(
+                entry.get("stage", 0),
+                tuple(entry.get("after", ())),
+                Probe(ProbeKind(entry.get("probe", "none")), entry.get("target", "")),
+                entry.get("waited_for", True),
+            ),
+        )
+        for name, entry in json.loads((data / "programs.json").read_text()).items()
+    }
+    variables = {"PYTHONPATH": str(Path(__file__).parents[2])}
+    asker = Prober("redis://127.0.0.1:1/0", "local")
+    try:
+        with data_folder_lock.held(data):
+            end_leftovers(data)
+            supervisor = Supervisor(programs, variables, data, asker, "", lambda: "Small is ready")
+            asyncio.run(supervisor.run())
+    except data_folder_lock.AlreadyRunning as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""A start without the key that stored secrets were sealed with."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cryptography.fernet import Fernet
+from django.conf import settings as django_settings
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+
+from monitoring.models import Cluster
+from monitoring.secrets import SecretUnreadable, seal
+from stack import procfile
+from stack.config import StackConfig
+from stack.launch import up
+from stack.preparation import NotReady, make_folder
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def lost(tmp_path: Path, settings) -> Path:
+    """Where the key was; a cluster's token is sealed with it."""
+    settings.AERIE_SECRET_KEY_FILE = tmp_path / "secret.key"
+    Cluster.objects.create(slug="far", bootstrap_servers="127.0.0.1:1", admin_token=seal("t0ken"))
+    settings.AERIE_SECRET_KEY_FILE.unlink()
+    return tmp_path / "secret.key"
+
+
+def test_the_stack_is_not_started_and_told_what_to_do(lost: Path, tmp_path: Path) -> None:
+    config = replace(StackConfig.from_settings(django_settings), data=tmp_path / "data")
+    make_folder(config.data, print)
+    everything = procfile.parse((config.root / "Procfile").read_text())
+    with pytest.raises(NotReady, match=re.escape(f"AERIE_SECRET_KEY_FILE={lost} is missing")):
+        up(config, everything, [])
+    assert not lost.exists()
+
+
+def test_preparing_the_database_makes_no_other_key(lost: Path) -> None:
+    with pytest.raises(SystemExit, match="Put the file back"):
+        call_command("prepare")
+    assert not lost.exists()
+    assert not get_user_model().objects.exists()
+
+
+def test_a_new_key_is_made_on_purpose_only_and_over_none(lost: Path, capsys) -> None:
+    call_command("newkey")
+    assert "Enter again" in capsys.readouterr().out
+    made = lost.read_text()
+    Fernet(made.strip())
+    with pytest.raises(SecretUnreadable):
+        Cluster.objects.get().open_admin_token()
+    with pytest.raises(SystemExit, match="holds a key"):
+        call_command("newkey")
+    assert lost.read_text() == made

@@ -1,0 +1,176 @@
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from brokerd.config import parse
+from monitoring import secretfiles
+from stack import preparation
+from stack.config import StackConfig
+from stack.preparation import NotReady, make_folder, prepare
+
+ALL = {"zookeeper", "redis", "broker-1", "web", "spark"}
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> StackConfig:
+    data = tmp_path / "data"
+    make_folder(data, print)
+    return replace(
+        StackConfig.from_settings(settings),
+        data=data,
+        external_redis_url="",
+        secret_key_file=data / "secret.key",
+        redis_password_file=data / "redis.password",
+        admin_token_file=data / "admin.token",
+        admin_password_file=data / "admin.password",
+        admin_password_is_given=False,
+    )
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_secrets_are_made_once_and_for_their_owner_only(config: StackConfig) -> None:
+    prepare(config, os.environ, ALL)
+    files = (
+        config.secret_key_file,
+        config.redis_password_file,
+        config.admin_token_file,
+        config.admin_password_file,
+    )
+    first = [file.read_text() for file in files]
+    prepare(config, os.environ, ALL)
+    assert [file.read_text() for file in files] == first
+    assert {mode(file) for file in files} == {0o600}
+    assert mode(config.data) == 0o700
+    assert len(set(first)) == len(first)
+
+
+def test_a_data_folder_of_ours_that_was_open_is_closed_and_that_is_said(tmp_path: Path) -> None:
+    data, said = tmp_path / "data", list[str]()
+    data.mkdir()
+    data.chmod(0o755)
+    (data / "stack.lock").touch()
+    (data / "spark").mkdir(0o755)
+    database, elsewhere = data / "db.sqlite3", tmp_path / "elsewhere"
+    for path in (database, elsewhere, data / "spark" / "server.properties"):
+        path.touch()
+        path.chmod(0o644)
+    (data / "link").symlink_to(elsewhere)
+    make_folder(data, said.append)
+    assert mode(data) == mode(data / "spark") == 0o700
+    assert mode(database) == mode(data / "spark" / "server.properties") == 0o600
+    assert mode(elsewhere) == 0o644
+    assert said == [f"{data} was open to other users (mode 0755); it is closed to them now (0700)"]
+    make_folder(data, said.append)
+    assert len(said) == 1
+
+
+def test_an_empty_folder_that_was_open_is_closed(tmp_path: Path) -> None:
+    tmp_path.chmod(0o750)
+    make_folder(tmp_path, print)
+    assert mode(tmp_path) == 0o700
+
+
+def test_an_open_folder_of_something_else_is_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").touch()
+    tmp_path.chmod(0o755)
+    with pytest.raises(NotReady, match=r"open to other users .* chmod 700"):
+        make_folder(tmp_path, print)
+    assert mode(tmp_path) == 0o755
+
+
+def test_a_folder_of_another_user_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o700)
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    with pytest.raises(NotReady, match="belongs to another user"):
+        make_folder(tmp_path, print)
+
+
+def test_a_password_file_that_was_emptied_stays_empty(config: StackConfig) -> None:
+    prepare(config, os.environ, ALL)
+    config.admin_password_file.write_text("")  # the admin has changed the password
+    prepare(config, os.environ, ALL)
+    assert config.admin_password_file.read_text() == ""
+
+
+def test_a_redis_password_that_a_crash_left_empty_is_made(config: StackConfig) -> None:
+    config.redis_password_file.touch()
+    assert ":@" not in prepare(config, os.environ, ALL).redis_url
+    assert config.redis_password_file.read_text().strip()
+
+
+def test_a_given_password_is_not_written_anywhere(config: StackConfig) -> None:
+    prepare(replace(config, admin_password_is_given=True), os.environ, ALL)
+    assert not config.admin_password_file.exists()
+
+
+def test_the_redis_password_stands_in_no_command_line(config: StackConfig) -> None:
+    prepared = prepare(config, os.environ, ALL)
+    password = config.redis_password_file.read_text().strip()
+    assert password in prepared.redis_url
+    assert password not in " ".join(prepared.variables.values())
+    assert mode(config.data / "redis" / "redis.conf") == 0o600
+
+
+def test_brokerd_accepts_the_properties_written_for_it(config: StackConfig) -> None:
+    prepare(config, os.environ, ALL)
+    text = (config.data / "brokerd-2" / "server.properties").read_text()
+    parsed = parse(text, {})
+    assert parsed.warnings == ()
+    assert parsed.raw["broker.id"] == "2"
+    assert parsed.listeners[0].port == config.broker_ports[1]
+
+
+def test_a_machine_without_java_is_told_what_to_do(
+    config: StackConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preparation.java, "java_home", lambda *_: None)
+    with pytest.raises(NotReady, match="No Java 17 or newer"):
+        prepare(config, os.environ, ALL)
+
+
+def test_a_machine_without_redis_is_told_what_to_do(
+    config: StackConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preparation.redis, "server_path", lambda: None)
+    with pytest.raises(NotReady, match="apt install redis-server"):
+        prepare(config, os.environ, ALL)
+
+
+def test_what_is_replaced_from_outside_is_neither_sought_nor_started(
+    config: StackConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preparation.java, "java_home", lambda *_: None)
+    outside = replace(
+        config,
+        external_redis_url="redis://elsewhere:6379/0",
+        embedded_zookeeper=False,
+        embedded_spark=False,
+    )
+    assert outside.replaced == {"zookeeper", "redis", "spark"}
+    prepared = prepare(outside, os.environ, ALL - outside.replaced)
+    assert prepared.redis_url == "redis://elsewhere:6379/0"
+    assert [port.setting for port in outside.ports({"web"})] == ["AERIE_PORT"]
+
+
+def test_a_password_has_no_characters_that_look_alike() -> None:
+    password = secretfiles.password()
+    assert len(password) == 19
+    assert not set(password) & set("il1o0")
+
+
+@pytest.mark.parametrize(
+    ("is_behind_proxy", "flag"), [(False, "--no-proxy-headers"), (True, "--proxy-headers")]
+)
+def test_only_behind_a_proxy_is_its_word_for_the_address_believed(
+    config: StackConfig, is_behind_proxy: bool, flag: str
+) -> None:
+    prepared = prepare(replace(config, is_behind_proxy=is_behind_proxy), os.environ, ALL)
+    assert prepared.variables["PROXY_HEADERS"] == flag
