@@ -17,7 +17,7 @@ def forget_cluster(slug: str) -> None:
     """Deletes what a removed cluster left outside the database; its row is gone already."""
     forget_samples(slug)
     _forget_history(slug)
-    reports.sweep()
+    reports.delete_orphans()
 
 
 def _forget_history(slug: str) -> None:

@@ -75,7 +75,7 @@ def troubles() -> list[Part]:
 
 
 def forget() -> None:
-    """The next to ask looks anew."""
+    """The next to ask looks again."""
     global _looked_s
     _looked_s = -1e9
 

@@ -67,18 +67,18 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "options": {"expires": 3500},
         },
         # Of the console, and known here by their names alone.
-        "tidy-audit": {
-            "task": "console.audit.tidy",
+        "drop-refused-sign-ins": {
+            "task": "console.audit.drop_refused_sign_ins",
             "schedule": 3600.0,
             "options": {"expires": 3500},
         },
-        "tidy-plans": {
-            "task": "console.actions.tidy",
+        "expire-plans": {
+            "task": "console.actions.expire_plans",
             "schedule": 60.0,
             "options": {"expires": 55},
         },
         "send-lost-reports-again": {
-            "task": "monitoring.reports.reap",
+            "task": "monitoring.reports.requeue_lost_reports",
             "schedule": 15.0,
             "options": {"expires": 14},
         },

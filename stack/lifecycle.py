@@ -4,7 +4,7 @@ Pure: no process, clock or socket. The adapter (supervisor.py) tells what happen
 `now_ms` and carries out the actions it gets back. Each call returns actions in order.
 
 A process that dies starts again after 0.5 s, 1 s, 2 s … 30 s; one that was ready for 30 s begins
-anew at 0.5 s.
+again at 0.5 s.
 """
 
 from collections.abc import Mapping

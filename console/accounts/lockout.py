@@ -52,7 +52,7 @@ def succeeded(username: str, address: str) -> None:
 
 
 def _counted(key: str, most: int) -> bool:
-    """Adds one; False where that is more than `most`, and then the wait is not begun anew."""
+    """Adds one; False where that is more than `most`, and then the wait is not begun again."""
     cache.add(key, 0, WAIT_SECONDS)
     try:
         count = cache.incr(key)

@@ -2,7 +2,7 @@
 
 Views and tasks only call these; a worker is asked by the task's name (console/actions/tasks.py),
 never by an import. Every end of a plan (done, failed, refused) is one audit row, also of one whose
-worker or message was lost: `tidy` ends those.
+worker or message was lost: `expire_plans` ends those.
 """
 
 import logging
@@ -201,10 +201,10 @@ def _confirmed(plan: Plan) -> str:
 def _undo(plan: Plan) -> str:
     """How to take back what was done; empty when it cannot be."""
     undo = plan.draft["undo"]
-    return _("To take it back: %(how)s") % {"how": undo} if undo else ""
+    return _("Undo: %(how)s") % {"how": undo} if undo else ""
 
 
-def tidy() -> None:
+def expire_plans() -> None:
     """Ends the plans that no worker will end any more, and forgets the old ones."""
     now = timezone.now()
     for plan in Plan.objects.filter(state=models.QUEUED, moved_at__lt=now - QUEUED_MAX):

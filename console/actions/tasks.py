@@ -11,6 +11,6 @@ def apply_plan(plan_id: str) -> None:
     services.run(plan_id)
 
 
-@shared_task(name="console.actions.tidy", ignore_result=True)
-def tidy_plans() -> None:
-    services.tidy()
+@shared_task(name="console.actions.expire_plans", ignore_result=True)
+def expire_plans() -> None:
+    services.expire_plans()

@@ -2,7 +2,7 @@
 
 A line goes out with a single write to a file opened for appending, so that several processes
 never mix their lines. A file that would pass SIZE_BYTES_MAX is renamed to `<name>.1` (the one
-before is dropped) and begun anew; a follower opens the file again when its inode changed. A log
+before is dropped) and begun again; a follower opens the file again when its inode changed. A log
 that cannot be written is said once a minute at most and never fails the request behind it.
 """
 

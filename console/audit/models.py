@@ -1,8 +1,8 @@
 """One row per action: who did what to what, from where, what was before and after, how it ended.
 
-Rows are only ever added, and dropped only where services.tidy says so: whatever else would change
-or drop one is an error. The actor's name is kept as text beside the account, so that the row still
-says who it was when the account is gone.
+Rows are only ever added, and dropped only where services.drop_refused_sign_ins says so: whatever
+else would change or drop one is an error. The actor's name is kept as text beside the account, so
+that the row still says who it was when the account is gone.
 """
 
 from datetime import datetime

@@ -69,7 +69,7 @@ def record_request(
     )
 
 
-def tidy() -> None:
+def drop_refused_sign_ins() -> None:
     """Drops old sign-ins that were refused: anybody can cause them, so they would grow for ever."""
     old = timezone.now() - REFUSED_SIGN_INS_KEPT
     AuditEntry.objects.drop_refused_sign_ins(before=old)

@@ -5,6 +5,6 @@ from celery import shared_task
 from console.audit import services
 
 
-@shared_task(name="console.audit.tidy", ignore_result=True)
-def tidy() -> None:
-    services.tidy()
+@shared_task(name="console.audit.drop_refused_sign_ins", ignore_result=True)
+def drop_refused_sign_ins() -> None:
+    services.drop_refused_sign_ins()

@@ -7,7 +7,7 @@ from console.accounts.rights import Rights
 from console.live import snapshot_cache
 from monitoring.lag.partition import LagNote
 from monitoring.models import Cluster
-from monitoring.views.partial_sum import Sum
+from monitoring.views.partial_sum import PartialSum
 from monitoring.views.rows import LagRow
 
 ROWS_MAX = 500
@@ -61,12 +61,12 @@ def _topics(lags: list[LagRow]) -> list[dict[str, Any]]:
     ]
 
 
-def _sum(rows: list[LagRow]) -> Sum:
+def _sum(rows: list[LagRow]) -> PartialSum:
     """The lag of some partitions; one without a commit has none and is no part of it."""
     known = [max(0, row.lag) for row in rows if row.lag is not None]
     unknown = sum(row.lag_note == LagNote.END_UNKNOWN for row in rows)
     ahead = [-row.lag for row in rows if row.lag is not None and row.lag < 0]
-    return Sum(
+    return PartialSum(
         sum(known) if known else None,
         unknown,
         len(known) + unknown,

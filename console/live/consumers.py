@@ -107,7 +107,9 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         await self.send(text_data=html)
 
     def _status(self, held: rights.Rights) -> snapshot_cache.Status:
-        snapshot_cache.refresh(self.slug, at_once=self._announced is None, announced=self._announced)
+        snapshot_cache.refresh(
+            self.slug, at_once=self._announced is None, announced=self._announced
+        )
         return snapshot_cache.status(self.slug, held)
 
     async def _allowed(self) -> tuple[Cluster, rights.Rights] | None:

@@ -19,7 +19,7 @@ _TEXT_CONTROLS = frozenset("\t\n\r")
 class Decoded:
     """Data as shown. `kind` is null, empty, json, text or hex; `size_bytes` is the true size.
 
-    What a masking rule covers whole is of the kind "covered", and has no size; of other parts of
+    What a masking rule masks whole is of the kind "masked", and has no size; of other parts of
     such a record the size is rounded, and `is_coarse` says so.
 
     `text` is laid out over lines, `preview` is one line for a table.

@@ -1,4 +1,4 @@
-"""Which parts of a record a reader without the right to see them gets covered.
+"""Which parts of a record a reader without the right to see them gets masked.
 
 Pure. A rule names a target:
 
@@ -8,7 +8,7 @@ Pure. A rule names a target:
     headers.NAME   the header NAME (any case)
 
 Covering errs on the safe side: where a rule names a member and the value is not JSON, the whole
-value is covered, since what is meant to be hidden might stand anywhere in it; the same holds for a
+value is masked, since what is meant to be hidden might stand anywhere in it; the same holds for a
 text or a number that stands where the rule expects an object.
 """
 
@@ -22,8 +22,8 @@ from typing import Any
 
 from monitoring.gateway.records import RecordRow
 
-COVER = "••••"
-COVER_BYTES = COVER.encode()
+MASK = "••••"
+MASK_BYTES = MASK.encode()
 TARGET = re.compile(r"key|value(\.[^.\s]+)*|headers\.\S+")
 
 
@@ -44,19 +44,19 @@ def is_target(text: str) -> bool:
 
 
 def coarse(size_bytes: int) -> int:
-    """The nearest power of two: enough to know what to expect, too little to tell what is covered.
+    """The nearest power of two: enough to know what to expect, too little to tell what is masked.
 
-    The length of a covered text would often give it away: of a yes and a no, of a card and none.
+    The length of a masked text would often give it away: of a yes and a no, of a card and none.
     """
     return size_bytes if size_bytes < 1 else 2 ** round(math.log2(size_bytes))
 
 
 def mask(record: RecordRow, targets: Iterable[str]) -> RecordRow:
-    """The record with each target covered; a null key or value stays null."""
+    """The record with each target masked; a null key or value stays null."""
     for target in targets:
         where, _, path = target.partition(".")
         if where == "key" and record.key is not None:
-            record = replace(record, key=COVER_BYTES)
+            record = replace(record, key=MASK_BYTES)
         elif where == "headers":
             record = replace(record, headers=_cover_header(record.headers, path))
         elif where == "value" and record.value is not None:
@@ -69,20 +69,20 @@ def _cover_header(
     headers: tuple[tuple[str, bytes | None], ...], name: str
 ) -> tuple[tuple[str, bytes | None], ...]:
     hidden = name.lower()
-    return tuple((n, COVER_BYTES if n.lower() == hidden else value) for n, value in headers)
+    return tuple((n, MASK_BYTES if n.lower() == hidden else value) for n, value in headers)
 
 
 def _cover_value(value: bytes, path: Sequence[str]) -> bytes:
     if not path:
-        return COVER_BYTES
+        return MASK_BYTES
     try:
         tree = json.loads(value, parse_float=_exact)
         if not isinstance(tree, dict | list):
-            return COVER_BYTES
-        return json.dumps(_covered(tree, path), ensure_ascii=False).encode()
+            return MASK_BYTES
+        return json.dumps(_masked(tree, path), ensure_ascii=False).encode()
     # No JSON, half a surrogate pair in it, a number that would not stay what it is, or too deep.
     except (ValueError, RecursionError):
-        return COVER_BYTES
+        return MASK_BYTES
 
 
 def _exact(literal: str) -> float:
@@ -92,18 +92,18 @@ def _exact(literal: str) -> float:
     return number
 
 
-def _covered(node: Any, path: Sequence[str]) -> Any:
-    """`node` with what stands at `path` covered, and whatever might hold it in another form."""
+def _masked(node: Any, path: Sequence[str]) -> Any:
+    """`node` with what stands at `path` masked, and whatever might hold it in another form."""
     if isinstance(node, list):
-        return [_covered(element, path) for element in node] if path else COVER
+        return [_masked(element, path) for element in node] if path else MASK
     if isinstance(node, dict) and path:
         found = dict(node)
         # The member may also be written with dots in its name: {"a.b": …} for a.b.
         for count in range(1, len(path) + 1):
             name = ".".join(path[:count])
             if name in found:
-                found[name] = _covered(found[name], path[count:])
+                found[name] = _masked(found[name], path[count:])
         return found
     # A text or a number where an object was expected: it may be the hidden thing itself, or JSON
     # inside a string.
-    return node if path and (node is None or isinstance(node, bool)) else COVER
+    return node if path and (node is None or isinstance(node, bool)) else MASK

@@ -31,5 +31,5 @@ class MaskingRule(models.Model):
     def __str__(self) -> str:
         return f"{self.topic_pattern}: {self.target}"
 
-    def covers(self, topic: str) -> bool:
+    def masks(self, topic: str) -> bool:
         return fnmatchcase(topic, self.topic_pattern)

@@ -1,7 +1,7 @@
 """The one door through which records leave the system: `read(principal, …)` and `read_whole`.
 
 It asks for the right first and masks before anything else sees a record, and writes down who was
-shown what a rule covers. Browse and downloads use it; whatever shows, exports or searches records
+shown what a rule masks. Browse and downloads use it; whatever shows, exports or searches records
 later has to come through here too.
 """
 
@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from console.accounts import rights
 from console.audit import services as audit
 from console.messages.decode import Decoded, decode
-from console.messages.masking import COVER, COVER_BYTES, coarse, mask
+from console.messages.masking import MASK, MASK_BYTES, coarse, mask
 from console.messages.models import MaskingRule
 from monitoring import identity
 from monitoring.gateway.browse import Portion, Unread
@@ -24,7 +24,7 @@ from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.records import RecordRow
 from monitoring.models import Cluster
 
-COVERED = Decoded("covered", COVER, 0, preview=COVER)
+MASKED = Decoded("masked", MASK, 0, preview=MASK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def read_whole(
 def _read(
     principal: Any, cluster: Cluster, query: Query, remote_addr: str
 ) -> tuple[Portion, list[str]]:
-    """The records, not masked yet, and what is to be covered in them."""
+    """The records, not masked yet, and what is to be masked in them."""
     held = rights.of(principal, cluster)
     if not held.may("record.read", query.topic):
         raise PermissionDenied(_("Your role does not include reading the records of this topic."))
@@ -116,7 +116,7 @@ def _read(
 
 
 def is_masked(principal: Any, cluster: Cluster, topic: str) -> bool:
-    """Whether parts of the topic's records are covered for `principal`."""
+    """Whether parts of the topic's records are masked for `principal`."""
     return bool(_targets(principal, cluster, topic)[0])
 
 
@@ -136,16 +136,16 @@ def hand_over(cluster: Cluster) -> None:
 
 
 def _targets(principal: Any, cluster: Cluster, topic: str) -> tuple[list[str], list[str]]:
-    """What is covered for `principal`, and what is shown although a rule covers it for others.
+    """What is masked for `principal`, and what is shown although a rule masks it for others.
 
     Who may lift a rule is asked where it was made.
     """
-    covered, lifted = set(), set()
+    masked, lifted = set(), set()
     for rule in rules_for(cluster):
-        if rule.covers(topic):
+        if rule.masks(topic):
             is_lifted = rights.may(principal, "record.unmask", rule.cluster, topic)
-            (lifted if is_lifted else covered).add(rule.target)
-    return sorted(covered), sorted(lifted - covered)
+            (lifted if is_lifted else masked).add(rule.target)
+    return sorted(masked), sorted(lifted - masked)
 
 
 def _offsets(rows: Iterable[RecordRow]) -> dict[str, str]:
@@ -164,8 +164,8 @@ def _shown(record: RecordRow, targets: list[str]) -> ShownRecord:
         if not targets or whole is None:
             return decode(data)
         # Its size would be that of the cover, and would be taken for the data's.
-        if data == COVER_BYTES:
-            return COVERED
+        if data == MASK_BYTES:
+            return MASKED
         return replace(decode(data), size_bytes=coarse(len(whole)), is_coarse=True)
 
     masked = mask(record, targets)

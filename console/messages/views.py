@@ -110,4 +110,4 @@ def _address(request: HttpRequest) -> str:
 
 def _told(rule: MaskingRule) -> dict[str, Any]:
     """A rule as the audit log keeps it."""
-    return {"topics": rule.topic_pattern, "covered": rule.target}
+    return {"topics": rule.topic_pattern, "masked": rule.target}

@@ -61,7 +61,7 @@ def overview(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
         Column("partition", _("Partition"), lambda row: row.partition, numeric=True),
         Column("leader", _("Leader"), lambda row: row.leader, numeric=True),
         Column("replicas", _("Replicas")),
-        Column("start", _("First offset"), lambda row: row.log_start_offset, numeric=True),
+        Column("start", _("Log start offset"), lambda row: row.log_start_offset, numeric=True),
         Column("end", _("End offset"), lambda row: row.log_end_offset, numeric=True),
         Column("offsets", _("Offsets"), lambda row: row.offsets, numeric=True),
         Column("size", _("Size"), lambda row: row.size_bytes, numeric=True),

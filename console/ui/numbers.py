@@ -10,12 +10,12 @@ from functools import wraps
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from monitoring.views.partial_sum import Sum
+from monitoring.views.partial_sum import PartialSum
 
 UNKNOWN = "—"
 _THIN = "\u202f"  # narrow no-break space between thousands
 
-Figure = float | Sum | None
+Figure = float | PartialSum | None
 
 
 def _figure(write: Callable[[float], str]) -> Callable[[Figure], str]:
@@ -23,7 +23,7 @@ def _figure(write: Callable[[float], str]) -> Callable[[Figure], str]:
 
     @wraps(write)
     def written(value: Figure) -> str:
-        if isinstance(value, Sum):
+        if isinstance(value, PartialSum):
             at_least = "≥ " if value.is_partial else ""
             return at_least + written(value.value)
         return UNKNOWN if value is None else write(value)

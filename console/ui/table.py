@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from monitoring.views.partial_sum import Sum
+from monitoring.views.partial_sum import PartialSum
 
 PAGE_SIZE = 50
 SEARCH_LENGTH_MAX = 200
@@ -84,7 +84,7 @@ class Table:
 
         def value(row: Any) -> Any:
             found = told(row)
-            return found.value if isinstance(found, Sum) else found
+            return found.value if isinstance(found, PartialSum) else found
 
         known = [row for row in rows if value(row) is not None]
         known.sort(key=value, reverse=self.sort.startswith("-"))

@@ -14,19 +14,19 @@ from django.db import IntegrityError, transaction
 from monitoring.alerts import pending
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
 from monitoring.alerts.payload import alert_payload
+from monitoring.alerts.rule_input import rule_input_of
 from monitoring.alerts.rules import (
     Event,
+    LagReading,
     Phase,
     Rule,
-    Standing,
+    RuleInput,
     Subject,
-    Sum,
+    SubjectState,
     Transition,
-    View,
     evaluate_rule,
 )
 from monitoring.alerts.send import enqueue
-from monitoring.alerts.view import view_of
 from monitoring.redis_client import StoreDown
 from monitoring.ticks.tick import Tick
 
@@ -48,7 +48,7 @@ def evaluate(tick: Tick) -> bool:
         return False
     try:
         waiting = pending.load(tick.cluster)
-        view = view_of(tick, with_topics=any(rule.topic_pattern for rule in rules))
+        view = rule_input_of(tick, with_topics=any(rule.topic_pattern for rule in rules))
         firing = _firing(rules)
         still: pending.Pending = {}
         changed = False
@@ -84,15 +84,15 @@ def _firing(rules: list[AlertRule]) -> dict[int, dict[Subject, Alert]]:
 
 def _judge(
     row: AlertRule,
-    view: View,
-    waiting: dict[Subject, Standing],
+    view: RuleInput,
+    waiting: dict[Subject, SubjectState],
     open_alerts: dict[Subject, Alert],
     tick: Tick,
-) -> tuple[dict[Subject, Standing], bool]:
+) -> tuple[dict[Subject, SubjectState], bool]:
     """One rule: (what is pending now, whether an alert changed)."""
     rule = Rule(row.pk, row.group_pattern, row.topic_pattern, row.lag_max, row.for_seconds * 1000)
     firing = {
-        subject: Standing(Phase.FIRING, alert.since_ms, tick.at_ms, alert.unknown_since_ms)
+        subject: SubjectState(Phase.FIRING, alert.since_ms, tick.at_ms, alert.unknown_since_ms)
         for subject, alert in open_alerts.items()
     }
     unseen_ms_max = _UNSEEN_INTERVALS * tick.interval_ms
@@ -121,8 +121,8 @@ def _why(transition: Transition, alert: Alert) -> str:
 
 
 def _keep_up(
-    standing: dict[Subject, Standing],
-    sums: Mapping[Subject, Sum],
+    standing: dict[Subject, SubjectState],
+    sums: Mapping[Subject, LagReading],
     open_alerts: dict[Subject, Alert],
 ) -> None:
     """Note the most lag of open alerts, and since when it is not known: only what changed."""
@@ -174,7 +174,7 @@ def _can_be_kept(subject: Subject) -> bool:
     )
 
 
-def resolve(alert: Alert, at_ms: int, reason: str, now: Sum | None = None) -> bool:
+def resolve(alert: Alert, at_ms: int, reason: str, now: LagReading | None = None) -> bool:
     """Close an open alert and tell so; False if it was closed already."""
     with transaction.atomic():
         closed = Alert.objects.filter(pk=alert.pk, state=Alert.State.FIRING).update(
@@ -192,7 +192,7 @@ def resolve_all(alerts: Iterable[Alert], at_ms: int, reason: str) -> int:
     return sum(resolve(alert, at_ms, reason) for alert in alerts)
 
 
-def _tell(alert: Alert, event: AlertDelivery.Event, now: Sum | None) -> None:
+def _tell(alert: Alert, event: AlertDelivery.Event, now: LagReading | None) -> None:
     if not alert.rule.webhook_url:
         return
     delivery = AlertDelivery.objects.create(

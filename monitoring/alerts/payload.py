@@ -20,12 +20,12 @@ from hashlib import sha256
 from typing import Any
 
 from monitoring.alerts.models import Alert, AlertRule
-from monitoring.alerts.rules import Sum
+from monitoring.alerts.rules import LagReading
 
 _VERSION = 1
 
 
-def alert_payload(alert: Alert, event: str, now: Sum | None) -> dict[str, Any]:
+def alert_payload(alert: Alert, event: str, now: LagReading | None) -> dict[str, Any]:
     """The message about `alert`; `now` is what its subject's lag is, None = not known."""
     return _common(alert.rule, event) | {
         "alert_id": alert.pk,

@@ -14,7 +14,7 @@
 
 A subject that is PENDING and has been over for the rule's time becomes FIRING (fired) in the same
 tick. What is unknown neither fires nor resolves; a subject that was not seen over the limit for
-longer than `unseen_ms_max` starts its time anew, since nobody knows what happened in between.
+longer than `unseen_ms_max` starts its time again, since nobody knows what happened in between.
 """
 
 import re
@@ -27,7 +27,7 @@ from functools import lru_cache
 from monitoring.hidden import ADMIN_ONLY_TOPICS
 
 
-class Reading(Enum):
+class Observation(Enum):
     OVER = "over"
     UNDER = "under"
     UNKNOWN = "unknown"
@@ -45,19 +45,19 @@ class Event(Enum):
     RESOLVED = "resolved"
 
 
-NEXT: dict[tuple[Phase, Reading], Phase] = {
-    (Phase.OK, Reading.OVER): Phase.PENDING,
-    (Phase.OK, Reading.UNDER): Phase.OK,
-    (Phase.OK, Reading.UNKNOWN): Phase.OK,
-    (Phase.OK, Reading.GONE): Phase.OK,
-    (Phase.PENDING, Reading.OVER): Phase.PENDING,
-    (Phase.PENDING, Reading.UNDER): Phase.OK,
-    (Phase.PENDING, Reading.UNKNOWN): Phase.PENDING,
-    (Phase.PENDING, Reading.GONE): Phase.OK,
-    (Phase.FIRING, Reading.OVER): Phase.FIRING,
-    (Phase.FIRING, Reading.UNDER): Phase.OK,
-    (Phase.FIRING, Reading.UNKNOWN): Phase.FIRING,
-    (Phase.FIRING, Reading.GONE): Phase.OK,
+NEXT: dict[tuple[Phase, Observation], Phase] = {
+    (Phase.OK, Observation.OVER): Phase.PENDING,
+    (Phase.OK, Observation.UNDER): Phase.OK,
+    (Phase.OK, Observation.UNKNOWN): Phase.OK,
+    (Phase.OK, Observation.GONE): Phase.OK,
+    (Phase.PENDING, Observation.OVER): Phase.PENDING,
+    (Phase.PENDING, Observation.UNDER): Phase.OK,
+    (Phase.PENDING, Observation.UNKNOWN): Phase.PENDING,
+    (Phase.PENDING, Observation.GONE): Phase.OK,
+    (Phase.FIRING, Observation.OVER): Phase.FIRING,
+    (Phase.FIRING, Observation.UNDER): Phase.OK,
+    (Phase.FIRING, Observation.UNKNOWN): Phase.FIRING,
+    (Phase.FIRING, Observation.GONE): Phase.OK,
 }
 
 
@@ -84,7 +84,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SubjectState:
     """Where a subject stands with a rule; a subject that is OK has none."""
 
     phase: Phase
@@ -94,7 +94,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class LagReading:
     """A subject's lag in a tick; None = nothing known. `complete` = no part is missing.
 
     `ahead` partitions are in it as 0: their commits are beyond their ends, by `ahead_by` together.
@@ -107,12 +107,12 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class RuleInput:
     """One tick as rules see it. `all_groups` = a subject that is absent does not exist."""
 
     at_ms: int
-    groups: Mapping[Subject, Sum]
-    topics: Mapping[Subject, Sum]
+    groups: Mapping[Subject, LagReading]
+    topics: Mapping[Subject, LagReading]
     all_groups: bool
 
 
@@ -123,7 +123,7 @@ class Transition:
     subject: Subject
     event: Event
     since_ms: int
-    found: Sum | None  # in this tick; None = it is not in it
+    found: LagReading | None  # in this tick; None = it is not in it
     gone: bool = False
 
     @property
@@ -132,14 +132,14 @@ class Transition:
 
 
 def evaluate_rule(
-    rule: Rule, view: View, standing: Mapping[Subject, Standing], unseen_ms_max: int
-) -> tuple[dict[Subject, Standing], list[Transition]]:
+    rule: Rule, view: RuleInput, standing: Mapping[Subject, SubjectState], unseen_ms_max: int
+) -> tuple[dict[Subject, SubjectState], list[Transition]]:
     """Every subject's new standing (those that are OK left out), and what changed."""
     sums = view.topics if rule.topic_pattern else view.groups
-    new: dict[Subject, Standing] = {}
+    new: dict[Subject, SubjectState] = {}
     transitions: list[Transition] = []
     for subject in sorted({*standing, *_over(rule, sums)}):
-        reading = Reading.GONE  # also where the rule was changed and matches it no more
+        reading = Observation.GONE  # also where the rule was changed and matches it no more
         if matches(rule, subject):
             reading = read(rule, sums.get(subject), all_groups=view.all_groups)
         before = standing.get(subject)
@@ -149,14 +149,14 @@ def evaluate_rule(
         event = _event(before, after)
         if event is not None:
             since_ms = (after or before or _NOWHERE).since_ms
-            gone = reading is Reading.GONE
+            gone = reading is Observation.GONE
             transitions.append(Transition(subject, event, since_ms, sums.get(subject), gone))
     return new, transitions
 
 
 def step(
-    before: Standing | None, reading: Reading, now_ms: int, for_ms: int, unseen_ms_max: int
-) -> Standing | None:
+    before: SubjectState | None, reading: Observation, now_ms: int, for_ms: int, unseen_ms_max: int
+) -> SubjectState | None:
     """The standing after `reading`; None = OK."""
     phase = NEXT[before.phase if before else Phase.OK, reading]
     if phase is Phase.OK:
@@ -164,27 +164,27 @@ def step(
     if before is None or (
         before.phase is Phase.PENDING and now_ms - before.seen_ms > unseen_ms_max
     ):
-        if reading is not Reading.OVER:
+        if reading is not Observation.OVER:
             return None  # not seen for too long, and still nobody can tell
-        before = Standing(phase, now_ms, now_ms)
+        before = SubjectState(phase, now_ms, now_ms)
     seen_ms, unknown_since_ms = now_ms, None
-    if reading is not Reading.OVER:
+    if reading is not Observation.OVER:
         seen_ms, unknown_since_ms = before.seen_ms, before.unknown_since_ms or now_ms
     if phase is Phase.PENDING and seen_ms - before.since_ms >= for_ms:
         phase = Phase.FIRING
-    return Standing(phase, before.since_ms, seen_ms, unknown_since_ms)
+    return SubjectState(phase, before.since_ms, seen_ms, unknown_since_ms)
 
 
-def read(rule: Rule, found: Sum | None, *, all_groups: bool) -> Reading:
+def read(rule: Rule, found: LagReading | None, *, all_groups: bool) -> Observation:
     """What the rule sees of one subject."""
     if found is None:
-        return Reading.GONE if all_groups else Reading.UNKNOWN
+        return Observation.GONE if all_groups else Observation.UNKNOWN
     if found.lag is not None and found.lag > rule.lag_max:
-        return Reading.OVER  # even if a part is missing: it could only add
-    return Reading.UNDER if found.lag is not None and found.complete else Reading.UNKNOWN
+        return Observation.OVER  # even if a part is missing: it could only add
+    return Observation.UNDER if found.lag is not None and found.complete else Observation.UNKNOWN
 
 
-def _over(rule: Rule, sums: Mapping[Subject, Sum]) -> Iterable[Subject]:
+def _over(rule: Rule, sums: Mapping[Subject, LagReading]) -> Iterable[Subject]:
     """Matching subjects over the limit: few, so patterns are tried on these alone."""
     for subject, found in sums.items():
         if found.lag is not None and found.lag > rule.lag_max and matches(rule, subject):
@@ -209,10 +209,10 @@ def _pattern(glob: str) -> re.Pattern[str]:
     return re.compile(translate(glob))
 
 
-_NOWHERE = Standing(Phase.OK, 0, 0)
+_NOWHERE = SubjectState(Phase.OK, 0, 0)
 
 
-def _event(before: Standing | None, after: Standing | None) -> Event | None:
+def _event(before: SubjectState | None, after: SubjectState | None) -> Event | None:
     fired_before = before is not None and before.phase is Phase.FIRING
     fires_now = after is not None and after.phase is Phase.FIRING
     if fires_now and not fired_before:

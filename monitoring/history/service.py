@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from monitoring import redis_client
 from monitoring.clock import now_ms
-from monitoring.history import manifest, upkeep, writer
+from monitoring.history import compaction, manifest, writer
 from monitoring.history.root import Root, current
 from monitoring.redis_lock import held
 
@@ -22,7 +22,7 @@ def flush(slugs: Iterable[str]) -> bool:
     return _each(slugs, writer.flush)
 
 
-def tidy() -> bool:
+def compact_and_expire() -> bool:
     """Merge finished hours, drop those that are too old, delete what no manifest names.
 
     Returns and raises as `flush`.
@@ -32,9 +32,9 @@ def tidy() -> bool:
 
 def _tidy(root: Root, slug: str) -> None:
     at_ms = now_ms()
-    upkeep.drop_old(root, slug, at_ms)
-    upkeep.merge_one_hour(root, slug, at_ms)
-    upkeep.delete_unnamed(root, slug, at_ms)
+    compaction.drop_old(root, slug, at_ms)
+    compaction.merge_one_hour(root, slug, at_ms)
+    compaction.delete_unnamed(root, slug, at_ms)
 
 
 def _each(slugs: Iterable[str], work: Callable[[Root, str], object]) -> bool:

@@ -1,4 +1,4 @@
-"""The tasks that fill and tidy history. Where another worker is at it, they do nothing."""
+"""The tasks that write, compact and expire history; where another worker does so, they end."""
 
 from celery import shared_task
 
@@ -15,4 +15,4 @@ def flush() -> None:
 @shared_task(ignore_result=True)
 def drop_old() -> None:
     """Merge finished hours, drop those that are too old, delete what no manifest names."""
-    service.tidy()
+    service.compact_and_expire()

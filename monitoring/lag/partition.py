@@ -3,9 +3,9 @@
     lag = end offset − committed offset
 
 Nothing committed is *none*, not the whole partition and not 0. An end that is not known makes the
-lag unknown. A commit beyond the end (the topic was made anew, or its log was cut) gives a negative
-number, as in Kafka's tools, that is shown as it is: hiding it would hide the fault. Sums say it
-beside themselves (tables.py).
+lag unknown. A commit beyond the end (the topic was created again, or its log was cut) gives a
+negative number, as in Kafka's tools, that is shown as it is: hiding it would hide the fault. Sums
+say it beside themselves (tables.py).
 """
 
 from enum import StrEnum

@@ -3,9 +3,9 @@
 Claim the row, wait for Spark, compute, store, finish. Every write names the attempt it belongs
 to: a worker that was believed dead, and a report that was cancelled meanwhile, change nothing.
 
-While the main thread waits for Spark, a second one writes a heartbeat (its absence is how `reap`
-knows that a worker died) and looks whether the report was cancelled; then it interrupts what
-Spark is doing, by tag.
+While the main thread waits for Spark, a second one writes a heartbeat (its absence is how
+`requeue_lost_reports` knows that a worker died) and looks whether the report was cancelled; then it
+interrupts what Spark is doing, by tag.
 """
 
 from __future__ import annotations

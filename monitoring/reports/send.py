@@ -1,4 +1,5 @@
-"""Hands a queued report to the workers; a message that cannot be sent goes by `reap` (tasks.py).
+"""Hands a queued report to the workers; one that cannot be sent is sent again by
+`requeue_lost_reports` (tasks.py).
 
 The task is named, not imported: tasks call services, and services send.
 """

@@ -2,7 +2,8 @@
 
 Pages and, later, the API call these functions; none of them waits for Spark. A report is a row
 first and a message on the queue `spark` second: a message that cannot be sent, or is lost, is
-sent again by `reap` (tasks.py), so a queue that is away delays a report and loses none.
+sent again by `requeue_lost_reports` (tasks.py), so a queue that is away delays a report and loses
+none.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def cancel(report: Report) -> bool:
 
 
 def hand_back(report_ids: Iterable[uuid.UUID]) -> None:
-    """Queues again what a worker that is asked to stop was computing; `reap` sends it.
+    """Queues again what a worker that is asked to stop was computing; it is sent later.
 
     The attempt is over by it, as by a cancel, and its worker finds out in the same way.
     """
@@ -107,7 +108,7 @@ def delete(report: Report) -> None:
     result_files.remove(report_id)
 
 
-def sweep() -> None:
+def delete_orphans() -> None:
     """Removes results whose report is gone, as after its cluster was, and drafts left for dead."""
     stored = result_files.names()  # before the rows are asked: a folder is never older than its row
     kept = set(Report.objects.filter(pk__in=stored).values_list("pk", flat=True)) if stored else ()

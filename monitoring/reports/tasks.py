@@ -25,7 +25,7 @@ RESEND = timedelta(minutes=10)
 
 @shared_task(name="monitoring.reports.run")
 def run(report_id: str) -> None:
-    """Computes one report. The message is gone once taken: a lost worker is `reap`'s matter."""
+    """Computes one report. The message is gone once taken: a lost report is queued again."""
     from monitoring.reports.runner import run_report  # keeps Spark out of every other process
 
     run_report(uuid.UUID(report_id))
@@ -49,8 +49,8 @@ def _hand_back(report_ids: list[uuid.UUID]) -> None:
         connection.close()  # this thread's own
 
 
-@shared_task(name="monitoring.reports.reap")
-def reap() -> None:
+@shared_task(name="monitoring.reports.requeue_lost_reports")
+def requeue_lost_reports() -> None:
     """Sends a report again whose worker died or whose message was lost; gives up at the second.
     Sweeps out results that nobody can reach any more.
 
@@ -70,4 +70,4 @@ def reap() -> None:
         lost |= Q(sent_at__lt=now - RESEND)
     for report in waiting.filter(lost)[: services.WAITING_MAX]:
         send(report)
-    services.sweep()
+    services.delete_orphans()

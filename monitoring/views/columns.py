@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitoring.ticks.tick import Tick
-from monitoring.views.partial_sum import Sum
+from monitoring.views.partial_sum import PartialSum
 
 Floats = np.ndarray
 _PARTITION_BITS = 21  # of a key made of topic code and partition number
@@ -39,19 +39,19 @@ def sums(values: Floats, codes: np.ndarray, n: int) -> Floats:
     return found
 
 
-def sums_of(values: Floats, codes: np.ndarray, n: int) -> list[Sum]:
+def sums_of(values: Floats, codes: np.ndarray, n: int) -> list[PartialSum]:
     """The sum for each code, with what is not in it."""
     found = sums(values, codes, n)
     unknown = counts(np.isnan(values), codes, n)
     rows = np.bincount(codes[codes >= 0], minlength=n)
-    return [Sum(number(found[i]), int(unknown[i]), int(rows[i])) for i in range(n)]
+    return [PartialSum(number(found[i]), int(unknown[i]), int(rows[i])) for i in range(n)]
 
 
-def total(values: Floats) -> Sum:
+def total(values: Floats) -> PartialSum:
     """The sum of all, with what is not in it."""
     known = values[~np.isnan(values)]
     value = float(known.sum()) if len(known) else None
-    return Sum(value, len(values) - len(known), len(values))
+    return PartialSum(value, len(values) - len(known), len(values))
 
 
 def counts(mask: np.ndarray, codes: np.ndarray, n: int) -> np.ndarray:
@@ -115,7 +115,7 @@ class Partitions:
         """The growth of a counter per second since the tick `before`, row by row.
 
         NaN where one of the two is unknown, where the partition is new, and where the counter
-        fell (a broker started again, a topic was made anew).
+        fell (a broker started again, a topic was created again).
         """
         now: Floats = getattr(self, name)
         if before is None or before.at_ms >= self.at_ms or not len(before.topic):

@@ -12,18 +12,19 @@ from django.utils.translation import ngettext
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class PartialSum:
     """`value`: the sum of the known parts, None where there is none.
 
-    `more` = besides the `unknown` of `of` parts there may be others that nobody told of. Of a lag,
-    `ahead` partitions are in it as 0: their commits are beyond their ends, by `ahead_by` together.
+    `missing` of `total` parts are not in it. `has_unseen_parts`: there may be others besides them.
+    Of a lag, `ahead` partitions are in it as 0: their commits are beyond their ends, by `ahead_by`
+    together.
     """
 
     value: float | None = None
-    unknown: int = 0
-    of: int = 0
-    parts: str = "partitions"  # or "replicas", "brokers"
-    more: bool = False
+    missing: int = 0
+    total: int = 0
+    unit: str = "partitions"  # or "replicas", "brokers"
+    has_unseen_parts: bool = False
     ahead: int = 0
     ahead_by: int = 0
 
@@ -32,7 +33,7 @@ class Sum:
 
     @property
     def is_partial(self) -> bool:
-        return self.value is not None and (self.unknown > 0 or self.more)
+        return self.value is not None and (self.missing > 0 or self.has_unseen_parts)
 
     @property
     def complete(self) -> float | None:
@@ -40,30 +41,30 @@ class Sum:
         return None if self.is_partial else self.value
 
     @property
-    def gap(self) -> str:
+    def missing_note(self) -> str:
         """What is not in it, as a sentence; empty where nothing is missing."""
         told = []
-        if self.unknown:
-            told.append(self._unknown() % {"n": self.unknown, "of": self.of})
-        if self.more:
+        if self.missing:
+            told.append(self._missing() % {"n": self.missing, "of": self.total})
+        if self.has_unseen_parts:
             told.append(_("Groups that nobody could ask about are not in it."))
         return " ".join(told)
 
-    def _unknown(self) -> str:
-        if self.parts == "replicas":
+    def _missing(self) -> str:
+        if self.unit == "replicas":
             return ngettext(
                 "%(n)d of %(of)d replicas is not known.",
                 "%(n)d of %(of)d replicas are not known.",
-                self.unknown,
+                self.missing,
             )
-        if self.parts == "brokers":
+        if self.unit == "brokers":
             return ngettext(
                 "%(n)d of %(of)d brokers is not known.",
                 "%(n)d of %(of)d brokers are not known.",
-                self.unknown,
+                self.missing,
             )
         return ngettext(
             "%(n)d of %(of)d partitions is not known.",
             "%(n)d of %(of)d partitions are not known.",
-            self.unknown,
+            self.missing,
         )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from monitoring.views.partial_sum import Sum
+from monitoring.views.partial_sum import PartialSum
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,14 @@ class TopicRow:
     name: str
     partitions: int
     replication: int
-    offsets: Sum  # end offsets − start offsets: more than the records where some were compacted
-    size_bytes: Sum  # of the leaders' replicas
-    disk_bytes: Sum  # of every replica
-    messages_rate: Sum
-    bytes_in_rate: Sum
-    bytes_out_rate: Sum
+    offsets: (
+        PartialSum  # end offsets − start offsets: more than the records where some were compacted
+    )
+    size_bytes: PartialSum  # of the leaders' replicas
+    disk_bytes: PartialSum  # of every replica
+    messages_rate: PartialSum
+    bytes_in_rate: PartialSum
+    bytes_out_rate: PartialSum
     under_replicated: int
     offline: int
     groups: int
@@ -166,8 +168,8 @@ class Totals:
     groups: int = 0
     groups_by_state: dict[str, int] = field(default_factory=dict)
     groups_silent: int = 0  # their coordinators do not answer
-    disk_bytes: Sum = field(default_factory=Sum)
-    messages_rate: Sum = field(default_factory=Sum)
-    bytes_in_rate: Sum = field(default_factory=Sum)
-    bytes_out_rate: Sum = field(default_factory=Sum)
-    lag: Sum = field(default_factory=Sum)
+    disk_bytes: PartialSum = field(default_factory=PartialSum)
+    messages_rate: PartialSum = field(default_factory=PartialSum)
+    bytes_in_rate: PartialSum = field(default_factory=PartialSum)
+    bytes_out_rate: PartialSum = field(default_factory=PartialSum)
+    lag: PartialSum = field(default_factory=PartialSum)

@@ -27,7 +27,7 @@ from monitoring.views.columns import (
     total,
     whole,
 )
-from monitoring.views.partial_sum import Sum
+from monitoring.views.partial_sum import PartialSum
 from monitoring.views.rows import (
     BrokerRow,
     GroupOnTopicRow,
@@ -105,7 +105,7 @@ class Snapshot:
         return sorted(rows, key=lambda row: row.name)
 
     @cached_property
-    def _disk_by_topic(self) -> list[Sum]:
+    def _disk_by_topic(self) -> list[PartialSum]:
         p, n = self._partitions, len(self._partitions.topics)
         size = sums_of(p.replicas_size, p.topic, n)
         of = np.bincount(p.topic, weights=p.replica_count, minlength=n).astype(np.int64).tolist()
@@ -172,7 +172,8 @@ class Snapshot:
         """The groups that read a topic, by name, with their part of its lag."""
         same = pc.equal(pc.cast(self._groups["topic"], pa.string()), topic)
         return [
-            GroupOnTopicRow(**row) for row in _rows(topic_totals(self._groups.filter(same)), GroupOnTopicRow)
+            GroupOnTopicRow(**row)
+            for row in _rows(topic_totals(self._groups.filter(same)), GroupOnTopicRow)
         ]
 
     @cached_property
@@ -240,7 +241,7 @@ class Snapshot:
         )
 
     @property
-    def _lag(self) -> Sum:
+    def _lag(self) -> PartialSum:
         """Of every group; partitions without a commit have none and are no part of it."""
         groups = self._group_totals
         sums = {
@@ -248,11 +249,11 @@ class Snapshot:
             for name in ("end_unknown", "partitions", "not_committed", "ahead", "ahead_by")
         }
         of = sums["partitions"] - sums["not_committed"]
-        return Sum(
+        return PartialSum(
             pc.sum(groups["lag"]).as_py(),
             sums["end_unknown"],
             of,
-            more=not self.tick.groups_complete,
+            has_unseen_parts=not self.tick.groups_complete,
             ahead=sums["ahead"],
             ahead_by=sums["ahead_by"],
         )
@@ -277,13 +278,13 @@ def _growth(now: dict[str, Any], then: dict[str, Any], name: str, seconds: float
     return float(b - a) / seconds
 
 
-def _total(values: Iterable[float | None]) -> Sum:
+def _total(values: Iterable[float | None]) -> PartialSum:
     """The sum of what brokers told."""
     told = list(values)
     known = [value for value in told if value is not None]
     value = float(sum(known)) if known else None
-    return Sum(value, len(told) - len(known), len(told), "brokers")
+    return PartialSum(value, len(told) - len(known), len(told), "brokers")
 
 
-def _of_replicas(value: float | None, of: int, told: int) -> Sum:
-    return Sum(value, max(0, of - told), of, "replicas")
+def _of_replicas(value: float | None, of: int, told: int) -> PartialSum:
+    return PartialSum(value, max(0, of - told), of, "replicas")

@@ -1,7 +1,7 @@
 """Follows the event rings of the brokers by their admin ports, from a thread of its own.
 
 The place in each ring is that of the last event a broker has acknowledged; a broker that was
-restarted begins its ring anew. What is fetched but not sent yet is bounded.
+restarted begins its ring again. What is fetched but not sent yet is bounded.
 """
 
 import json

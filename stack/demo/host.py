@@ -1,6 +1,6 @@
 """Looks at this machine: its processes in turn, and its CPUs once a second or more rarely.
 
-Cheap on purpose: the list of processes is read anew every five seconds, and each look at one reads
+Cheap on purpose: the list of processes is read again every five seconds, and each look at one reads
 two small files of /proc.
 """
 

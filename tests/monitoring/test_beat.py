@@ -11,7 +11,9 @@ def test_a_redis_that_goes_and_comes_back_is_two_lines(
     redis_server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     scheduler = QuietScheduler(app, schedule={})
-    entry = scheduler.Entry(name="tidy", task="console.actions.tidy", schedule=60.0, app=app)
+    entry = scheduler.Entry(
+        name="tidy", task="console.actions.expire_plans", schedule=60.0, app=app
+    )
     caplog.set_level(logging.INFO, "monitoring.beat")
     with redis_server.hung():
         scheduler.apply_entry(entry)

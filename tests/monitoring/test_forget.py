@@ -4,7 +4,7 @@ import pytest
 
 from monitoring import keys, redis_client
 from monitoring.alerts import pending
-from monitoring.alerts.rules import Phase, Standing, Subject
+from monitoring.alerts.rules import Phase, Subject, SubjectState
 from monitoring.forget import forget_cluster
 from monitoring.history import root
 from monitoring.models import Cluster
@@ -18,7 +18,7 @@ from tests.monitoring.tick_factory import make_tick
 def sample(slug):
     put_tick(make_tick(1, cluster=slug))
     note_skipped(slug, 2, "it was late")
-    pending.save(slug, {1: {Subject("g"): Standing(Phase.PENDING, 1, 1)}})
+    pending.save(slug, {1: {Subject("g"): SubjectState(Phase.PENDING, 1, 1)}})
 
 
 def kept_in_redis():

@@ -44,8 +44,8 @@ def test_messages_to_webhooks_share_a_queue_with_nothing_else(name):
 
 
 def test_what_ends_lost_plans_and_reports_is_not_in_the_queue_that_lost_them():
-    assert routes()["console.actions.tidy"] != routes()["console.actions.apply"]
-    assert routes()["monitoring.reports.reap"] != routes()["monitoring.reports.run"]
+    assert routes()["console.actions.expire_plans"] != routes()["console.actions.apply"]
+    assert routes()["monitoring.reports.requeue_lost_reports"] != routes()["monitoring.reports.run"]
 
 
 def test_every_scheduled_task_is_in_a_queue():

@@ -159,7 +159,9 @@ def test_a_closed_terminal_stops_everything_though_make_leads_the_session(tmp_pa
     if leader == 0:  # as make: deaf to SIGHUP until its child has ended
         os.chdir(Path(__file__).parents[2])
         os.execvp("sh", ["sh", "-c", f"trap : HUP; (trap - HUP; exec {supervisor}) & wait; wait"])
-    wait_until(lambda: (noted := data_folder_lock.load(data)) is not None and noted.ready, "the stack")
+    wait_until(
+        lambda: (noted := data_folder_lock.load(data)) is not None and noted.ready, "the stack"
+    )
     noted = data_folder_lock.load(data)
     assert noted is not None
     try:

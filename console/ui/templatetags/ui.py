@@ -19,7 +19,7 @@ from django.utils.translation import ngettext
 from console.ui import links, numbers, sparkline
 from console.ui.table import Table
 from monitoring.clock import now_ms
-from monitoring.views.partial_sum import Sum
+from monitoring.views.partial_sum import PartialSum
 
 register = template.Library()
 
@@ -31,7 +31,10 @@ def ahead(lag: Any) -> SafeString:
     )
     return format_html(
         '<span class="ahead" title="{}">{}</span>',
-        _("committed beyond the end, and counted as 0: the topic was made anew or its log was cut"),
+        _(
+            "committed beyond the end, and counted as 0: the topic was deleted and created again "
+            "or its log was cut"
+        ),
         text % {"n": lag.ahead, "by": numbers.count(lag.ahead_by)},
     )
 
@@ -42,9 +45,11 @@ def _told(write: Callable[[numbers.Figure], str]) -> Callable[[numbers.Figure], 
     @wraps(write)
     def told(value: numbers.Figure) -> str:
         text = write(value)
-        if isinstance(value, Sum) and value.gap:
-            text = format_html('<span class="at-least" title="{}">{}</span>', value.gap, text)
-        if isinstance(value, Sum) and value.ahead:
+        if isinstance(value, PartialSum) and value.missing_note:
+            text = format_html(
+                '<span class="at-least" title="{}">{}</span>', value.missing_note, text
+            )
+        if isinstance(value, PartialSum) and value.ahead:
             return format_html("{} {}", text, ahead(value))
         return text
 
@@ -148,7 +153,6 @@ def stat(title: str, value: str, **options: Any) -> dict[str, Any]:
     drawn = sparkline.draw(spark, title) if spark is not None else None
     known = numbers.UNKNOWN not in str(value)  # what is not known has no source and no age
     return {**options, "title": title, "value": value, "spark": drawn, "known": known}
-
 
 
 @register.inclusion_tag("ui/table_head.html")

@@ -6,7 +6,7 @@ no such difference:
 
 - a partition that was not there in the first sample of all is new: its first value counts whole,
   as what came since the last sample in which it was not there;
-- the end offset went back (the topic was made anew, or its log was cut): messages null;
+- the end offset went back (the topic was created again, or its log was cut): messages null;
 - another broker leads (its counter is another counter): bytes null;
 - the counter went back (the broker was restarted): it counts from 0 again, so its value is what
   came since; what came between the last sample and the restart is not in it.

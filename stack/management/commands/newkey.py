@@ -1,4 +1,4 @@
-"""`manage.py newkey`: begin anew with a key for secrets, where the old one is lost for good."""
+"""`manage.py newkey`: begin again with a key for secrets, where the old one is lost for good."""
 
 import sys
 from pathlib import Path

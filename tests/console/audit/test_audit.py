@@ -11,7 +11,7 @@ from django.utils import timezone
 from console.audit import services
 from console.audit.jsonl import SIZE_BYTES_MAX, JsonLines
 from console.audit.models import AuditEntry, OnlyAdded
-from console.audit.tasks import tidy
+from console.audit.tasks import drop_refused_sign_ins
 from tests.console.test_every_url import TABLE
 
 
@@ -115,7 +115,7 @@ def test_old_sign_ins_that_were_refused_go_and_nothing_else(db, admin):
     old = services.record(None, "account.sign-in", resource="eve", outcome="refused")
     young = services.record(None, "account.sign-in", resource="eve", outcome="refused")
     AuditEntry._base_manager.exclude(pk=young.pk).update(at=timezone.now() - timedelta(days=91))
-    tidy()
+    drop_refused_sign_ins()
     assert set(AuditEntry.objects.all()) == {*kept, young}
     assert not AuditEntry.objects.filter(pk=old.pk).exists()
 
@@ -144,7 +144,7 @@ def test_rows_are_only_ever_added_whatever_is_done_in_the_console(sampled, clien
                 client.post(reverse(name, args=arguments), {"name": "x", "typed": "local"})
                 client.force_login(admin)
     services.record(admin, "topic.delete", "local", "orders", {"partitions": 3}, detail="why")
-    tidy()
+    drop_refused_sign_ins()
     after = every_row()
     assert after[: len(before)] == before
     assert {row["verb"] for row in after[len(before) :]} >= {"cluster.remove", "topic.delete"}

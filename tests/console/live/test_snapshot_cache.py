@@ -58,7 +58,9 @@ def test_without_redis_the_figures_stay_and_the_status_says_so(redis_server):
 
 def test_a_tick_is_read_once_for_all(redis_server):
     sample()
-    assert snapshot_cache.snapshot("local", VIEWER) is snapshot_cache.snapshot("local", Rights("local", "operator"))
+    assert snapshot_cache.snapshot("local", VIEWER) is snapshot_cache.snapshot(
+        "local", Rights("local", "operator")
+    )
 
 
 def test_the_history_has_a_point_for_each_tick_and_none_for_a_gap(redis_server):
@@ -93,7 +95,9 @@ def test_a_tick_that_is_announced_is_read_for_the_first_who_asks(redis_server, m
         return ticks_after(*arguments)
 
     monkeypatch.setattr(snapshot_cache.tick_stream, "ticks_after", counted)
-    monkeypatch.setattr(snapshot_cache.tick_stream, "latest_tick", lambda slug: pytest.fail("read as a whole"))
+    monkeypatch.setattr(
+        snapshot_cache.tick_stream, "latest_tick", lambda slug: pytest.fail("read as a whole")
+    )
     sample(number=number + 1)
     for _socket in range(3):
         snapshot_cache.refresh("local", announced=number + 1)
@@ -147,7 +151,9 @@ def test_a_part_that_is_away_is_told_with_the_moment_it_went(redis_server):
     assert (told.leaderless, told.partitions, told.leaderless_since_ms) == (2, 3, 50)
     assert [broker.id for broker in told.brokers_down] == [2]
     assert told.zookeeper_since_ms == 60
-    assert snapshot_cache.status("local", VIEWER).troubles.leaderless == 1  # the hidden topic is not told
+    assert (
+        snapshot_cache.status("local", VIEWER).troubles.leaderless == 1
+    )  # the hidden topic is not told
 
 
 def test_what_a_cluster_told_and_cannot_be_true_is_said_to_who_sees_every_topic(redis_server, db):

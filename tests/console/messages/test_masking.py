@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.messages.masking import COVER, coarse, is_target, mask
+from console.messages.masking import MASK, coarse, is_target, mask
 from monitoring.gateway.records import RecordRow
 
 
@@ -15,21 +15,21 @@ def a_record(**parts):
 
 def test_a_key_is_covered_whole_and_the_value_left_alone():
     masked = mask(a_record(), ["key"])
-    assert masked.key == COVER.encode()
+    assert masked.key == MASK.encode()
     assert masked.value == a_record().value
 
 
 def test_a_member_of_a_json_value_is_covered_and_its_neighbours_stay():
     value = json.loads(mask(a_record(), ["value.who.name"]).value)
-    assert value == {"card": "4111", "who": {"name": COVER}}
+    assert value == {"card": "4111", "who": {"name": MASK}}
 
 
 def test_a_member_is_covered_in_each_element_of_a_list():
     record = a_record(value=b'[{"card":"1"},{"card":"2"},3]')
     assert json.loads(mask(record, ["value.card"]).value) == [
-        {"card": COVER},
-        {"card": COVER},
-        COVER,
+        {"card": MASK},
+        {"card": MASK},
+        MASK,
     ]
 
 
@@ -41,7 +41,7 @@ def test_a_member_is_covered_in_each_element_of_a_list():
     ],
 )  # fmt: skip
 def test_a_value_that_has_no_members_is_covered_whole(value):
-    assert mask(a_record(value=value), ["value.card"]).value == COVER.encode()
+    assert mask(a_record(value=value), ["value.card"]).value == MASK.encode()
 
 
 @pytest.mark.parametrize("depth", [1, 400, 900, 960, 990])
@@ -58,7 +58,7 @@ def test_an_object_that_names_a_member_twice_shows_neither():
 
 def test_a_header_is_covered_whatever_the_case_of_its_name():
     record = a_record(headers=(("Token", b"s3cret"), ("trace", b"1")))
-    assert mask(record, ["headers.token"]).headers == (("Token", COVER.encode()), ("trace", b"1"))
+    assert mask(record, ["headers.token"]).headers == (("Token", MASK.encode()), ("trace", b"1"))
 
 
 def test_a_tombstone_stays_a_tombstone():
@@ -67,8 +67,8 @@ def test_a_tombstone_stays_a_tombstone():
 
 def test_rules_add_up():
     masked = mask(a_record(), ["key", "value.card", "value.who"])
-    assert masked.key == COVER.encode()
-    assert json.loads(masked.value) == {"card": COVER, "who": COVER}
+    assert masked.key == MASK.encode()
+    assert json.loads(masked.value) == {"card": MASK, "who": MASK}
 
 
 @pytest.mark.parametrize("text", ["key", "value", "value.a", "value.a.b", "headers.x-token"])
@@ -84,16 +84,16 @@ def test_anything_else_is_no_target(text):
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        ('{"user":"bob <bob@x.y>"}', {"user": COVER}),
-        ('{"user":"{\\"email\\":\\"bob@x.y\\"}"}', {"user": COVER}),
-        ('{"user":["bob@x.y",null]}', {"user": [COVER, None]}),
-        ('{"user":4711}', {"user": COVER}),
-        ('{"user.email":"bob@x.y","id":1}', {"user.email": COVER, "id": 1}),
-        ('{"user":{"email":{"home":"bob@x.y"}}}', {"user": {"email": COVER}}),
+        ('{"user":"bob <bob@x.y>"}', {"user": MASK}),
+        ('{"user":"{\\"email\\":\\"bob@x.y\\"}"}', {"user": MASK}),
+        ('{"user":["bob@x.y",null]}', {"user": [MASK, None]}),
+        ('{"user":4711}', {"user": MASK}),
+        ('{"user.email":"bob@x.y","id":1}', {"user.email": MASK, "id": 1}),
+        ('{"user":{"email":{"home":"bob@x.y"}}}', {"user": {"email": MASK}}),
         ('{"user":{"name":"bob"},"vip":true}', {"user": {"name": "bob"}, "vip": True}),
     ],
 )
-def test_what_may_be_the_hidden_member_in_another_form_is_covered(value, shown):
+def test_what_may_be_the_hidden_member_in_another_form_is_masked(value, shown):
     record = a_record(value=value.encode())
     assert json.loads(mask(record, ["value.user.email"]).value) == shown
 
@@ -101,7 +101,7 @@ def test_what_may_be_the_hidden_member_in_another_form_is_covered(value, shown):
 @pytest.mark.parametrize("number", ["12345678901234567.89", "1e400"])
 def test_a_number_that_would_not_stay_what_it_is_hides_the_value(number):
     record = a_record(value=f'{{"card":"1","sum":{number}}}'.encode())
-    assert mask(record, ["value.card"]).value == COVER.encode()
+    assert mask(record, ["value.card"]).value == MASK.encode()
 
 
 @given(st.integers(1, 2**40))

@@ -9,9 +9,9 @@ from django.core.exceptions import PermissionDenied
 from console.accounts.rights import is_closed
 from console.accounts.services import grant
 from console.audit.models import AuditEntry
-from console.messages.masking import COVER_BYTES
+from console.messages.masking import MASK_BYTES
 from console.messages.models import MaskingRule
-from console.messages.services import COVERED, Query, hand_over, read, read_whole
+from console.messages.services import MASKED, Query, hand_over, read, read_whole
 from monitoring import identity
 from monitoring.gateway.browse import LIMIT_MAX
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
@@ -68,11 +68,11 @@ def test_one_question_gets_so_many_records_and_no_more(local, topic, viewer, liv
 def test_what_a_rule_names_is_covered_for_all_but_admins(local, topic, role, request, admin):
     cover(local, "key", "value.who.name", "headers.TOKEN")
     [shown, *_] = read(request.getfixturevalue(role), local, Query(topic, 0)).records
-    assert shown.key == COVERED
+    assert shown.key == MASKED
     assert "Ada" not in shown.value.text
     assert "Ada" not in shown.value.preview
     assert "4111" in shown.value.text
-    assert shown.headers[0][1] == COVERED
+    assert shown.headers[0][1] == MASKED
     [whole] = read(admin, local, Query(topic, 0)).records
     assert (whole.key.text, whole.headers[0][1].text) == ("alice", "t0p")
 
@@ -87,7 +87,7 @@ def test_a_whole_record_is_covered_by_the_same_rules_and_is_not_cut(
     assert read_whole(viewer, local, topic, 0, 1).value == large
     cover(local, "key", "value.who.name")
     shown = read_whole(viewer, local, topic, 0, 0)
-    assert (shown.key, b"Ada" in shown.value) == (COVER_BYTES, False)
+    assert (shown.key, b"Ada" in shown.value) == (MASK_BYTES, False)
     assert read_whole(admin, local, topic, 0, 0).value == VALUE
     with pytest.raises(PermissionDenied):
         read_whole(outsider, local, topic, 0, 0)
@@ -130,7 +130,7 @@ def test_sizes_of_a_topic_with_a_rule_are_rounded_for_those_who_are_shown_less(
 
 def test_who_was_shown_what_a_rule_covers_is_written_down(local, topic, admin, viewer):
     read(admin, local, Query(topic, 1), "10.0.0.9")
-    assert not AuditEntry.objects.exists(), "no rule covers anything of it"
+    assert not AuditEntry.objects.exists(), "no rule masks anything of it"
     cover(local, "key", "headers.token")
     read(viewer, local, Query(topic, 1), "10.0.0.8")
     with pytest.raises(OffsetOutOfRange):
@@ -154,10 +154,10 @@ def test_rules_hold_for_every_entry_of_the_same_cluster(local, topic, live_clust
     second.save()
     both = a_user("both", "viewer")
     [shown] = read(both, second, Query(topic, 0)).records
-    assert shown.key == COVERED
+    assert shown.key == MASKED
     grant(both, "admin", "second")
     [shown] = read(both, second, Query(topic, 0)).records
-    assert shown.key == COVERED, "who may lift a rule is asked where it was made"
+    assert shown.key == MASKED, "who may lift a rule is asked where it was made"
     grant(both, "admin", "local")
     [shown] = read(both, second, Query(topic, 0)).records
     assert shown.key.text == "alice"
@@ -174,7 +174,7 @@ def test_rules_stay_with_a_cluster_when_one_of_its_entries_goes(local, topic, li
     hand_over(local)
     local.delete()
     [shown] = read(viewer, second, Query(topic, 0)).records
-    assert (shown.key, shown.headers[0][1]) == (COVERED, COVERED)
+    assert (shown.key, shown.headers[0][1]) == (MASKED, MASKED)
     assert MaskingRule.objects.count() == 2
 
 

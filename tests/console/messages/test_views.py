@@ -231,10 +231,10 @@ def test_an_opened_record_says_what_each_part_is(sampled, client_of, viewer, mon
 
 
 def test_what_is_covered_says_so(sampled, client_of, viewer, monkeypatch):
-    record = ShownRecord(0, 1, None, services.COVERED, decode(b"x"), ())
+    record = ShownRecord(0, 1, None, services.MASKED, decode(b"x"), ())
     monkeypatch.setattr(services, "read", lambda *_: Shown([record]))
     page = client_of(viewer).get(BROWSE).content.decode()
-    assert page.count("covered by a masking rule") == 1
+    assert page.count("masked by a rule") == 1
 
 
 def test_the_tab_of_closed_records_is_there_for_admins_alone(sampled, client_of, viewer, admin):

@@ -1,7 +1,7 @@
 import pytest
 
 from console.ui import numbers
-from monitoring.views.partial_sum import Sum
+from monitoring.views.partial_sum import PartialSum
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,11 @@ def test_an_age_is_written_in_one_unit(seconds, text):
 @pytest.mark.parametrize(
     ("figure", "text"),
     [
-        (Sum(1234, 0, 3), "1 234"),
-        (Sum(1234, 1, 3), "≥ 1 234"),
-        (Sum(0, 1, 3), "≥ 0"),
-        (Sum(12, 0, 3, more=True), "≥ 12"),
-        (Sum(None, 3, 3), "—"),
+        (PartialSum(1234, 0, 3), "1 234"),
+        (PartialSum(1234, 1, 3), "≥ 1 234"),
+        (PartialSum(0, 1, 3), "≥ 0"),
+        (PartialSum(12, 0, 3, has_unseen_parts=True), "≥ 12"),
+        (PartialSum(None, 3, 3), "—"),
     ],
 )
 def test_a_sum_that_lacks_a_part_is_never_written_as_if_it_were_whole(figure, text):
@@ -60,7 +60,7 @@ def test_a_sum_that_lacks_a_part_is_never_written_as_if_it_were_whole(figure, te
 
 
 def test_a_sum_says_what_is_not_in_it():
-    assert Sum(5, 0, 9).gap == ""
-    assert Sum(5, 1, 9).gap == "1 of 9 partitions is not known."
-    assert Sum(5, 2, 9, "replicas").gap == "2 of 9 replicas are not known."
-    assert "nobody could ask" in Sum(5, more=True).gap
+    assert PartialSum(5, 0, 9).missing_note == ""
+    assert PartialSum(5, 1, 9).missing_note == "1 of 9 partitions is not known."
+    assert PartialSum(5, 2, 9, "replicas").missing_note == "2 of 9 replicas are not known."
+    assert "nobody could ask" in PartialSum(5, has_unseen_parts=True).missing_note

@@ -5,13 +5,13 @@ import pytest
 from monitoring.alerts.rules import (
     NEXT,
     Event,
+    LagReading,
+    Observation,
     Phase,
-    Reading,
     Rule,
-    Standing,
+    RuleInput,
     Subject,
-    Sum,
-    View,
+    SubjectState,
     evaluate_rule,
     read,
     step,
@@ -23,8 +23,8 @@ UNSEEN_MS_MAX = 15_000
 
 
 def view(at_ms, lag=None, *, complete=True, all_groups=True, absent=False):
-    sums = {} if absent else {SUBJECT: Sum(lag, complete)}
-    return View(at_ms, sums, {}, all_groups)
+    sums = {} if absent else {SUBJECT: LagReading(lag, complete)}
+    return RuleInput(at_ms, sums, {}, all_groups)
 
 
 def run(*views, rule=RULE):
@@ -36,12 +36,12 @@ def run(*views, rule=RULE):
 
 
 def test_the_table_covers_every_phase_and_reading():
-    assert set(NEXT) == set(itertools.product(Phase, Reading))
+    assert set(NEXT) == set(itertools.product(Phase, Observation))
 
 
-@pytest.mark.parametrize(("phase", "reading"), list(itertools.product(Phase, Reading)))
+@pytest.mark.parametrize(("phase", "reading"), list(itertools.product(Phase, Observation)))
 def test_a_step_follows_the_table(phase, reading):
-    before = None if phase is Phase.OK else Standing(phase, 0, 1000)
+    before = None if phase is Phase.OK else SubjectState(phase, 0, 1000)
     after = step(before, reading, 2000, for_ms=60_000, unseen_ms_max=UNSEEN_MS_MAX)
     assert (after.phase if after else Phase.OK) is NEXT[phase, reading]
 
@@ -93,36 +93,38 @@ def test_a_firing_alert_outlives_a_long_gap_without_firing_again():
 
 
 def test_a_group_that_is_gone_resolves_and_says_so():
-    standing = {SUBJECT: Standing(Phase.FIRING, 0, 0)}
+    standing = {SUBJECT: SubjectState(Phase.FIRING, 0, 0)}
     new, [transition] = evaluate_rule(RULE, view(5_000, absent=True), standing, UNSEEN_MS_MAX)
     assert new == {}
     assert (transition.event, transition.gone) == (Event.RESOLVED, True)
 
 
 def test_a_group_that_is_absent_because_its_coordinator_is_silent_is_not_gone():
-    standing = {SUBJECT: Standing(Phase.FIRING, 0, 0)}
+    standing = {SUBJECT: SubjectState(Phase.FIRING, 0, 0)}
     absent = view(5_000, absent=True, all_groups=False)
     new, transitions = evaluate_rule(RULE, absent, standing, UNSEEN_MS_MAX)
     assert (set(new), transitions) == ({SUBJECT}, [])
 
 
 def test_an_incomplete_sum_may_be_over_but_never_under():
-    assert read(RULE, Sum(101, complete=False), all_groups=True) is Reading.OVER
-    assert read(RULE, Sum(99, complete=False), all_groups=True) is Reading.UNKNOWN
-    assert read(RULE, Sum(99, complete=True), all_groups=True) is Reading.UNDER
+    assert read(RULE, LagReading(101, complete=False), all_groups=True) is Observation.OVER
+    assert read(RULE, LagReading(99, complete=False), all_groups=True) is Observation.UNKNOWN
+    assert read(RULE, LagReading(99, complete=True), all_groups=True) is Observation.UNDER
 
 
 def test_patterns_choose_groups_and_topics():
-    sums = {Subject("orders-a", "x.1"): Sum(500, True), Subject("orders-a", "y"): Sum(500, True),
-            Subject("other", "x.1"): Sum(500, True)}  # fmt: skip
+    over = LagReading(500, True)
+    sums = dict.fromkeys(
+        [Subject("orders-a", "x.1"), Subject("orders-a", "y"), Subject("other", "x.1")], over
+    )
     rule = Rule(1, "orders-*", "x.*", 100, for_ms=0)
-    _, transitions = evaluate_rule(rule, View(0, {}, sums, True), {}, UNSEEN_MS_MAX)
+    _, transitions = evaluate_rule(rule, RuleInput(0, {}, sums, True), {}, UNSEEN_MS_MAX)
     assert [t.subject for t in transitions] == [Subject("orders-a", "x.1")]
 
 
 def test_a_hidden_topic_is_watched_only_by_a_rule_that_names_it():
     hidden = Subject("orders-a", "console.audit")
-    sums = View(0, {}, {hidden: Sum(500, True)}, True)
+    sums = RuleInput(0, {}, {hidden: LagReading(500, True)}, True)
 
     def fires_for(pattern):
         rule = Rule(id=1, group_pattern="*", topic_pattern=pattern, lag_max=100, for_ms=0)
@@ -133,5 +135,5 @@ def test_a_hidden_topic_is_watched_only_by_a_rule_that_names_it():
 
 
 def test_a_group_rule_sees_the_sum_and_not_single_topics():
-    seen = View(0, {}, {Subject("orders-a", "x"): Sum(500, True)}, True)
+    seen = RuleInput(0, {}, {Subject("orders-a", "x"): LagReading(500, True)}, True)
     assert evaluate_rule(RULE, seen, {}, UNSEEN_MS_MAX) == ({}, [])

@@ -31,7 +31,7 @@ def test_where_another_worker_writes_nothing_is_done_and_that_is_told(root, redi
     put()
     with held(service._LOCK, "another", 10_000):
         assert not service.flush(["local"])
-        assert not service.tidy()
+        assert not service.compact_and_expire()
     assert stored() == []
     assert service.flush(["local"])
 

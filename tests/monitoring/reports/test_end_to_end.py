@@ -77,7 +77,7 @@ def test_a_report_outlives_its_worker_and_waits_for_spark(
         first.kill()
     long_ago = timezone.now() - 2 * tasks.SILENCE_MAX
     Report.objects.filter(pk=report.pk).update(heartbeat_at=long_ago)
-    tasks.reap()
+    tasks.requeue_lost_reports()
     with worker("spark", SPARK_CONNECT_PORT=str(spark_server.port)) as second:
         wait_for(report, lambda row: row.is_finished, second)
     assert (report.state, report.progress, report.attempt) == (State.DONE, 100, 2)

@@ -18,7 +18,9 @@ def data(settings: LazySettings, tmp_path: Path) -> Path:
 
 def write(report: uuid.UUID, **columns: list) -> result_files.Result:
     table = pa.table(columns)
-    return result_files.read(result_files.write(report, {"rows": table}, {"a": 1}, {"c": {"kind": "line"}}))
+    return result_files.read(
+        result_files.write(report, {"rows": table}, {"a": 1}, {"c": {"kind": "line"}})
+    )
 
 
 def test_a_result_is_read_back_as_it_was_stored(data: Path) -> None:

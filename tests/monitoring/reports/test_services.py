@@ -108,7 +108,7 @@ def test_a_report_of_a_dead_worker_is_sent_again(cluster: Cluster, sent: list[st
     report = start(cluster)
     long_ago = timezone.now() - timedelta(minutes=1)
     Report.objects.update(state=State.RUNNING, attempt=1, heartbeat_at=long_ago, progress=40)
-    tasks.reap()
+    tasks.requeue_lost_reports()
     report.refresh_from_db()
     assert (report.state, report.progress, sent) == (State.QUEUED, 0, [str(report.id)])
 
@@ -117,7 +117,7 @@ def test_a_report_that_killed_two_workers_fails(cluster: Cluster, sent: list[str
     report = start(cluster)
     long_ago = timezone.now() - timedelta(minutes=1)
     Report.objects.update(state=State.RUNNING, attempt=2, heartbeat_at=long_ago)
-    tasks.reap()
+    tasks.requeue_lost_reports()
     report.refresh_from_db()
     assert (report.state, report.error, sent) == (State.FAILED, "worker_lost", [])
 
@@ -125,15 +125,15 @@ def test_a_report_that_killed_two_workers_fails(cluster: Cluster, sent: list[str
 def test_a_report_that_runs_is_left_alone(cluster: Cluster, sent: list[str]) -> None:
     report = start(cluster)
     Report.objects.update(state=State.RUNNING, attempt=1, heartbeat_at=timezone.now())
-    tasks.reap()
+    tasks.requeue_lost_reports()
     report.refresh_from_db()
     assert (report.state, sent) == (State.RUNNING, [])
 
 
 def test_a_message_that_was_never_sent_is_sent(cluster: Cluster, sent: list[str]) -> None:
     report = start(cluster)
-    tasks.reap()
-    tasks.reap()
+    tasks.requeue_lost_reports()
+    tasks.requeue_lost_reports()
     assert sent == [str(report.id)]
 
 
@@ -149,7 +149,7 @@ def test_results_without_a_report_are_swept_out(
     (result_files.root() / "notes").mkdir()
     long_ago = time.time() - services.DRAFT_KEPT_S - 60
     os.utime(result_files.root() / f".{gone}-old", (long_ago, long_ago))
-    tasks.reap()
+    tasks.requeue_lost_reports()
     found = {path.name for path in result_files.root().iterdir()}
     assert found == {str(kept.id), f".{gone}-new", "notes"}
 
@@ -159,10 +159,10 @@ def test_a_report_that_waits_its_turn_is_not_sent_again(cluster: Cluster, sent: 
     old = timezone.now() - timedelta(hours=1)
     Report.objects.filter(pk=running.pk).update(state=State.RUNNING, heartbeat_at=timezone.now())
     Report.objects.filter(pk=waiting.pk).update(sent_at=old)
-    tasks.reap()
+    tasks.requeue_lost_reports()
     assert sent == []
     Report.objects.filter(pk=running.pk).update(state=State.DONE)
-    tasks.reap()
+    tasks.requeue_lost_reports()
     assert sent == [str(waiting.id)]
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from monitoring.alerts.rule_input import rule_input_of
 from monitoring.alerts.rules import Subject
-from monitoring.alerts.view import view_of
 from monitoring.sampling.carry import carried, partition_for
 from monitoring.ticks.tick import Tick
 from tests.monitoring.tick_factory import make_tick
@@ -101,7 +101,7 @@ def test_nothing_is_taken_over_from_another_cluster():
 def test_an_alert_rule_sees_a_carried_group_as_unknown_and_not_as_gone():
     known = [{"topic": "a", "partition": 0, "leader": 1}]
     tick = carried(silent(), BEFORE, {1})
-    view = view_of(
+    view = rule_input_of(
         replace(tick, partitions=make_tick(2, partitions=known).partitions), with_topics=False
     )
     assert view.groups[Subject("kilo")].lag is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitoring.views.partial_sum import Sum
+from monitoring.views.partial_sum import PartialSum
 from monitoring.views.snapshot import Snapshot
 from tests.monitoring.tick_factory import make_tick
 
@@ -148,7 +148,7 @@ def test_a_sum_says_how_much_of_it_is_not_known():
         2, partitions=[part("a", 0), part("a", 1, **dead), part("b", 0, **dead)]
     )  # fmt: skip
     a, b = Snapshot(tick, None).topics
-    assert (a.offsets, a.size_bytes) == (Sum(100, 1, 2), Sum(1000, 1, 2))
+    assert (a.offsets, a.size_bytes) == (PartialSum(100, 1, 2), PartialSum(1000, 1, 2))
     assert (a.offsets.is_partial, a.offsets.complete) == (True, None)
     assert (b.offsets.value, b.offsets.is_partial) == (None, False)
 
@@ -158,8 +158,8 @@ def test_data_on_disk_is_every_replica_and_names_those_that_nobody_told_of():
         2, partitions=[part("a", 0), part("a", 1, replicas_size_bytes=1000, replicas_told=1)]
     )
     shown = Snapshot(tick, None)
-    assert shown.topics[0].disk_bytes == Sum(3000, 1, 4, "replicas")
-    assert shown.totals.disk_bytes == Sum(3000, 1, 4, "replicas")
+    assert shown.topics[0].disk_bytes == PartialSum(3000, 1, 4, "replicas")
+    assert shown.totals.disk_bytes == PartialSum(3000, 1, 4, "replicas")
 
 
 def test_a_sample_from_before_replicas_were_counted_does_not_know_the_data_on_disk():
@@ -177,7 +177,7 @@ def test_the_lag_of_a_cluster_counts_the_partitions_that_are_not_in_it():
             commit("g", "a", 2, None, 110),
         ],
     )
-    assert Snapshot(tick, None).totals.lag == Sum(10, 1, 2)
+    assert Snapshot(tick, None).totals.lag == PartialSum(10, 1, 2)
 
 
 def test_partitions_that_are_ahead_of_their_ends_count_as_0_and_are_told_beside_the_sum():
@@ -191,7 +191,7 @@ def test_partitions_that_are_ahead_of_their_ends_count_as_0_and_are_told_beside_
         ("g", 7, 1, 490),
         ("h", 0, 1, 20),
     ]
-    assert shown.totals.lag == Sum(7, 0, 3, ahead=2, ahead_by=510)
+    assert shown.totals.lag == PartialSum(7, 0, 3, ahead=2, ahead_by=510)
     assert [(row.group, row.ahead_by) for row in shown.readers("a")] == [("g", 490), ("h", 20)]
 
 
@@ -206,7 +206,7 @@ def test_groups_of_a_silent_coordinator_are_listed_without_lag_and_make_the_sum_
         ("g", 10, None),
         ("h", None, 77),
     ]
-    assert shown.totals.lag == Sum(10, 1, 2, more=True)
+    assert shown.totals.lag == PartialSum(10, 1, 2, has_unseen_parts=True)
     assert (shown.totals.groups_silent, shown.totals.groups_by_state) == (1, {"Stable": 1})
 
 

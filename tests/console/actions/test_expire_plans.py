@@ -30,7 +30,7 @@ def a_plan(state: str, age: timedelta) -> Plan:
 
 
 def tidied(plan: Plan) -> Plan:
-    services.tidy()
+    services.expire_plans()
     plan.refresh_from_db()
     return plan
 
@@ -59,11 +59,11 @@ def test_a_plan_on_its_way_is_left_alone(state):
 
 def test_an_old_plan_goes_and_what_it_did_stays_in_the_audit_log():
     plan = a_plan(models.APPLYING, 91 * DAY)
-    services.tidy()
+    services.expire_plans()
     assert not Plan.objects.filter(pk=plan.pk).exists()
     assert AuditEntry.objects.count() == 1
 
 
 def test_the_audit_log_says_of_a_change_how_to_take_it_back():
     services._finish(a_plan(models.APPLYING, MINUTE), models.APPLYING, models.DONE, "")
-    assert AuditEntry.objects.get().detail == "To take it back: Delete the topic."
+    assert AuditEntry.objects.get().detail == "Undo: Delete the topic."

@@ -1,7 +1,7 @@
 """What rules see of a tick."""
 
+from monitoring.alerts.rule_input import rule_input_of
 from monitoring.alerts.rules import Subject
-from monitoring.alerts.view import view_of
 from tests.monitoring.tick_factory import make_tick
 
 
@@ -18,13 +18,13 @@ def tick_of(*reads):
 
 
 def test_a_group_that_reads_only_hidden_topics_is_not_seen():
-    view = view_of(tick_of(("auditors", "console.audit", 99)), with_topics=False)
+    view = rule_input_of(tick_of(("auditors", "console.audit", 99)), with_topics=False)
     assert view.groups == {}
 
 
 def test_hidden_topics_are_in_no_sum_of_a_group():
     tick = tick_of(("g", "console.audit", 99), ("g", "orders", 7), ("empty", None, None))
-    view = view_of(tick, with_topics=False)
+    view = rule_input_of(tick, with_topics=False)
     assert {subject.group: told.lag for subject, told in view.groups.items()} == {
         "g": 7,
         "empty": None,
@@ -32,5 +32,5 @@ def test_hidden_topics_are_in_no_sum_of_a_group():
 
 
 def test_a_rule_that_names_a_hidden_topic_finds_it():
-    view = view_of(tick_of(("auditors", "console.audit", 99)), with_topics=True)
+    view = rule_input_of(tick_of(("auditors", "console.audit", 99)), with_topics=True)
     assert view.topics[Subject("auditors", "console.audit")].lag == 99

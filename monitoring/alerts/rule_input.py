@@ -3,13 +3,13 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.alerts.rules import Subject, Sum, View
+from monitoring.alerts.rules import LagReading, RuleInput, Subject
 from monitoring.hidden import ADMIN_ONLY_TOPICS
 from monitoring.lag.tables import group_totals, topic_totals
 from monitoring.ticks.tick import Tick
 
 
-def view_of(tick: Tick, *, with_topics: bool) -> View:
+def rule_input_of(tick: Tick, *, with_topics: bool) -> RuleInput:
     """The sums of every group, and if asked for of every group's topics, in an ok tick.
 
     Commits on topics that the cluster does not have any more are left out: their end is not
@@ -18,7 +18,7 @@ def view_of(tick: Tick, *, with_topics: bool) -> View:
     """
     groups = _on_existing_topics(tick)
     shown = _without_hidden(groups)
-    return View(
+    return RuleInput(
         at_ms=tick.at_ms,
         groups={Subject(row["group"]): _sum(row) for row in _rows(group_totals(shown))},
         topics={
@@ -47,5 +47,5 @@ def _rows(totals: pa.Table, *more: str) -> list[dict]:
     return totals.select(columns).to_pylist()
 
 
-def _sum(row: dict) -> Sum:
-    return Sum(row["lag"], row["end_unknown"] == 0, row["ahead"], row["ahead_by"])
+def _sum(row: dict) -> LagReading:
+    return LagReading(row["lag"], row["end_unknown"] == 0, row["ahead"], row["ahead_by"])
