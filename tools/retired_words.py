@@ -1,0 +1,75 @@
+"""Refuses names that were replaced, so that nobody brings them back: part of `make check`.
+
+The terms that hold are in docs/glossary.md. A retired name counts as a whole word, in every text
+file of the folders below. Exit code 1 where one is found.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("console", "monitoring", "stack", "templates", "tests/console", "tests/monitoring",
+           "tests/stack", "docs", "README.md", "CONTRIBUTING.md")  # fmt: skip
+SKIPPED = ("docs/decisions", "docs/glossary.md", "/migrations/")
+
+RETIRED = {
+    "HIDDEN_PREFIXES": "ADMIN_ONLY_TOPICS",
+    "CLOSED_PREFIXES": "ADMIN_ONLY_RECORDS",
+    "TopicPlace": "TopicDescription",
+    "ReaderRow": "GroupOnTopicRow",
+    "Asker": "Prober",
+    "Standing": "SubjectState",
+    "tell_new": "fact_diff.of_new_topic",
+    "tell_existing": "fact_diff.of_existing_topic",
+    "console.stack": "stack",
+    "console/stack": "stack/",
+    "console.demo": "stack.demo",
+    "console.live.store": "console.live.snapshot_cache",
+    "console.live.sums": "monitoring.views.partial_sum",
+    "monitoring.store": "monitoring.redis_client",
+    "monitoring.lock": "monitoring.redis_lock",
+    "sampling.encode": "monitoring.ticks.tick_stream",
+    "upkeep": "compaction",
+    "COVER": "MASK",
+    "Plan it anew": "Plan again",
+    "To take it back": "Undo",
+}
+_WORD = re.compile(
+    r"(?<![\w./])(?:" + "|".join(map(re.escape, sorted(RETIRED, key=len, reverse=True))) + r")(?!\w)"
+)
+
+
+def find(text: str) -> Iterator[tuple[int, str]]:
+    """(line number, retired name) for each in the text."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        for match in _WORD.finditer(line):
+            yield number, match[0]
+
+
+def tracked(folders: Iterable[str]) -> list[Path]:
+    """The files under these folders that git knows."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", *folders], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    names = [name for name in listed.split("\0") if name]
+    return [ROOT / name for name in names if not any(part in name for part in SKIPPED)]
+
+
+def main() -> int:
+    """Print each retired name with its place and what to write instead."""
+    found = 0
+    for path in tracked(FOLDERS):
+        if not path.is_file():
+            continue
+        for number, name in find(path.read_text(errors="ignore")):
+            found += 1
+            place = f"{path.relative_to(ROOT)}:{number}"
+            print(f"{place}: “{name}” was replaced: write “{RETIRED[name]}”")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
