@@ -37,9 +37,8 @@ RETIRED = {
     "Plan it anew": "Plan again",
     "To take it back": "Undo",
 }
-_WORD = re.compile(
-    r"(?<![\w./])(?:" + "|".join(map(re.escape, sorted(RETIRED, key=len, reverse=True))) + r")(?!\w)"
-)
+_ANY = "|".join(re.escape(name) for name in sorted(RETIRED, key=len, reverse=True))
+_WORD = re.compile(rf"(?<![\w./])(?:{_ANY})(?!\w)")
 
 
 def find(text: str) -> Iterator[tuple[int, str]]:
