@@ -26,48 +26,48 @@ class Flushes:
     next; else the jobs of a log that rolls faster than the disk syncs would pile up, each with all
     segments since the recovery point."""
 
-    __slots__ = ("_is_out", "_log", "_submit", "_waiting", "_wanted")
+    __slots__ = ("_is_out", "_submit", "_waiting", "_wanted")
 
-    def __init__(self, log: "StoredLog", submit: Callable[["DiskJob"], None]) -> None:
-        self._log = log
+    def __init__(self, submit: Callable[["DiskJob"], None]) -> None:
         self._submit = submit
         self._is_out = False
         self._wanted = 0
         self._waiting: list[Done] = []
 
-    def begin(self, up_to: int, done: Done) -> None:
+    def begin(self, log: "StoredLog", up_to: int, done: Done) -> None:
         """Have all below `up_to` synced; `done` is called where the log is used, however it ended.
         Raises OSError; then it is not called."""
         if self._is_out:
             self._want(up_to, [done])
         else:
-            self._send(up_to, [done])
+            self._send(log, up_to, [done])
 
     def _want(self, up_to: int, done: list[Done]) -> None:
         self._wanted = max(self._wanted, up_to)
         self._waiting += done
 
-    def _send(self, up_to: int, done: list[Done]) -> None:
-        segments = self._log.segments_between(self._log.recovery_point, up_to)
+    def _send(self, log: "StoredLog", up_to: int, done: list[Done]) -> None:
+        segments = log.segments_between(log.recovery_point, up_to)
         part = segments[SEGMENTS_MAX].base_offset if len(segments) > SEGMENTS_MAX else up_to
-        job = FlushJob(self._log, part, partial(self._ended, part, [] if part < up_to else done))
+        ended = partial(self._ended, log, part, [] if part < up_to else done)
+        job = FlushJob(log, part, ended)
         if part < up_to:
             self._want(up_to, done)
         self._is_out = True
         self._submit(job)
 
-    def _ended(self, part: int, done: list[Done]) -> None:
+    def _ended(self, log: "StoredLog", part: int, done: list[Done]) -> None:
         self._is_out = False
         wanted, self._wanted = self._wanted, 0
         waiting, self._waiting = self._waiting, []
         # A part that could not be synced ends what waits for the whole.
-        goes_on = bool(done) or self._log.recovery_point >= part
-        if waiting and goes_on and self._log.recovery_point < wanted:
+        goes_on = bool(done) or log.recovery_point >= part
+        if waiting and goes_on and log.recovery_point < wanted:
             try:
-                self._send(wanted, waiting)
+                self._send(log, wanted, waiting)
                 waiting = []
             except OSError as error:
-                self._log.flush_failed(error)
+                log.flush_failed(error)
         for each in (*done, *waiting):
             each()
 

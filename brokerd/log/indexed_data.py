@@ -238,7 +238,8 @@ class IndexedData(SparselyIndexed):
         """Forget everything that is not on disk yet, since the files are about to be renamed."""
         self.is_abandoned = True
         self._aborted = self._index = self._time_index = None
-        self.file.close()
+        self.forget_page()
+        self.file.abandon()
 
     def forget_page(self) -> None:
         self._page = NO_PAGE

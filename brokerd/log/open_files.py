@@ -27,6 +27,10 @@ HELD_BYTES_MAX: Final = 256 << 20
 _NOWHERE: Final = 1 << 63
 
 
+def _nothing() -> None:
+    pass
+
+
 class LogFile:
     """One segment's data file, open or not."""
 
@@ -76,6 +80,11 @@ class LogFile:
         self.pins -= 1
         if self._closing and self.pins == 0:
             self.close()
+
+    def abandon(self) -> None:
+        """As `close`, for an owner that goes, too: it is told no more, and not referred to."""
+        self._on_close = _nothing
+        self.close()
 
     def close(self) -> None:
         """Close the descriptor, now or when the last pin is gone."""

@@ -39,7 +39,7 @@ class StoredLog(LazyLog):
         loaded: LoadedLog,
     ) -> None:
         super().__init__(context, directory, topic, partition, topic_id, config, loaded)
-        self._flushes = Flushes(self, context.submit)
+        self._flushes = Flushes(context.submit)
 
     # -- roll --------------------------------------------------------------------------------------
 
@@ -186,7 +186,7 @@ class StoredLog(LazyLog):
     @tells_of_errors
     def begin_flush(self, up_to: int, done: Callable[[], None] = lambda: None) -> None:
         """Have all below `up_to` made durable, in its own time. Raises KafkaError."""
-        self._flushes.begin(up_to, done)
+        self._flushes.begin(self, up_to, done)
 
     def flush(self) -> None:
         """Make everything written so far durable. Raises OSError."""

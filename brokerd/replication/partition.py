@@ -34,6 +34,10 @@ TRAFFIC = (
 """What a partition counts since it is on this broker."""
 
 
+def _nothing() -> None:
+    pass
+
+
 class Follower:
     """What the leader knows of a follower: its log end, and when it last had all of the log."""
 
@@ -140,6 +144,13 @@ class Partition:
         """Lead no more, whatever the last state said (the registration was lost, say)."""
         self.is_leader = False
         self._notify()
+
+    def leave(self) -> None:
+        """Be on this broker no more. Nothing here refers to itself in a cycle from now on: those
+        are left to the garbage collector, which does not look at what was frozen."""
+        self.resign()
+        self.log.heard_cut = self.log.heard_synced = _nothing
+        self._flush = None
 
     # -- as a leader -------------------------------------------------------------------------------
 

@@ -91,13 +91,13 @@ class ReplicaManager:
         if self.local_id not in state.replicas:
             self.offline.pop(key, None)
             if known is not None:
-                known.resign()
+                known.leave()
                 self._forget(known)
             return None
         if known is not None and known.log.topic_id == state.topic_id:
             return known
         if known is not None:  # a topic of the same name that is no more
-            known.resign()
+            known.leave()
             self._forget(known)
         config = configs.get(state.topic) or LogConfig()
         try:
@@ -131,7 +131,7 @@ class ReplicaManager:
             partition = self._partitions.get(key)
             if partition is not None:
                 self._forget(partition)
-                partition.resign()
+                partition.leave()
 
     def _delete(self, key: Key) -> None:
         """What lies in a log directory that is offline stays offline: it cannot be deleted now."""
@@ -141,7 +141,7 @@ class ReplicaManager:
         self.gone_by_topic.pop(key[0], None)
         self._high_watermarks.pop(key, None)
         if partition is not None:
-            partition.resign()
+            partition.leave()
         if key in self.offline and self._logs.dirs.may_hold_unseen(key):
             return
         try:

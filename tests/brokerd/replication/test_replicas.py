@@ -1,5 +1,6 @@
 """What the cluster decides becomes partitions here."""
 
+import gc
 from pathlib import Path
 from uuid import UUID
 
@@ -142,4 +143,25 @@ def test_a_partition_that_cannot_be_made_does_not_hold_up_the_others(tmp_path: P
     assert [partition.index for partition in changed] == [1]
     assert replicas.get("t", 0) is None
     assert "is in the way" in replicas.offline["t", 0]
+    logs.shutdown()
+
+
+def test_a_deleted_partition_leaves_nothing_to_the_garbage_collector(tmp_path: Path) -> None:
+    """What was frozen before is never looked at by it."""
+    logs, replicas = start(tmp_path)
+    config = LogConfig(flush_messages=2)
+    replicas.apply_states([state(1, leader=1, **ALONE)], [], {"t": config})
+    for _ in range(3):
+        replicas.all()[0].append([batch(5)], NOW_MS)
+        replicas.all()[0].log.roll(NOW_MS)
+    gc.collect()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        replicas.apply_states([], [("t", 0)])
+        gc.collect()
+        left = {type(each).__name__ for each in gc.garbage if "brokerd." in type(each).__module__}
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+    assert left == set()
     logs.shutdown()
