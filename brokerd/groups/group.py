@@ -72,6 +72,14 @@ class Group:
     """The rebalance under way is the first of an empty group: it waits for company."""
     initial_delay_left_ms: int = 0
     new_member_added: bool = False
+    is_name_held: bool = False
+    """Its name is counted, too: a client brought it, and it need not be stored anywhere."""
+
+    @classmethod
+    def founded(cls, group_id: str, held: Held) -> "Group":
+        """A new one, whose first member joins."""
+        held.size_bytes += len(group_id)
+        return cls(group_id, held, is_name_held=True)
 
     @classmethod
     def from_stored(cls, group_id: str, value: GroupValue | None, held: Held) -> "Group":
@@ -101,6 +109,12 @@ class Group:
             assignment=stored.assignment,
         )
         self._take_in(member)
+
+    def forget_name(self) -> None:
+        """The group is dropped."""
+        if self.is_name_held:
+            self.held.size_bytes -= len(self.group_id)
+            self.is_name_held = False
 
     def move(self, event: Event, now_ms: int) -> None:
         """Follow the table."""

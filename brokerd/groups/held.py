@@ -1,4 +1,4 @@
-"""What the members of groups hold in memory: ids, subscriptions, assignments.
+"""What the members of groups hold in memory: ids, subscriptions, assignments, names of groups.
 
 A bound that Kafka does not have: a join may bring as much as a request may, into as many groups as
 a client likes, and it is kept for the session timeout that this client chose.

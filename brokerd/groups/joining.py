@@ -35,7 +35,8 @@ def _join(turn: Turn, ticket: Ticket, request: JoinRequest) -> ErrorCode:
             return ErrorCode.UNKNOWN_MEMBER_ID
         if not (request.protocol_type and request.protocols):
             return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-        group = turn.shard.groups[request.group_id] = Group(request.group_id, turn.shard.held)
+        group = Group.founded(request.group_id, turn.shard.held)
+        turn.shard.groups[request.group_id] = group
     if not _has_room(turn, group, request.member_id):
         rebalance.remove_pending(turn, group, request.member_id)
         return ErrorCode.GROUP_MAX_SIZE_REACHED
@@ -53,6 +54,8 @@ def _has_memory(turn: Turn, group: Group | None, request: JoinRequest) -> bool:
         member_id = request.member_id or group.statics.get(request.instance_id or "", "")
         known = group.members.get(member_id)
     brought = MEMBER_BYTES + size_of(request.protocols, request.client_id, request.instance_id)
+    if group is None:
+        brought += len(request.group_id)
     before = 0 if known is None else known.size_bytes - len(known.assignment)
     return turn.shard.held.has_room(brought - before)
 

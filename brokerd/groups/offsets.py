@@ -134,6 +134,7 @@ def _drop_group(turn: Turn, group: Group, offsets: Iterable[TopicPartition]) -> 
     whose records come later in the log."""
     group.move(Event.REMOVED, turn.now_ms)
     del turn.shard.groups[group.group_id]
+    group.forget_name()
     for member_id in tuple(group.pending):
         key = Deadline(Timer.PENDING_MEMBER, group.group_id, member_id)
         turn.shard.deadlines.cancel(key)

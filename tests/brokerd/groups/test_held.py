@@ -98,3 +98,14 @@ def test_coordinators_of_one_broker_share_the_room() -> None:
     bench = Bench()
     bench.core = GroupCoordinator(bench.config, lambda: LIMIT_BYTES - MEMBER_BYTES)
     assert error_of(bench) is FULL
+
+
+def test_names_of_groups_count_until_the_groups_are_dropped() -> None:
+    bench = Bench()
+    names = [f"{number}" * 4 * MEMBER_BYTES for number in range(9)]
+    errors = [error_of(bench, group_id=name, needs_known_member_id=True) for name in names]
+    assert errors == [ErrorCode.MEMBER_ID_REQUIRED] * 3 + [FULL] * 6
+    bench.pass_time(60_000)
+    assert bench.core.held_bytes == 12 * MEMBER_BYTES
+    bench.pass_time(3_600_000)
+    assert bench.core.held_bytes == 0

@@ -143,6 +143,7 @@ def check(bench: Bench) -> None:
     members = [member for group in shard.groups.values() for member in group.members.values()]
     pending = sum(len(group.pending) for group in shard.groups.values())
     held_bytes = sum(member.size_bytes for member in members) + pending * MEMBER_BYTES
+    held_bytes += sum(len(each.group_id) for each in shard.groups.values() if each.is_name_held)
     assert bench.core.held_bytes == held_bytes
     assert set(shard.inflight) == {write.write_id for write in bench.held}
 
