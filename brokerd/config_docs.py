@@ -38,7 +38,7 @@ BROKER_DOCUMENTATION: Final[Mapping[str, str]] = {
     "listeners": "Where the broker listens, NAME://host:port.",
     "log.cleaner.backoff.ms": "How long compaction rests when there was nothing to compact.",
     "log.cleaner.dedupe.buffer.size": "The memory for the map of keys, for all compacting workers "
-    "together.",
+    "together; each uses 2 GiB at most.",
     "log.cleaner.enable": "Whether compacted topics are compacted.",
     "log.cleaner.io.buffer.load.factor": "How full the map of keys may become before a round of "
     "compaction ends.",

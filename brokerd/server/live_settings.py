@@ -15,6 +15,7 @@ from brokerd.config_dynamic import DEFAULT_NAME, BrokerSettings, is_of_listeners
 from brokerd.config_reach import with_listener_of
 from brokerd.config_tls import tls_key_of_listener
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.limits import INT32_MAX
 from brokerd.log.compaction.jobs import Limits
 from brokerd.log.log_config import LogConfig
 from brokerd.security.tls import StoreError, StoreGoneError, TlsError
@@ -275,10 +276,17 @@ IO_BUFFER_BYTES_MIN: Final = 64 << 10
 
 
 def cleaner_limits(config: BrokerConfig) -> Limits:
-    """What one compaction worker may use: its share of what all may."""
+    """What one compaction worker may use: its share of what all may, and as in Kafka no more than
+    2 GiB for its map of keys, which is given to it at once."""
     share = config.log_cleaner_threads
+    map_bytes = config.log_cleaner_dedupe_buffer_size // share
+    if map_bytes > INT32_MAX:
+        logger.warning(
+            "log.cleaner.dedupe.buffer.size: no compacting worker uses more than 2 GiB, the rest of"
+            " %d bytes for each of %d is without effect", map_bytes, share,
+        )  # fmt: skip
     return Limits(
-        map_bytes=config.log_cleaner_dedupe_buffer_size // share,
+        map_bytes=min(map_bytes, INT32_MAX),
         load_factor=config.log_cleaner_io_buffer_load_factor,
         io_buffer_bytes=max(config.log_cleaner_io_buffer_size // share, IO_BUFFER_BYTES_MIN),
         bytes_per_second=config.log_cleaner_io_max_bytes_per_second / share,

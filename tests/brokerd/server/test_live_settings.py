@@ -183,6 +183,16 @@ def test_each_of_many_workers_reads_enough_at_once_for_a_header() -> None:
     assert cleaner_limits(parse(large)).io_buffer_bytes == 512 << 10
 
 
+def test_a_worker_is_given_two_gibibytes_for_its_keys_at_most_and_the_log_says_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    setting = "log.cleaner.threads=2\nlog.cleaner.dedupe.buffer.size="
+    assert cleaner_limits(parse(f"{FILE}{setting}{2**32 - 2}\n")).map_bytes == 2**31 - 1
+    assert caplog.messages == []
+    assert cleaner_limits(parse(f"{FILE}{setting}{2**63 - 1}\n")).map_bytes == 2**31 - 1
+    assert "log.cleaner.dedupe.buffer.size: " in caplog.text
+
+
 def test_logs_to_be_recovered_obey_topic_broker_and_all_brokers_and_no_value_that_makes_no_sense(
     broker: Any,
 ) -> None:
