@@ -48,7 +48,7 @@ class Connection(Sender):
 
     __slots__ = (
         "_awaits", "_buffers", "_frame", "_head", "_holds", "_kept", "_network", "_planned",
-        "_reading", "_receive_bytes", "fetch_memo", "listener", "parked", "peer_host",
+        "_reading", "_receive_bytes", "fetch_memo", "has_asked", "listener", "parked", "peer_host",
         "produce_memo", "produces_open", "tasks_open",
     )  # fmt: skip
 
@@ -71,6 +71,7 @@ class Connection(Sender):
         self._reading = False
         self._holds = 0
         self._awaits = self._planned = False
+        self.has_asked = False  # a request has come whole
         self.produces_open = 0  # batches queued, and Produces whose records are not safe yet
         self.tasks_open = 0  # requests not answered yet, but Produces and small Fetches
         self.peer_host = peer_host
@@ -262,6 +263,7 @@ class Connection(Sender):
     def _serve_frame(self, frame: LoanedFrame) -> None:
         """A large frame that has arrived; where it would have to wait it was not begun."""
         self._frame = None
+        self.has_asked = True
         buffer = frame.buffer
         try:
             view = memoryview(buffer)
@@ -294,6 +296,7 @@ class Connection(Sender):
         if position < end and not self.closed:
             self._keep_rest(buffer, position, end)
         if frames:
+            self.has_asked = True
             served_bytes = position - start
             some = FRAMES_PER_RECEIVE * served_bytes // frames
             if self._kept:  # in each turn what is left is copied

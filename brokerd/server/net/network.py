@@ -20,6 +20,7 @@ from brokerd.server.net.admission import (
 from brokerd.server.net.connection import Connection
 from brokerd.server.net.listeners import Listeners
 from brokerd.server.net.lookups import Lookups
+from brokerd.server.net.newcomers import FIRST_REQUEST_S, Newcomers
 from brokerd.server.net.output import OutputQueue
 from brokerd.server.net.receive_buffers import ReceiveBuffers
 from brokerd.server.net.tls_connection import TlsConnection, TlsOutputQueue
@@ -53,6 +54,7 @@ class Network:
     def __init__(self, config: BrokerConfig) -> None:
         self.buffers = ReceiveBuffers(config.queued_max_request_bytes, self._go_on)
         self.connections: set[Connection] = set()
+        self._newcomers = Newcomers()
         self._config = config
         self.listeners = Listeners(self._on_connect, config)
         self.lookups = Lookups()
@@ -64,6 +66,8 @@ class Network:
         self._resolving: asyncio.Task[None] | None = None
         self._crowded: set[str] = set()
         """Listeners that are deaf until a connection closes."""
+        self._hearing: dict[str, asyncio.TimerHandle] = {}
+        """When listeners hear again that are deaf for a time."""
         self._protected: str | None = None
         self._router: Router | None = None
         self._said_at: dict[str, float] = {}
@@ -181,12 +185,15 @@ class Network:
                 self._say_once("accept", text)
                 self._deafen(name, ACCEPT_PAUSE_S)
                 return
-            host = address[0]
-            if self._admission.is_full:
-                self._make_room(name)
-            if not self._admission.admit(host, name, name == self._protected):
+            host, admission = address[0], self._admission
+            full, listener_full = admission.is_full, admission.is_listener_full(name)
+            if not admission.admit(host, name, name == self._protected):
                 self._refuse(client, host)
                 continue
+            if listener_full:
+                self._end_newcomer(name)
+            elif full and not self._end_newcomer() and name == self._protected:
+                self._end_idle(name)
             self._admitted(client, host, name)
 
     def _admitted(self, client: socket.socket, host: str, name: str) -> None:
@@ -201,32 +208,53 @@ class Network:
             return
         self.opened[name] += 1
         self.connections.add(connection)
+        self._newcomers.add(connection, monotonic())
 
     def _may_accept(self, name: str) -> bool:
         """Whether the listener may take one now; if not, it is deaf until it may."""
         admission, is_protected = self._admission, name == self._protected
-        if admission.is_full and not is_protected:
-            self._say_once(
-                "full",
-                f"{admission.open} connections are open, which is the most (max.connections, or the"
-                " limit of open files): new ones wait",
-            )
-        elif admission.is_listener_full(name):
-            self._say_once(
+        now_s = monotonic()
+        room_in_s: float | None = 0.0
+        if admission.is_listener_full(name):
+            room_in_s = self._newcomers.wait_s(now_s, name)
+            self._say_full(
                 f"full {name}",
                 f"{admission.open_on(name)} connections are open on {name}, which is the most"
-                f" (listener.name.{name.lower()}.max.connections): new ones wait",
+                f" (listener.name.{name.lower()}.max.connections)",
             )
-        else:
-            delay_s = admission.delay_s(monotonic(), name, is_protected)
-            if delay_s > 0:
-                self._deafen(name, delay_s)
-            return delay_s <= 0
-        self.listeners.deafen(name)
-        self._crowded.add(name)
-        return False
+        elif admission.is_full and not is_protected:
+            room_in_s = self._newcomers.wait_s(now_s)
+            self._say_full(
+                "full",
+                f"{admission.open} connections are open, which is the most (max.connections, or the"
+                " limit of open files)",
+            )
+        if room_in_s != 0.0:
+            self._crowded.add(name)
+        if room_in_s is None:
+            self.listeners.deafen(name)
+            return False
+        delay_s = max(room_in_s, admission.delay_s(now_s, name, is_protected))
+        if delay_s > 0:
+            self._deafen(name, delay_s)
+        return delay_s <= 0
 
-    def _make_room(self, name: str) -> None:
+    def _say_full(self, trouble: str, text: str) -> None:
+        self._say_once(
+            trouble,
+            f"{text}: new ones wait until others close; those that sent no request within"
+            f" {FIRST_REQUEST_S:g} s end for them",
+        )
+
+    def _end_newcomer(self, listener: str | None = None) -> bool:
+        """Whether a connection that has asked nothing could end for another, of a listener or of
+        all. It is not told one by one: there may be thousands."""
+        silent = self._newcomers.to_end(monotonic(), listener)
+        if silent is not None:
+            silent.close(None)
+        return silent is not None
+
+    def _end_idle(self, name: str) -> None:
         """The listener of brokers is always served: another's longest idle connection ends for it,
         as in Kafka."""
         others = [each for each in self.connections if each.listener != name]
@@ -252,7 +280,9 @@ class Network:
 
     def _deafen(self, name: str, seconds: float) -> None:
         self.listeners.deafen(name)
-        self._loop.call_later(seconds, self.listeners.hear, name)
+        if name in self._hearing:
+            self._hearing[name].cancel()
+        self._hearing[name] = self._loop.call_later(seconds, self.listeners.hear, name)
 
     def _connection(self, client: socket.socket, host: str, name: str) -> Connection:
         router = self._router
@@ -279,6 +309,7 @@ class Network:
     def forget(self, connection: Connection) -> None:
         """A connection has closed itself."""
         self.connections.discard(connection)
+        self._newcomers.discard(connection)
         self._waiting.pop(connection, None)
         self.ended[connection.listener] += 1
         self._sent_bytes += connection.output.sent_bytes

@@ -5,7 +5,7 @@ import logging
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +15,7 @@ import pytest
 from brokerd.config import parse
 from brokerd.metrics import LoopTimes
 from brokerd.server.net import network as network_module
+from brokerd.server.net import newcomers as newcomers_module
 from brokerd.server.net.connection import Connection
 from brokerd.server.net.network import STALLED_S, Network
 from brokerd.server.net.output import OutputQueue
@@ -54,7 +55,7 @@ class Waiter:
 
 
 async def until(condition: Any) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.001)
 
@@ -231,3 +232,94 @@ async def test_however_many_overrides_are_set_and_never_found_threads_are_left_f
     finally:
         may_answer.set()
     await until(lambda: network._overrides_text == overrides)
+
+
+def answering() -> Any:
+    """A router to which all that comes is one request."""
+    made = router()
+
+    def frames(_connection: object, _buffer: object, _view: object, _start: int, end: int) -> int:
+        made.metrics.requests += 1
+        return end
+
+    made.frames = frames
+    return made
+
+
+FULL = ("max.connections=2\n", "listener.name.plaintext.max.connections=2\n")
+
+
+@asynccontextmanager
+async def full(limit: str) -> AsyncIterator[tuple[Network, socket.socket, socket.socket]]:
+    """A network with two places, one of them taken by who has asked, then one by who has not; and
+    both clients."""
+    made = Network(parse(FILE + limit))
+    with ExitStack() as stack:
+        stack.callback(made.close)
+        await made.open(parse(FILE + limit))
+        made.accept(answering())
+        asked, silent = (stack.enter_context(connected(made)) for _ in range(2))
+        await until(lambda: len(made.connections) == 2)
+        asked.sendall(b"a request")
+        await until(lambda: any(each.has_asked for each in made.connections))
+        yield made, asked, silent
+
+
+def connected(network: Network) -> socket.socket:
+    """A client that has connected, whether it was accepted or not."""
+    (port,) = network.listeners.ports.values()
+    client = socket.create_connection(("127.0.0.1", port))
+    client.setblocking(False)
+    return client
+
+
+async def ended(client: socket.socket) -> None:
+    async with asyncio.timeout(30):
+        assert await asyncio.get_running_loop().sock_recv(client, 1) == b""
+
+
+@pytest.mark.parametrize("limit", FULL)
+async def test_who_never_asked_ends_for_others_and_who_did_does_not(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(newcomers_module, "FIRST_REQUEST_S", 0.0)
+    async with full(limit) as (network, _, silent):
+        (kept,) = (each for each in network.connections if each.has_asked)
+        with connected(network) as another, connected(network) as last:
+            await ended(silent)
+            await ended(another)
+            await until(lambda: network.opened["PLAINTEXT"] == 4)
+            last.sendall(b"a request")
+            await until(lambda: all(each.has_asked for each in network.connections))
+            assert kept in network.connections
+            with connected(network):
+                for _ in range(20):
+                    await asyncio.sleep(0.01)
+                assert network.opened["PLAINTEXT"] == 4, "nobody ends who has asked"
+                last.close()
+                await until(lambda: network.opened["PLAINTEXT"] == 5)
+
+
+@pytest.mark.parametrize("limit", FULL)
+async def test_who_has_just_come_is_given_time_while_others_wait(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(newcomers_module, "FIRST_REQUEST_S", 1000.0)
+    async with full(limit) as (network, _, silent):
+        with connected(network):
+            for _ in range(20):
+                await asyncio.sleep(0.01)
+            assert network.opened["PLAINTEXT"] == 2
+            silent.close()
+            await until(lambda: network.opened["PLAINTEXT"] == 3)
+
+
+@pytest.mark.parametrize("limit", FULL)
+async def test_who_waits_comes_in_when_the_time_of_another_is_over(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(newcomers_module, "FIRST_REQUEST_S", 1.0)
+    async with full(limit) as (network, _, silent):
+        with connected(network):
+            await ended(silent)
+            await until(lambda: network.opened["PLAINTEXT"] == 3)
