@@ -74,7 +74,7 @@ DOCUMENTATION: Mapping[str, str] = {
     "min.compaction.lag.ms": "The shortest time a record of a compacted topic stays uncompacted.",
     "min.insync.replicas": "How many replicas must have a record before a producer that waits for "
     "all of them is answered.",
-    "preallocate": "Whether the space of a new segment is reserved on disk when it is made.",
+    "preallocate": KEPT_DOCUMENTATION,
     "retention.bytes": "How large a partition may grow before its oldest segments are deleted. "
     "-1: no limit.",
     "retention.ms": "How old a segment's newest record may be before the segment is deleted. "

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any, Final
 
 _SYNC_FILE_RANGE_WRITE: Final = 2
-_FALLOC_FL_KEEP_SIZE: Final = 1
 _MEMORY: Final = ("Dirty", "Writeback", "MemAvailable")
 
 
@@ -28,7 +27,6 @@ _sync_file_range = _function(
     "sync_file_range", ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint
 )
 _syncfs = _function("syncfs", ctypes.c_int)
-_fallocate = _function("fallocate", ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
 
 
 def begin_write_back(fd: int, position_bytes: int, size_bytes: int) -> None:
@@ -64,15 +62,3 @@ def sync_filesystem(path: str) -> bool:
     finally:
         os.close(fd)
     return True
-
-
-def reserve(fd: int, size_bytes: int) -> None:
-    """Reserve space behind the end of a file, which stays as long as it is (fallocate).
-
-    Raises OSError(ENOSPC) where there is not so much.
-    """
-    if _fallocate is None or _fallocate(fd, _FALLOC_FL_KEEP_SIZE, 0, size_bytes) == 0:
-        return
-    number = ctypes.get_errno()
-    if number == 28:
-        raise OSError(number, os.strerror(number))

@@ -142,8 +142,6 @@ class PartitionLog(CleanableLog):
 
     def _write(self, staged: Staged) -> None:
         active = self._segments.active
-        if active.size_bytes == 0 and self.config.preallocate:
-            active.reserve(self.config.segment_bytes)
         active.write(staged.buffers, staged.size_bytes)
         active.remember(self.log_end_offset, active.size_bytes)
         active.account(staged.rows)

@@ -21,7 +21,6 @@ from brokerd.log.cold import require_cached, require_cached_index
 from brokerd.log.files import make_empty
 from brokerd.log.header_page import read_page
 from brokerd.log.indexed_data import IndexedData
-from brokerd.log.linux import reserve
 from brokerd.log.offset_index import OffsetIndex
 from brokerd.log.open_files import OpenFiles
 from brokerd.log.time_index import TimeIndex
@@ -51,14 +50,6 @@ class Segment(IndexedData):
         return segment
 
     # -- writing ---------------------------------------------------------------------------------
-
-    def reserve(self, size_bytes: int) -> None:
-        """Reserve space of this size; the file does not get longer. Raises OSError."""
-        reserve(self.file.fd(), size_bytes)
-
-    def give_back_reserve(self) -> None:
-        """Give back what is reserved and not used. Raises OSError."""
-        os.ftruncate(self.file.fd(), self.size_bytes)
 
     @crash_points.around("append")
     def write(self, buffers: Sequence[memoryview | bytearray], size_bytes: int) -> None:

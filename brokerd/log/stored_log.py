@@ -64,8 +64,6 @@ class StoredLog(LazyLog):
         if active.size_bytes == 0 and active.base_offset == base_offset:
             return
         active.close_indexes()
-        if self.config.preallocate:
-            active.give_back_reserve()
         self._save_snapshot()
         self._use(Segment.create(self._context.files, self.directory, base_offset, now_ms))
         self._event("roll", base_offset=base_offset)
@@ -216,8 +214,6 @@ class StoredLog(LazyLog):
         if not self._ready:
             return False
         self._segments.active.close_indexes()
-        if self.config.preallocate:
-            self._segments.active.give_back_reserve()
         if self._producers is not None:
             self._save_snapshot()
         return self.recovery_point < self.log_end_offset

@@ -1,5 +1,6 @@
-"""When a segment is closed and the next one begins, and what is reserved for it."""
+"""When a segment is closed and the next one begins."""
 
+import os
 import struct
 from itertools import pairwise
 from pathlib import Path
@@ -7,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import segment
 from brokerd.log.log_config import LogConfig
 from brokerd.log.partition_log import PartitionLog
 from brokerd.protocol.records import read_header
@@ -98,34 +98,14 @@ def test_the_jitter_is_less_than_it_may_be_and_never_the_whole_time(jitter_ms: i
     assert len(drawn) > most_ms // 2
 
 
-def allocated_bytes(path: Path) -> int:
-    return path.stat().st_blocks * 512
-
-
-def test_the_space_of_a_preallocated_segment_is_reserved_and_given_back(tmp_path: Path) -> None:
-    log = open_log(tmp_path, LogConfig(preallocate=True, segment_bytes=1 << 20))
-    log.append([batch(size=100)], 0, NOW_MS)
-    data = next(tmp_path.glob("*.log"))
-    if allocated_bytes(data) < 1 << 20:
-        pytest.skip(f"the file system of {tmp_path} cannot reserve space")
-    assert data.stat().st_size == log.size_bytes < 1000
-    log.roll(NOW_MS)
-    assert allocated_bytes(data) < 1 << 16
-    log.append([batch(size=100)], 0, NOW_MS)
-    log = reopen(log, clean=False)
-    assert [record.offset for record in records(log)] == [0, 1]
-    log.close()
-    assert sum(allocated_bytes(path) for path in tmp_path.glob("*.log")) < 1 << 16
-
-
 def test_a_segment_for_which_there_is_no_space_is_a_storage_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(fd: int, size_bytes: int) -> None:
+    def refuse(fd: int, buffers: object, position_bytes: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(segment, "reserve", refuse)
-    log = open_log(tmp_path, LogConfig(preallocate=True))
+    log = open_log(tmp_path, LogConfig())
+    monkeypatch.setattr(os, "pwritev", refuse)
     with pytest.raises(KafkaError, match="No space left") as caught:
         log.append([batch()], 0, NOW_MS)
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
