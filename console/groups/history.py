@@ -8,18 +8,17 @@ in which a part of the sum was not known: it would look like a group that caught
 
 from collections import defaultdict
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
 from monitoring.history.reader import read
 from monitoring.history.root import current
 from monitoring.history.writer import flushed_until_ms
-from monitoring.lag.partition import LagNote
-from monitoring.lag.tables import with_lag
+from monitoring.lag.tables import of_name, tick_totals
 from monitoring.redis_client import StoreDown
 from monitoring.ticks import tick_stream
 
@@ -51,10 +50,10 @@ def _live(slug: str, group: str, stored_ms: int, from_ms: int, interval: int) ->
     """
     try:
         # A tick's moment lies up to two intervals after its beginning.
-        for tick in tick_stream.recent_groups(slug, max(from_ms, stored_ms - 2 * interval)):
+        since_ms = max(from_ms, stored_ms - 2 * interval)
+        for tick in tick_stream.recent_groups(slug, since_ms, ["group", *_COLUMNS]):
             if tick.at_ms > stored_ms:
-                names = tick.groups["group"].cast(pa.string())
-                yield tick.groups.select(_COLUMNS).filter(pc.equal(names, group))
+                yield of_name(tick.groups, "group", group).select(_COLUMNS)
     except StoreDown:
         return
 
@@ -62,20 +61,20 @@ def _live(slug: str, group: str, stored_ms: int, from_ms: int, interval: int) ->
 def _sums(tables: Iterable[pa.Table], held: Rights) -> Sums:
     """The lag by topic and tick, of the topics that these rights show; a negative one adds 0."""
     found: Sums = defaultdict(dict)
-    for table in tables:
-        noted = with_lag(table)
-        columns = [noted[name].to_pylist() for name in ("topic", "tick", "lag", "lag_note")]
-        shown: dict[str | None, bool] = {}
-        for topic, tick, lag, note in zip(*columns, strict=True):
+    shown: dict[str, bool] = {}
+    for batch in chain.from_iterable(table.to_batches() for table in tables):
+        totals = tick_totals(pa.Table.from_batches([batch]))
+        columns = [totals[name].to_pylist() for name in ("topic", "tick", "lag", "end_unknown")]
+        for topic, tick, lag, unknown in zip(*columns, strict=True):
             if topic not in shown:
-                shown[topic] = topic is not None and held.may("topic.view", topic)
+                shown[topic] = held.may("topic.view", topic)
             if not shown[topic]:
                 continue
-            if note == LagNote.END_UNKNOWN:
+            if unknown:
                 found[topic][tick] = None
             elif lag is not None:
                 before = found[topic].get(tick, 0)
-                found[topic][tick] = None if before is None else before + max(0, lag)
+                found[topic][tick] = None if before is None else before + lag
     return found
 
 

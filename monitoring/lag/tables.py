@@ -52,6 +52,35 @@ def topic_totals(groups: pa.Table) -> pa.Table:
     return _totals(with_topic, ["group", "topic"], facts, count_topics=False)
 
 
+def tick_totals(groups: pa.Table) -> pa.Table:
+    """One row per tick and topic, sorted by both, of rows of several ticks.
+
+    Columns: tick, topic, partitions, lag, lag_max, ahead, not_committed, end_unknown, ahead_by.
+    """
+    with_topic = groups.filter(pc.is_valid(_plain(groups["topic"])))
+    return _totals(with_topic, ["tick", "topic"], [], count_topics=False)
+
+
+def member_totals(groups: pa.Table) -> pa.Table:
+    """One row per member, sorted by its client's name and host, with what it owns.
+
+    Columns: member_id, client_id, member_host, and the figures of `tick_totals`.
+    """
+    owned = groups.filter(pc.greater(pc.binary_length(groups["member_id"]), 0))
+    facts = ["client_id", "member_host"]
+    order = [("client_id", "ascending"), ("member_host", "ascending"), ("member_id", "ascending")]
+    return _totals(owned, ["member_id"], facts, count_topics=False).sort_by(order)
+
+
+def of_name(groups: pa.Table, column: str, name: str) -> pa.Table:
+    """The rows whose `column`, a dictionary, is `name`: no row's text is compared."""
+    same = [
+        pc.equal(chunk.indices, chunk.dictionary.index(name).as_py())
+        for chunk in groups[column].chunks
+    ]
+    return groups.filter(pa.chunked_array(same, pa.bool_()))
+
+
 def _totals(groups: pa.Table, keys: list[str], facts: list[str], *, count_topics: bool) -> pa.Table:
     noted = with_lag(groups)
     topic = _plain(noted["topic"])

@@ -11,7 +11,7 @@ raise StoreDown where Redis does not answer within half a second.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import redis
 from django.conf import settings
@@ -129,9 +129,9 @@ def recent_ticks(slug: str, since_ms: int) -> Iterator[Tick]:
     return map(decode, _entries(slug, since_ms))
 
 
-def recent_groups(slug: str, since_ms: int) -> Iterator[GroupsOfTick]:
-    """The groups of the ticks that `recent_ticks` tells, without the rest."""
-    return map(decode_groups, _entries(slug, since_ms))
+def recent_groups(slug: str, since_ms: int, columns: Sequence[str]) -> Iterator[GroupsOfTick]:
+    """These columns of the groups of the ticks that `recent_ticks` tells, without the rest."""
+    return (decode_groups(fields, columns) for fields in _entries(slug, since_ms))
 
 
 def _entries(slug: str, since_ms: int) -> Iterator[dict[bytes, bytes]]:

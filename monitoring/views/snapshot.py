@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.lag.tables import group_totals, topic_totals, with_lag
+from monitoring.lag.tables import group_totals, of_name, topic_totals, with_lag
 from monitoring.ticks.tick import Tick
 from monitoring.views.columns import (
     Partitions,
@@ -160,21 +160,30 @@ class Snapshot:
     def group(self, name: str) -> GroupRow | None:
         return next((row for row in self.groups if row.name == name), None)
 
-    def lags(self, *, group: str | None = None, topic: str | None = None) -> list[LagRow]:
-        """What one group reads, or who reads one topic, partition by partition."""
-        column, wanted = ("group", group) if group is not None else ("topic", topic)
-        same = pc.equal(pc.cast(self._groups[column], pa.string()), wanted or "")
-        table = with_lag(self._groups.filter(same))
-        found = [LagRow(**row) for row in _rows(table, LagRow) if row["topic"] is not None]
-        return sorted(found, key=lambda row: (row.topic, row.partition, row.group))
+    def read_by(self, group: str) -> pa.Table:
+        """What one group reads: its rows of the tick, without one that is of no topic."""
+        rows = of_name(self._groups, "group", group)
+        return rows.filter(pc.is_valid(rows["partition"]))
+
+    def lags(
+        self, *, group: str | None = None, topic: str | None = None, count_max: int | None = None
+    ) -> list[LagRow]:
+        """What one group reads, or who reads one topic, partition by partition: the first ones."""
+        if group is not None:
+            table = self.read_by(group)
+        else:
+            table = of_name(self._groups, "topic", topic or "")
+        # Arrow sorts no dictionaries.
+        keys = {name: table[name].cast(pa.string()) for name in ("topic", "group")}
+        keys["partition"] = table["partition"]
+        order = [(name, "ascending") for name in ("topic", "partition", "group")]
+        first = pc.sort_indices(pa.table(keys), sort_keys=order)[:count_max]
+        return [LagRow(**row) for row in _rows(with_lag(table.take(first)), LagRow)]
 
     def readers(self, topic: str) -> list[GroupOnTopicRow]:
         """The groups that read a topic, by name, with their part of its lag."""
-        same = pc.equal(pc.cast(self._groups["topic"], pa.string()), topic)
-        return [
-            GroupOnTopicRow(**row)
-            for row in _rows(topic_totals(self._groups.filter(same)), GroupOnTopicRow)
-        ]
+        totals = topic_totals(of_name(self._groups, "topic", topic))
+        return [GroupOnTopicRow(**row) for row in _rows(totals, GroupOnTopicRow)]
 
     @cached_property
     def brokers(self) -> list[BrokerRow]:

@@ -163,3 +163,33 @@ def test_a_group_whose_coordinator_is_silent_stays_with_its_age_and_no_lag(
         assert "coordinator not available since" in page.lower()
         assert "1970-01-01 00:16:40 UTC" in page
     assert "Degraded" in page
+
+
+def test_of_many_members_topics_and_partitions_the_page_names_the_first_and_says_how_many_more(
+    sampled, client_of, viewer
+):
+    changed = (
+        {"topic": f"t-{n:04}", "member_id": f"m-{n:04}", "client_id": f"app-{n:04}"}
+        for n in range(508)
+    )
+    sample_next(groups=[GROUPS[0] | change for change in changed])
+    page = client_of(viewer).get("/c/local/groups/billing").content.decode()
+    for more in ("members are not shown here.", "topics", "partitions are not shown here."):
+        assert f"8 more {more}" in page
+    assert ("m-0499" in page, "m-0500" in page) == (True, False)
+    assert ("t-0499" in page, "t-0500" in page) == (True, False)
+
+
+def test_a_chart_sums_the_partitions_of_a_tick_be_it_live_or_stored(
+    redis_server, settings, tmp_path
+):
+    settings.HISTORY_URL = str(tmp_path)
+    first = tick_now() - 4
+    rows = [GROUPS[0], GROUPS[1] | {"committed_offset": 130}]
+    for number in (first, first + 1):
+        sample(number=number, groups=rows)
+    flush(current(), "local")
+    sample(number=first + 2, groups=rows)
+    now_ms, held = (first + 3) * tick_stream.interval_ms(), Rights("local", "viewer")
+    spec = history.lag_chart("local", "billing", held, 3 * tick_stream.interval_ms(), now_ms)
+    assert spec["series"][0]["y"] == [40, 40, 40, None]

@@ -71,9 +71,9 @@ def test_a_chart_holds_one_sample_at_a_time(redis_server, monkeypatch, settings,
     held, most = [], []
     decode = tick_stream.decode_groups
 
-    def counted(fields):
+    def counted(fields, columns):
         most.append(sum(one() is not None for one in held))
-        found = decode(fields)
+        found = decode(fields, columns)
         held.append(weakref.ref(found.groups))
         return found
 
@@ -91,12 +91,12 @@ def test_samples_are_read_in_pieces_and_none_is_left_out(redis_server, monkeypat
     asked = []
     with_count = redis_server.client().xrange(keys.ticks("local"), count=1)
     monkeypatch.setattr(tick_stream, "_PIECE_BYTES", 3 * sum(map(len, with_count[0][1].values())))
-    quick = tick_stream.store.quick
+    quick = tick_stream.redis_client.quick
 
     def counted():
         asked.append(True)
         return quick()
 
-    monkeypatch.setattr(tick_stream.store, "quick", counted)
+    monkeypatch.setattr(tick_stream.redis_client, "quick", counted)
     assert [t.tick for t in tick_stream.recent_ticks("local", 0)] == list(range(first, first + 20))
     assert len(asked) >= 20 // 4

@@ -1,8 +1,16 @@
+import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitoring.lag.partition import LagNote
-from monitoring.lag.tables import group_totals, topic_totals, with_lag
+from monitoring.lag.tables import (
+    group_totals,
+    member_totals,
+    of_name,
+    tick_totals,
+    topic_totals,
+    with_lag,
+)
 from tests.monitoring.tick_factory import groups_table
 
 
@@ -87,5 +95,43 @@ def test_totals_come_per_group_and_topic_in_order():
     assert [t["group"] for t in group_totals(groups_table(1, rows)).to_pylist()] == ["b", "z"]
 
 
+def test_rows_of_several_ticks_are_summed_for_each_tick_and_topic():
+    rows = [
+        row("g", "b", 0, 5, 0, tick=7),
+        row("g", "a", 0, 9, 7, tick=8),
+        row("g", "a", 1, 3, 4, tick=8),
+        row("g", "a", 0, None, 7, tick=7),
+        {"group": "g", "tick": 7},
+    ]
+    totals = tick_totals(groups_table(1, rows)).to_pylist()
+    assert [(t["tick"], t["topic"], t["lag"], t["end_unknown"]) for t in totals] == [
+        (7, "a", None, 1),
+        (7, "b", 5, 0),
+        (8, "a", 2, 0),
+    ]
+
+
+def test_members_come_in_order_of_their_clients_with_what_they_own():
+    def owned(partition, member, client):
+        return row("g", "a", partition, 5, partition, member_id=member, client_id=client)
+
+    rows = [owned(0, "m-2", "b"), owned(1, "m-1", "c"), owned(2, "m-2", "b"), owned(3, None, None)]
+    members = member_totals(groups_table(1, rows)).to_pylist()
+    assert [(m["member_id"], m["client_id"], m["partitions"], m["lag"]) for m in members] == [
+        ("m-2", "b", 2, 8),
+        ("m-1", "c", 1, 4),
+    ]
+
+
+def test_the_rows_of_a_name_are_those_that_have_it_in_whatever_piece():
+    rows = [row("g", "a", 0, 5, 0), row("h", None, None, 5, 0), row("g", "b", 1, 5, 0)]
+    table = pa.concat_tables([groups_table(1, rows), groups_table(1, rows[::-1])])
+    assert of_name(table, "group", "g")["topic"].to_pylist() == ["a", "b", "b", "a"]
+    assert of_name(table, "topic", "a")["group"].to_pylist() == ["g", "g"]
+    assert of_name(table, "topic", "nowhere").num_rows == 0
+    assert of_name(groups_table(1, []), "topic", "a").num_rows == 0
+
+
 def test_no_groups_give_an_empty_table():
-    assert group_totals(groups_table(1, [])).num_rows == 0
+    for totals in (group_totals, tick_totals, member_totals):
+        assert totals(groups_table(1, [])).num_rows == 0
