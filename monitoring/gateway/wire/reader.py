@@ -4,9 +4,9 @@ Order matters: committed offsets are read before end offsets, else a busy group 
 negative lag. Each broker's part stands alone: one that is dead or slow leaves its own figures
 unknown and is named in `failures`; the others are not touched by it.
 
-Lives in one event loop. Metadata that did not change since the last pass is not decoded again,
-nor are the requests built from it or the members of unchanged groups. What a cluster may tell is
-bounded (limits.py).
+Lives in one event loop, beside which threads decode large answers. Metadata that did not change
+since the last pass is not decoded again, nor are the requests built from it or the members of
+unchanged groups. What a cluster may tell is bounded (limits.py).
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from struct import error as StructError
+from typing import TypeVar
 
 from brokerd.errors import KafkaError
 from monitoring.gateway.counters import CounterSource
@@ -26,8 +27,10 @@ from monitoring.gateway.wire.metadata import Metadata
 from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead
 
 _GROUPS_PER_REQUEST = 1000
+_LARGE_BYTES = 256 * 1024
 _TORN = (StructError, ValueError, IndexError, OverflowError, KafkaError)
 _Address = tuple[str, int]
+_T = TypeVar("_T")
 
 
 @dataclass(slots=True)
@@ -104,7 +107,7 @@ class ClusterReader:
                     lambda number: frame(metadata.API_KEY, metadata.VERSION, number, body),
                     timeout_s,
                 )
-                return self._understand(answer, address)
+                return await self._understand(answer, address)
             except GatewayError as error:
                 failure = error
             except _TORN as error:
@@ -126,11 +129,11 @@ class ClusterReader:
         # Those without a recent failure first: a dead broker is not waited for twice.
         return sorted(addresses, key=lambda a: a in self._channels and self._channels[a].failed)
 
-    def _understand(self, answer: bytes, address: _Address) -> Metadata:
+    async def _understand(self, answer: bytes, address: _Address) -> Metadata:
         remembered = self._remembered
         if remembered.metadata is not None and remembered.answer[8:] == answer[8:]:
             return remembered.metadata
-        known = metadata.decode(answer)
+        known = await _decoded(metadata.decode, answer)
         if not known.brokers:
             raise ClusterUnavailable(f"{address[0]}:{address[1]} names no live broker")
         self._remembered = _Remembered(answer, known)
@@ -174,7 +177,7 @@ class ClusterReader:
     ) -> None:
         before = self._described.pop(broker.id, None)
         answer = await channel.request(groups.list_request, timeout_s)
-        error, listed = groups.decode_list(answer, reads.refused)
+        error, listed = await _decoded(groups.decode_list, answer, reads.refused)
         if error:
             raise GatewayError(f"lists no groups (error {error})", retriable=True)
         reads.answered.add(broker.id)
@@ -184,18 +187,20 @@ class ClusterReader:
             *(channel.request(partial(commits.request, part), timeout_s) for part in _slices(names))
         )
         read = CoordinatorRead(broker.id, listed, [], [])
-        read.commits = [group for answer in committed for group in commits.decode(answer)]
+        for answer in committed:
+            read.commits += await _decoded(commits.decode, answer)
         reads.take_coordinator(read)
         if active:
             answer = await channel.request(partial(groups.describe_request, active), timeout_s)
-            read.described = self._describe(reads, broker.id, answer, before)
+            read.described = await self._describe(reads, broker.id, answer, before)
 
-    def _describe(
+    async def _describe(
         self, reads: ClusterReads, broker_id: int, answer: bytes, before: _Described | None
     ) -> list[groups.DescribedGroup]:
         if before is None or before.answer[8:] != answer[8:]:
             refused = Refusals()
-            before = _Described(answer, groups.decode_describe(answer, refused), refused)
+            found = await _decoded(groups.decode_describe, answer, refused)
+            before = _Described(answer, found, refused)
         members = sum(len(group.members) for group in before.groups)
         within(reads.members + members, limits.MEMBERS_MAX, "members of groups")
         reads.members += members
@@ -248,6 +253,13 @@ class ClusterReader:
         )
         into = reads.log_end if timestamp == offsets.LATEST else reads.log_start
         offsets.decode_into(into, reads.metadata, broker.id, answer, reads.refused)
+
+
+async def _decoded(decode: Callable[..., _T], answer: bytes, *more: Refusals) -> _T:
+    """What `decode` makes of an answer; a large one holds up no other cluster meanwhile."""
+    if len(answer) < _LARGE_BYTES:
+        return decode(answer, *more)
+    return await asyncio.to_thread(decode, answer, *more)
 
 
 def _slices(names: list[str]) -> list[list[str]]:

@@ -1,6 +1,7 @@
 """A cluster that lies: what a pass over it brings, and what it costs."""
 
 import struct
+import threading
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from brokerd.errors import KafkaError
 from monitoring.clock import now_ms
 from monitoring.gateway import loop
 from monitoring.gateway.errors import OverLimit
-from monitoring.gateway.wire import commits, connection, groups, log_dirs, metadata, offsets
+from monitoring.gateway.wire import commits, connection, groups, log_dirs, metadata, offsets, reader
 from monitoring.gateway.wire.limits import Refusals
 from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.gateway.wire.reads import ClusterReads
@@ -93,6 +94,26 @@ def test_a_cluster_of_too_many_partitions_is_refused_with_the_reason(monkeypatch
     monkeypatch.setattr(metadata.limits, "PARTITIONS_MAX", 1)
     with pytest.raises(OverLimit, match="more than 1 partitions"):
         read(cluster({"a": {0: ONE, 1: ONE}}))
+
+
+def test_large_answers_are_decoded_beside_the_event_loop(monkeypatch):
+    threads = {}
+
+    def noted(name, decode):
+        def decoded(*given):
+            threads[name] = threading.current_thread().name
+            return decode(*given)
+
+        return decoded
+
+    monkeypatch.setattr(reader, "_LARGE_BYTES", 1)
+    decoders = ((metadata, "decode"), (commits, "decode"))
+    for module, name in (*decoders, (groups, "decode_list"), (groups, "decode_describe")):
+        monkeypatch.setattr(module, name, noted(module.__name__ + name, getattr(module, name)))
+    told = read(cluster())
+    assert [len(member.assigned) for member in told.coordinators[0].described[0].members] == [1]
+    assert len(threads) == 4
+    assert not any(name.startswith("gateway-") for name in threads.values()), threads
 
 
 KNOWN = metadata.decode(metadata_answer({"a": {0: ONE}, "b": {0: ONE, 1: ONE}}))
