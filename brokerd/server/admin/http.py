@@ -5,9 +5,10 @@ connection ends after an answer that the client did not wait for: requests that 
 hold the event loop one after the other. Who has not shown the token waits for a turn, so that
 however many ask, and however fast, the broker's own clients are served.
 
-Where as many connections are open as may be, the next one ends another that waits for its client:
-of those that have not shown the token, if there are any, the one that has waited longest. So nobody
-keeps others out by holding connections open.
+Where as many connections are open as may be, the next one ends another that waits for its client,
+or for a turn once more: of those that have not shown the token, if there are any, the one that has
+waited longest. So nobody keeps others out by holding connections open. While there is none it waits
+itself, in the order in which connections came.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
@@ -27,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 HEAD_BYTES_MAX = 16 * 1024
 CONNECTIONS_MAX = 64
+WAITING_MAX = 64
+"""So many more may wait for a place; others are closed."""
 IDLE_TIMEOUT_S = 30
 """Between requests."""
 HEAD_TIMEOUT_S = 5
@@ -115,7 +118,7 @@ class _Connection:
         self._reader = reader
         self._writer = writer
         writer.transport.set_write_buffer_limits(0)  # what was sent has left when `drain` returns
-        self._has_asked = False
+        self._has_asked = self._was_answered = False
         self.has_sent_ahead = False
         """Whether more came behind the last head."""
         self.is_trusted = False
@@ -149,13 +152,18 @@ class _Connection:
         return before + more
 
     async def turn(self, turns: _Turns) -> None:
-        """Waits for it, as long as no other client wants the place."""
-        with self._waiting():
-            await turns.next(self._writer.is_closing)
+        """Waits for it; who was answered before may have to end for another client."""
+        with self._waiting() if self._was_answered else nullcontext():
+            await turns.next(self.is_gone)
+
+    def is_gone(self) -> bool:
+        """Whether it was dropped, or the client broke it off."""
+        return self._writer.is_closing()
 
     async def send(self, answer: Answer, keep: bool) -> None:
         """The whole answer. Where pieces of it fail the connection ends in the middle, which a
         client can tell from the end."""
+        self._was_answered = True
         if isinstance(answer.body, str):
             body = answer.body.encode()
             length = f"Content-Length: {len(body)}\r\n"
@@ -202,6 +210,8 @@ class AdminServer:
         self._server: asyncio.Server | None = None
         self._open: dict[_Connection, None] = {}
         self._turns = _Turns()
+        self._door = asyncio.Lock()
+        self._waiting = 0
 
     async def start(self, port: int) -> int:
         """Listens on 127.0.0.1; the port really bound. OSError if it is taken."""
@@ -218,8 +228,8 @@ class AdminServer:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = _Connection(reader, writer)
         try:
-            if self._make_room():
-                self._open[connection] = None
+            if self._waiting < WAITING_MAX:
+                await self._enter(connection)
                 await self._converse(connection)
         except (OSError, TimeoutError, asyncio.IncompleteReadError):
             connection.drop()
@@ -229,6 +239,19 @@ class AdminServer:
         finally:
             self._open.pop(connection, None)
             writer.close()
+
+    async def _enter(self, connection: _Connection) -> None:
+        """Waits for a place. ConnectionAbortedError if it is gone by then."""
+        self._waiting += 1
+        try:
+            async with self._door:
+                while not connection.is_gone() and not self._make_room():
+                    await asyncio.sleep(TURN_INTERVAL_S)
+                if connection.is_gone():
+                    raise ConnectionAbortedError
+                self._open[connection] = None
+        finally:
+            self._waiting -= 1
 
     def _make_room(self) -> bool:
         """Whether there is a place for one more, which another may have to end for."""

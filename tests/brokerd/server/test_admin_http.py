@@ -40,6 +40,15 @@ def endless(query: Query) -> Answer:
     return Answer(200, lines(), "text/plain")
 
 
+async def one_line() -> AsyncIterator[str]:
+    yield "x"
+    await asyncio.Event().wait()
+
+
+def slow(query: Query) -> Answer:
+    return Answer(200, one_line(), "text/plain")
+
+
 def broken(query: Query) -> Answer:
     raise RuntimeError("a bug")
 
@@ -56,6 +65,7 @@ async def port() -> AsyncIterator[int]:
         "/later": later,
         "/broken": broken,
         "/endless": endless,
+        "/slow": slow,
         "/unknown": unknown,
     }
     server = AdminServer(pages, TOKEN)
@@ -138,6 +148,7 @@ DEADLINE_S = 60
 HEALTH = b"GET /healthz HTTP/1.1\r\n\r\n"
 ASKED = f"GET /echo?name=x HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
 ENDLESS = ASKED.replace(b"/echo", b"/endless")
+SLOW = ASKED.replace(b"/echo", b"/slow")
 
 
 class Client:
@@ -233,17 +244,40 @@ async def test_a_client_that_reads_no_answers_ends_for_another(
     deaf = await connect()
     await deaf.send(ENDLESS)
     await deaf.begins_to_answer()
-    assert await asks_until_served(connect) == 200
+    assert await (await connect()).ask() == 200
     await deaf.end()
 
 
-async def asks_until_served(connect: Connect) -> int:
-    """What a new connection is answered; while nobody can end for it, another one."""
+async def test_who_waits_for_a_first_turn_keeps_its_place_while_others_wait_for_one(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def next_turn(*_: object) -> None:
+        waits.set()
+        await goes_on.wait()
+
+    monkeypatch.setattr(http, "CONNECTIONS_MAX", 1)
+    monkeypatch.setattr(http._Turns, "next", next_turn)
+    first = asyncio.ensure_future((await connect()).ask())
     async with asyncio.timeout(DEADLINE_S):
-        while True:
-            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-                return await (await connect()).ask()
-            await asyncio.sleep(0.05)
+        await waits.wait()
+    second = asyncio.ensure_future((await connect()).ask())
+    await asyncio.sleep(0.2)
+    goes_on.set()
+    assert await asyncio.gather(first, second) == [200, 200]
+
+
+async def test_of_those_that_wait_for_a_place_there_is_a_bound(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http, "CONNECTIONS_MAX", 1)
+    monkeypatch.setattr(http, "WAITING_MAX", 1)
+    served = await connect()
+    await served.send(SLOW)
+    await served.begins_to_answer()
+    await connect()
+    assert await (await connect()).rest() == b""
 
 
 async def test_a_client_that_reads_no_answer_ends(
@@ -251,9 +285,10 @@ async def test_a_client_that_reads_no_answer_ends(
 ) -> None:
     monkeypatch.setattr(http, "IDLE_TIMEOUT_S", 10 * DEADLINE_S)
     deaf = await connect()
+    assert await deaf.ask(ASKED) == 200
+    monkeypatch.setattr(http, "HEAD_TIMEOUT_S", 0.2)
     await deaf.send(ENDLESS)
     await deaf.begins_to_answer()
-    monkeypatch.setattr(http, "HEAD_TIMEOUT_S", 0.2)
     await deaf.is_ended_unread()
 
 
@@ -279,15 +314,15 @@ async def test_requests_without_the_token_wait_for_a_turn_and_those_with_it_do_n
         each.cancel()
 
 
-async def test_who_waits_for_a_turn_ends_for_another_and_takes_none(
+async def test_who_waits_for_a_turn_once_more_ends_for_another(
     connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "CONNECTIONS_MAX", 2)
+    monkeypatch.setattr(http, "CONNECTIONS_MAX", 1)
     monkeypatch.setattr(http, "TURN_INTERVAL_S", 10 * DEADLINE_S)
-    assert await (await connect()).ask() == 200
-    first, second, third = await connect(), await connect(), await connect()
-    for each in (first, second, third):
-        await each.send(HEALTH)
+    first = await connect()
+    assert await first.ask() == 200
+    await first.send(HEALTH)
+    await (await connect()).send(HEALTH)
     assert await first.rest() == b""
 
 
