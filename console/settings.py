@@ -316,7 +316,7 @@ LOGGING = {
     "loggers": {
         "django.channels.server": {"level": "WARNING"},
         # Its handlers write what clients sent as it is: ours in their place.
-        "uvicorn": {"handlers": [], "propagate": True},
+        "uvicorn": {"handlers": [], "propagate": True, "level": "WARNING"},
         "kazoo.client": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
         # It says each second, with a traceback, that Redis is away: the status line says so.

@@ -43,6 +43,21 @@ except ValueError:
     assert not [line for line in lines if line.startswith("ERROR forged")]
 
 
+def test_the_web_server_logs_no_requests() -> None:
+    program = """
+import logging, django
+from uvicorn.config import Config
+Config("console.asgi:application", log_level="warning", access_log=False)
+django.setup()
+logging.getLogger("uvicorn.access").info("a request")
+logging.getLogger("uvicorn.error").info("a start")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout + done.stderr == ""
+
+
 def record_of(error: Exception, text: str) -> logging.LogRecord:
     try:
         raise error
