@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monitoring.gateway.wire import limits
 from monitoring.ticks.schema import GROUPS
 from monitoring.ticks.tick import Tick
 
@@ -22,15 +23,26 @@ def carried(tick: Tick, before: Tick | None, coordinators: set[int]) -> Tick:
     """`tick` with what lasts from `before`; `coordinators` = the brokers that told their groups."""
     if before is not None and before.cluster_id != tick.cluster_id:
         before = None  # the address leads to another cluster now
-    kept = _silent_groups(tick, before, coordinators) if before is not None else None
-    groups = tick.groups if kept is None else pa.concat_tables([tick.groups, kept])
+    silent = _silent_groups(tick, before, coordinators) if before is not None else None
+    groups, refused = tick.groups, tick.refused
+    if silent is not None and _has_room(tick.groups, silent):
+        groups = pa.concat_tables([tick.groups, silent])
+    elif silent is not None:
+        refused = [*refused, "groups whose coordinators do not answer, which are too many"]
     return replace(
         tick,
+        refused=refused,
         brokers=_brokers(tick, before),
         groups=groups.unify_dictionaries(),
-        groups_complete=tick.groups_complete and kept is None,
+        groups_complete=tick.groups_complete and silent is None,
         since=_since(tick, before),
     )
+
+
+def _has_room(told: pa.Table, silent: pa.Table) -> bool:
+    """Whether both have room in one tick: coordinators that are silent in turn add up."""
+    rows, size_bytes = len(told) + len(silent), told.nbytes + silent.nbytes
+    return rows <= limits.GROUP_ROWS_MAX and size_bytes <= limits.GROUP_TABLE_BYTES_MAX
 
 
 def _is_leaderless(tick: Tick) -> bool:

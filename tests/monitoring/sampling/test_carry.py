@@ -6,6 +6,7 @@ import pytest
 
 from monitoring.alerts.rule_input import rule_input_of
 from monitoring.alerts.rules import Subject
+from monitoring.gateway.wire import limits
 from monitoring.sampling.carry import carried, partition_for
 from monitoring.ticks.tick import Tick
 from tests.monitoring.tick_factory import make_tick
@@ -61,6 +62,14 @@ def test_the_groups_of_a_silent_coordinator_stay_as_it_told_them_last():
     assert (kilo["state"], kilo["members"], kilo["committed_offset"]) == ("Stable", 1, 4)
     assert (kilo["lag"], kilo["log_end_offset"]) == (None, None)
     assert (kilo["tick"], kilo["told_at_ms"]) == (2, BEFORE.at_ms)
+
+
+def test_they_are_left_out_where_there_is_no_room_which_is_said(monkeypatch):
+    monkeypatch.setattr(limits, "GROUP_ROWS_MAX", 1)
+    tick = carried(silent(), BEFORE, {1})
+    assert set(groups_of(tick)) == {"alpha"}
+    assert not tick.groups_complete
+    assert tick.refused == ["groups whose coordinators do not answer, which are too many"]
 
 
 def test_they_stay_for_as_long_as_it_is_silent_and_keep_their_age():
