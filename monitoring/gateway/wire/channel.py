@@ -8,9 +8,10 @@ import asyncio
 from collections.abc import Callable
 from struct import Struct
 
-from monitoring.gateway.errors import ClusterUnavailable, Unsupported
+from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Unsupported
 from monitoring.gateway.wire import commits, groups, log_dirs, metadata, offsets
 from monitoring.gateway.wire.connection import ByteBudget, Connection, frame
+from monitoring.gateway.wire.limits import LARGE_ANSWER_BYTES
 
 API_VERSIONS_KEY = 18
 _RETRY_TIMEOUT_S = 0.5
@@ -38,16 +39,23 @@ class Channel:
     async def request(self, build: Callable[[int], bytes], timeout_s: float) -> bytes:
         """Send the frame that `build(correlation_id)` makes; return the answer.
 
-        Raises ClusterUnavailable within about `timeout_s`, Unsupported or OverLimit.
+        Raises ClusterUnavailable within about `timeout_s`, Unsupported, or OverLimit, also
+        where a large answer does not come in that time.
         """
         if self.failed:
             timeout_s = min(timeout_s, _RETRY_TIMEOUT_S)
+        connection = None
         try:
             async with asyncio.timeout(timeout_s):
                 connection = await self._connected(timeout_s)
                 correlation_id = connection.next_correlation_id()
                 answer = await connection.call(correlation_id, build(correlation_id), timeout_s)
         except (TimeoutError, ClusterUnavailable) as error:
+            if connection is not None and connection.unfinished_bytes > LARGE_ANSWER_BYTES:
+                size = connection.unfinished_bytes
+                raise OverLimit(
+                    f"an answer of {size} bytes does not come within {timeout_s:g} s"
+                ) from error
             self.failed = True
             why = "timed out" if isinstance(error, TimeoutError) else str(error)
             raise ClusterUnavailable(f"{self.host}:{self.port}: {why}") from error

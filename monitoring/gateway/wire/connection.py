@@ -55,6 +55,7 @@ class Connection:
         self._writer = writer
         self._waiting: dict[int, asyncio.Future[bytes]] = {}
         self._correlation_ids = itertools.count(1)
+        self.unfinished_bytes = 0  # the size of an answer that has begun and not yet come in full
         self._receiver = asyncio.create_task(self._receive())
 
     @classmethod
@@ -108,7 +109,9 @@ class Connection:
             while True:
                 (size,) = _SIZE.unpack(await self._reader.readexactly(4))
                 self._budget.take(size)
+                self.unfinished_bytes = size
                 answer = await self._reader.readexactly(size)
+                self.unfinished_bytes = 0
                 waiting = self._waiting.get(_SIZE.unpack_from(answer)[0])
                 if waiting is not None and not waiting.done():
                     waiting.set_result(answer)
@@ -116,6 +119,7 @@ class Connection:
             self._writer.close()
             self._fail(error)
         except (OSError, asyncio.IncompleteReadError) as error:
+            self.unfinished_bytes = 0
             self._writer.close()
             self._fail(ClusterUnavailable(f"the broker closed the connection: {_why(error)}"))
 

@@ -22,6 +22,7 @@ GROUP_TABLE_BYTES_MAX = 64 * 1024 * 1024
 UNKNOWN_PARTITIONS_MAX = 20_000  # of topics that the cluster does not have (any more)
 # Of one answer, group or member.
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
+LARGE_ANSWER_BYTES = 1 << 20  # from here on it is said of one that does not come in time
 MEMBERS_PER_GROUP_MAX = 10_000
 UNKNOWN_PARTITIONS_PER_GROUP_MAX = 256
 # Of one value: larger offsets and sums are not exact where pages add them up.

@@ -43,11 +43,11 @@ def cluster(topics=None):
     }
 
 
-def read(answers) -> ClusterReads:
+def read(answers, timeout_s=60) -> ClusterReads:
     async def once(port):
         reader = ClusterReader([("127.0.0.1", port)], None, now_ms)
         try:
-            return await reader.read(60)
+            return await reader.read(timeout_s)
         finally:
             await reader.close()
 
@@ -79,6 +79,23 @@ def test_an_answer_that_is_too_large_costs_its_own_part_alone_and_is_said(monkey
     assert not told.groups_complete
     assert told.answered == {1}
     assert "an answer of 8196 bytes is not believable" in told.refused.told()[0]
+
+
+class Torn(bytes):
+    """An answer that claims to be longer than what comes of it."""
+
+    def __len__(self) -> int:
+        return 2 * MIB
+
+
+def test_a_large_answer_that_does_not_come_in_time_is_said_and_the_broker_is_up():
+    answers = cluster()
+    answers[groups.LIST_KEY] = lambda _: Torn(100)
+    told = read(answers, timeout_s=5)
+    assert told.log_end.tolist() == [7]
+    assert (told.answered, told.failures, told.groups_complete) == ({1}, [], False)
+    reason = f"broker 1: an answer of {2 * MIB + 4} bytes does not come within 5 s"
+    assert told.refused.told() == [reason]
 
 
 def test_all_answers_together_are_bounded(monkeypatch):
