@@ -8,7 +8,7 @@ import os
 import shlex
 import stat
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,7 +47,8 @@ class Prepared:
 
 def make_folder(data: Path, say: Callable[[str], None]) -> None:
     """The data folder with its logs; only its owner, who must be us, may look into it. One that
-    others could look into is closed, which is said. Raises NotReady."""
+    others could look into is closed, which is said; one that holds what others have put there is
+    refused. Raises NotReady."""
     setting = f"AERIE_DATA={data}"
     _make_writable(data, setting, 0o700)
     _close_to_others(data, setting, say)
@@ -63,6 +64,9 @@ def _close_to_others(data: Path, setting: str, say: Callable[[str], None]) -> No
         )
     mode = stat.S_IMODE(status.st_mode)
     if not mode & 0o077:
+        for path, status in _entries(data, levels=2):
+            if status.st_uid not in {os.geteuid(), 0}:
+                raise _not_ours(setting, path, status)
         return
     names = {entry.name for entry in data.iterdir()}
     if names and not names & MADE_BY_US:  # a home, /tmp: closing it would harm what else is there
@@ -71,13 +75,65 @@ def _close_to_others(data: Path, setting: str, say: Callable[[str], None]) -> No
             "Aerie's. Name a folder of its own, or close this one: "
             f"chmod 700 {shlex.quote(str(data))}"
         )
-    data.chmod(0o700)
-    for folder, folders, files in os.walk(data):
-        for path in (Path(folder, name) for name in [*folders, *files]):
-            with contextlib.suppress(FileNotFoundError):  # a stack may run here
-                if not path.is_symlink():
-                    path.chmod(stat.S_IMODE(path.lstat().st_mode) & 0o700)
+    with contextlib.ExitStack() as undo:  # one that is refused stays as it was
+        _close(data, setting, undo)
+        undo.pop_all()
     say(f"{data} was open to other users (mode {mode:04o}); it is closed to them now (0700)")
+
+
+def _close(data: Path, setting: str, undo: contextlib.ExitStack) -> None:
+    """Take away what others may do, each folder before we look into it: nothing is added behind
+    us. Raises NotReady for what others have put there."""
+    writable = set[Path]()  # folders in which others could make and rename files
+
+    def close_folder(path: Path, mode: int) -> None:
+        if mode & 0o022 or path.parent in writable:
+            writable.add(path)
+        undo.callback(_change_mode, path, mode)
+        _change_mode(path, mode & 0o700)
+
+    close_folder(data, stat.S_IMODE(data.stat().st_mode))
+    for path, status in _entries(data):
+        if path == data / "lost+found" and status.st_uid == 0 and stat.S_ISDIR(status.st_mode):
+            continue  # of the file system
+        if status.st_uid != os.geteuid():
+            raise _not_ours(setting, path, status)
+        mode = stat.S_IMODE(status.st_mode)
+        if stat.S_ISDIR(status.st_mode):
+            close_folder(path, mode)
+        elif not stat.S_ISLNK(status.st_mode):
+            _change_mode(path, mode & 0o700)
+        elif path.parent in writable:
+            raise NotReady(
+                f"{setting} was open to other users, and {str(path)!r} is a link, which they "
+                "could have put there. Remove it, or set AERIE_DATA to another folder"
+            )
+
+
+def _entries(data: Path, levels: int | None = None) -> Iterator[tuple[Path, os.stat_result]]:
+    """What is in the folder, a folder before what is in it, and nothing that is behind links."""
+    for folder, folders, files in os.walk(data):
+        for path in sorted(Path(folder, name) for name in [*folders, *files]):
+            try:
+                status = path.lstat()
+            except FileNotFoundError:  # a stack may run here
+                continue
+            yield path, status
+        if levels is not None and len(Path(folder).relative_to(data).parts) + 1 >= levels:
+            folders.clear()
+
+
+def _change_mode(path: Path, mode: int) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        path.chmod(mode)
+
+
+def _not_ours(setting: str, path: Path, status: os.stat_result) -> NotReady:
+    return NotReady(
+        f"{setting}: {str(path)!r} belongs to another user (number {status.st_uid}), who could "
+        "have put anything there. Remove it, make it yours (chown) if you know what is in it, or "
+        "set AERIE_DATA to another folder"
+    )
 
 
 def make_history_folder(history_url: str) -> None:

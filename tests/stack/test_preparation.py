@@ -93,6 +93,88 @@ def test_a_folder_of_another_user_is_refused(
         make_folder(tmp_path, print)
 
 
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+
+
+@pytest.fixture
+def open_folder(tmp_path: Path) -> Path:
+    """A data folder in which anyone could write."""
+    data = tmp_path / "data"
+    (data / "redis").mkdir(parents=True)
+    for name in ("secret.key", "stack.lock"):
+        (data / name).touch()
+    data.chmod(0o777)
+    return data
+
+
+@as_root
+@pytest.mark.parametrize("name", ["secret.key", "redis", "redis/redis.conf", "history/a/b/c"])
+def test_what_another_user_put_into_an_open_folder_is_named_and_refused(
+    open_folder: Path, name: str
+) -> None:
+    planted = open_folder / name
+    planted.parent.mkdir(parents=True, exist_ok=True)
+    if not planted.exists():
+        planted.touch()
+    os.chown(planted, 12345, 12345)
+    for _ in range(2):  # the second start knows as much as the first
+        with pytest.raises(NotReady, match=f"{planted}' belongs to another user .*12345.* Remove"):
+            make_folder(open_folder, print)
+    assert mode(open_folder) == 0o777
+    planted.rename(open_folder.parent / "removed")
+    make_folder(open_folder, print)
+    assert mode(open_folder) == 0o700
+
+
+@as_root
+def test_a_file_of_another_user_is_refused_in_a_closed_folder_too(open_folder: Path) -> None:
+    open_folder.chmod(0o700)
+    os.chown(open_folder / "secret.key", 12345, 12345)
+    with pytest.raises(NotReady, match=r"secret\.key' belongs to another user"):
+        make_folder(open_folder, print)
+
+
+def test_files_that_seem_to_be_of_another_user_are_refused(
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lstat(path: Path) -> os.stat_result:
+        return os.stat_result([*os.lstat(path)[:4], 12345, *os.lstat(path)[5:]])
+
+    monkeypatch.setattr(Path, "lstat", lstat)
+    for permissions in (0o777, 0o755, 0o700):
+        open_folder.chmod(permissions)
+        with pytest.raises(NotReady, match="redis' belongs to another user"):
+            make_folder(open_folder, print)
+        assert mode(open_folder) == permissions
+
+
+@pytest.mark.parametrize("folder", ["", "redis"])
+def test_a_link_where_others_could_write_is_refused(open_folder: Path, folder: str) -> None:
+    elsewhere = open_folder.parent / "elsewhere"
+    elsewhere.mkdir(mode=0o755)
+    link = open_folder / folder / "history"
+    link.symlink_to(elsewhere)
+    if folder:
+        open_folder.chmod(0o755)
+        (open_folder / folder).chmod(0o777)
+    for _ in range(2):
+        with pytest.raises(NotReady, match=f"{link}' is a link, .* Remove it"):
+            make_folder(open_folder, print)
+    assert mode(elsewhere) == 0o755
+    link.unlink()
+    make_folder(open_folder, print)
+
+
+def test_links_of_ours_in_a_closed_folder_stay(open_folder: Path) -> None:
+    open_folder.chmod(0o700)
+    elsewhere = open_folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    (open_folder / "history").symlink_to(elsewhere)
+    (open_folder.parent / "link").symlink_to(open_folder)
+    make_folder(open_folder.parent / "link", print)
+    assert (open_folder / "history").is_symlink()
+
+
 def test_a_password_file_that_was_emptied_stays_empty(config: StackConfig) -> None:
     prepare(config, os.environ, ALL)
     config.admin_password_file.write_text("")  # the admin has changed the password
