@@ -1,31 +1,17 @@
-"""Ordinary administration by confluent-kafka: topics and their configuration.
+"""Ordinary administration: topics and their configuration.
 
 Every call waits for the cluster's answer (changes 15 seconds, reads 5) and raises GatewayError.
+librdkafka makes it in a process of its own (librdkafka/administration.py).
 """
 
 from collections.abc import Mapping
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TypeVar
+from typing import Any
 
-from confluent_kafka import TopicCollection, TopicPartitionInfo, Uuid
-from confluent_kafka.admin import (
-    AdminClient,
-    ConfigEntry,
-    ConfigResource,
-    ConfigSource,
-    NewPartitions,
-    NewTopic,
-)
+from monitoring.gateway.librdkafka import workers
 
-from monitoring.gateway.errors import ClusterUnavailable
-from monitoring.gateway.kafka_errors import translated
-
-T = TypeVar("T")
 _TIMEOUT_S, _READ_TIMEOUT_S = 15, 5
-_NO_TOPIC_ID = str(Uuid(0, 0))
+_GRACE_S = 10  # for what librdkafka does before and after it waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +43,10 @@ class TopicDescription:
 
 
 class Admin:
-    """One cluster's administration; connects when first used."""
+    """One cluster's administration; each call connects anew."""
 
     def __init__(self, bootstrap_servers: str) -> None:
         self._bootstrap_servers = bootstrap_servers
-
-    @cached_property
-    def _client(self) -> AdminClient:
-        return AdminClient(
-            {
-                "bootstrap.servers": self._bootstrap_servers,
-                "client.id": "aerie",
-                "socket.timeout.ms": _TIMEOUT_S * 1000,
-                "log_level": 0,
-            }
-        )
 
     def create_topic(
         self,
@@ -83,70 +58,27 @@ class Admin:
         validate_only: bool = False,
     ) -> None:
         """Create a topic. Raises Refused with the broker's reason."""
-        topic = NewTopic(name, partitions, replication_factor, config=dict(configs or {}))
-        with translated():
-            _wait(
-                self._client.create_topics(
-                    [topic], request_timeout=_TIMEOUT_S, validate_only=validate_only
-                )[name]
-            )
+        told = (name, partitions, replication_factor, dict(configs or {}), validate_only)
+        self._call("create_topic", _TIMEOUT_S, *told)
 
     def create_partitions(self, name: str, total: int) -> None:
         """Give a topic more partitions, up to `total`. Raises NotFound or Refused."""
-        with translated():
-            futures = self._client.create_partitions(
-                [NewPartitions(name, total)], request_timeout=_TIMEOUT_S
-            )
-            _wait(futures[name])
+        self._call("create_partitions", _TIMEOUT_S, name, total)
 
     def delete_topic(self, name: str) -> None:
         """Delete a topic with all its records. Raises NotFound or Refused."""
-        with translated():
-            _wait(self._client.delete_topics([name], request_timeout=_TIMEOUT_S)[name])
+        self._call("delete_topic", _TIMEOUT_S, name)
 
     def describe_topic(self, name: str) -> TopicDescription:
         """Partitions, leaders and replicas, from the cluster and not from a sample."""
-        asked = TopicCollection([name])
-        with translated():  # not list_topics, which would create the topic on many clusters
-            futures = self._client.describe_topics(asked, request_timeout=_READ_TIMEOUT_S)
-            told = _wait(futures[name])
-        return TopicDescription(name, tuple(map(_place, told.partitions)), _topic_id(told.topic_id))
+        place: TopicDescription = self._call("describe_topic", _READ_TIMEOUT_S, name)
+        return place
 
     def describe_configs(self, topic: str) -> list[ConfigValue]:
         """Every setting of a topic, sorted by name, defaults included."""
-        resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
-        with translated():
-            futures = self._client.describe_configs([resource], request_timeout=_READ_TIMEOUT_S)
-            told = _wait(futures[resource])
-        return sorted(map(_config_value, told.values()), key=lambda value: value.name)
+        values: list[ConfigValue] = self._call("describe_configs", _READ_TIMEOUT_S, topic)
+        return values
 
-
-def _topic_id(told: Uuid | None) -> str:
-    """As Kafka writes it; that of zeros is what brokers without topic ids tell."""
-    return "" if told is None or str(told) == _NO_TOPIC_ID else str(told)
-
-
-def _place(told: TopicPartitionInfo) -> PartitionPlace:
-    return PartitionPlace(
-        told.id,
-        -1 if told.leader is None else told.leader.id,
-        tuple(node.id for node in told.replicas),
-        tuple(node.id for node in told.isr),
-    )
-
-
-def _config_value(entry: ConfigEntry) -> ConfigValue:
-    return ConfigValue(
-        name=entry.name,
-        value=None if entry.is_sensitive else entry.value,
-        source=ConfigSource(entry.source).name,
-        is_default=bool(entry.is_default),
-        is_sensitive=bool(entry.is_sensitive),
-    )
-
-
-def _wait(future: "Future[T]") -> T:
-    try:
-        return future.result(_TIMEOUT_S + 5)
-    except FutureTimeout as error:
-        raise ClusterUnavailable(f"no answer within {_TIMEOUT_S} seconds") from error
+    def _call(self, function: str, timeout_s: int, *arguments: Any) -> Any:
+        told = (self._bootstrap_servers, timeout_s, *arguments)
+        return workers.call(function, *told, limit_s=timeout_s + _GRACE_S)

@@ -2,6 +2,7 @@
 
     GatewayError(message, retriable)
     ├── ClusterUnavailable   nobody answers; retriable
+    ├── Unreadable           its answers could not be read, or not in time; retriable
     ├── Unsupported          this cluster cannot do that (an old broker, no admin port …)
     ├── NotFound             no such topic, group, partition or segment
     ├── OffsetOutOfRange     the offset was deleted or not yet written
@@ -23,6 +24,13 @@ class GatewayError(Exception):
 
 class ClusterUnavailable(GatewayError):
     """No broker, ZooKeeper or admin port answered in time."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retriable=True)
+
+
+class Unreadable(GatewayError):
+    """The process that read the cluster's answers died, or took too long."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retriable=True)

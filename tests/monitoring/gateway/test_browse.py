@@ -9,6 +9,7 @@ from monitoring.gateway import browse as module
 from monitoring.gateway.browse import NO_LEADER, SILENT, TOO_MUCH, Portion, Unread
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
 from monitoring.gateway.gateway import for_cluster
+from monitoring.gateway.librdkafka import reading
 from monitoring.models import Cluster
 from tests.support.processes import hung
 
@@ -128,7 +129,7 @@ def test_many_partitions_together_are_held_to_the_bound_as_one_is(live_cluster):
 
 def test_no_wait_is_endless_when_the_time_is_up(monkeypatch):
     clock = SimpleNamespace(monotonic=itertools.count(0, 1.9).__next__)
-    monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(reading, "time", clock)
     waits = []
 
     class Silent:
@@ -138,7 +139,7 @@ def test_no_wait_is_endless_when_the_time_is_up(monkeypatch):
         def poll(self, wait_s):
             waits.append(wait_s)
 
-    portion = module._Reading(Silent(), "t", 100).downwards(0, range(9), None, 5)
+    portion = reading._Reading(Silent(), "t", 100, 5.0).downwards(0, range(9), None, 5)
     assert portion == Portion((), (Unread(0, SILENT),), 0)
     assert waits
     assert min(waits) > 0, "librdkafka takes a negative time-out for an endless one"

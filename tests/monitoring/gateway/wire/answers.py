@@ -1,5 +1,6 @@
 """Answers of a broker, made by kio through `brokerd.protocol`: another implementation's bytes."""
 
+from collections.abc import Callable
 from typing import Any
 
 from brokerd.protocol import messages
@@ -156,3 +157,14 @@ def list_answer(listed: list[tuple[str, str]], error: int = 0) -> bytes:
     told = [{"group_id": g, "protocol_type": "consumer", "group_state": s} for g, s in listed]
     fields = {"error_code": error, "groups": told}
     return _answer(groups.LIST_KEY, groups.LIST_VERSION, fields)
+
+
+def a_cluster_of_one(topic: str) -> dict[int, Callable[[int], bytes]]:
+    """For `hostile_broker`: one partition, always in the versions that the gateway asks for."""
+    place = {0: (1, (1,), (1,))}
+    return {
+        metadata.API_KEY: lambda port: metadata_answer(
+            {topic: place}, (1,), 1, ("127.0.0.1", port)
+        )[4:],
+        offsets.API_KEY: lambda _: offsets_answer({topic: {0: (0, 7)}})[4:],
+    }

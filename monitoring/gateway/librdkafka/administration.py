@@ -1,0 +1,117 @@
+"""Administers a cluster by librdkafka: only in a worker process (child.py).
+
+What `Admin` offers, each function with the cluster's address and the seconds that it may wait.
+"""
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import contextmanager
+from typing import TypeVar
+
+from confluent_kafka import TopicCollection, TopicPartitionInfo, Uuid
+from confluent_kafka.admin import (
+    AdminClient,
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    NewPartitions,
+    NewTopic,
+)
+
+from monitoring.gateway.admin import ConfigValue, PartitionPlace, TopicDescription
+from monitoring.gateway.errors import ClusterUnavailable
+from monitoring.gateway.librdkafka.errors import translated
+
+T = TypeVar("T")
+_NO_TOPIC_ID = str(Uuid(0, 0))
+
+
+def create_topic(
+    servers: str,
+    timeout_s: int,
+    name: str,
+    partitions: int,
+    replication_factor: int,
+    configs: Mapping[str, str],
+    validate_only: bool,
+) -> None:
+    topic = NewTopic(name, partitions, replication_factor, config=dict(configs))
+    with translated(), _client(servers, timeout_s) as client:
+        futures = client.create_topics(
+            [topic], request_timeout=timeout_s, validate_only=validate_only
+        )
+        _wait(futures[name], timeout_s)
+
+
+def create_partitions(servers: str, timeout_s: int, name: str, total: int) -> None:
+    with translated(), _client(servers, timeout_s) as client:
+        futures = client.create_partitions([NewPartitions(name, total)], request_timeout=timeout_s)
+        _wait(futures[name], timeout_s)
+
+
+def delete_topic(servers: str, timeout_s: int, name: str) -> None:
+    with translated(), _client(servers, timeout_s) as client:
+        futures = client.delete_topics([name], request_timeout=timeout_s)
+        _wait(futures[name], timeout_s)
+
+
+def describe_topic(servers: str, timeout_s: int, name: str) -> TopicDescription:
+    asked = TopicCollection([name])
+    with translated(), _client(servers, timeout_s) as client:
+        # Not list_topics, which would create the topic on many clusters.
+        futures = client.describe_topics(asked, request_timeout=timeout_s)
+        told = _wait(futures[name], timeout_s)
+    return TopicDescription(name, tuple(map(_place, told.partitions)), _topic_id(told.topic_id))
+
+
+def describe_configs(servers: str, timeout_s: int, topic: str) -> list[ConfigValue]:
+    resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
+    with translated(), _client(servers, timeout_s) as client:
+        futures = client.describe_configs([resource], request_timeout=timeout_s)
+        told = _wait(futures[resource], timeout_s)
+    return sorted(map(_config_value, told.values()), key=lambda value: value.name)
+
+
+@contextmanager
+def _client(servers: str, timeout_s: int) -> Iterator[AdminClient]:
+    """Requests that wait for an answer end with their client."""
+    yield AdminClient(
+        {
+            "bootstrap.servers": servers,
+            "client.id": "aerie",
+            "socket.timeout.ms": timeout_s * 1000,
+            "log_level": 0,
+        }
+    )
+
+
+def _topic_id(told: Uuid | None) -> str:
+    """As Kafka writes it; that of zeros is what brokers without topic ids tell."""
+    return "" if told is None or str(told) == _NO_TOPIC_ID else str(told)
+
+
+def _place(told: TopicPartitionInfo) -> PartitionPlace:
+    return PartitionPlace(
+        told.id,
+        -1 if told.leader is None else told.leader.id,
+        tuple(node.id for node in told.replicas),
+        tuple(node.id for node in told.isr),
+    )
+
+
+def _config_value(entry: ConfigEntry) -> ConfigValue:
+    return ConfigValue(
+        name=entry.name,
+        value=None if entry.is_sensitive else entry.value,
+        source=ConfigSource(entry.source).name,
+        is_default=bool(entry.is_default),
+        is_sensitive=bool(entry.is_sensitive),
+    )
+
+
+def _wait(future: "Future[T]", timeout_s: int) -> T:
+    try:
+        return future.result(timeout_s + 5)
+    except FutureTimeout as error:
+        raise ClusterUnavailable(f"no answer within {timeout_s} seconds") from error

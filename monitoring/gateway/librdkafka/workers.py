@@ -1,0 +1,179 @@
+"""Calls of librdkafka, each in a worker process that may die of it.
+
+librdkafka trusts brokers: some answers that break the protocol end its process by an assertion, and
+no exception is raised. So it is never loaded where other people's pages are served, but in workers
+(child.py), which a call has for itself: a worker that dies or takes longer than the call's limit
+costs that call alone, and the next one gets another. Workers start with the first call; a few stay
+for later ones. They end with this process, however it ends: they read from a socket that closes.
+"""
+
+import atexit
+import logging
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from functools import lru_cache
+from multiprocessing import Pipe
+from pathlib import Path
+from typing import Any
+
+from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Unreadable
+
+_MODULE = "monitoring.gateway.librdkafka.child"
+_ROOT = Path(__file__).parents[3]
+_WORKERS_MAX = 8  # calls at a time
+_IDLE_MAX = 2  # workers that are kept for later calls
+_START_LIMIT_S = 60.0  # of the imports
+_GRACE_S = 2.0  # a worker ends itself by its alarm after the limit; this process does it first
+
+logger = logging.getLogger(__name__)
+
+
+def call(function: str, *arguments: Any, limit_s: float) -> Any:
+    """What `function` (see FUNCTIONS in child.py) returns for these arguments; all are pickled.
+
+    Raises the function's GatewayError, or Unreadable where the worker died or the limit passed.
+    """
+    return _workers_of(os.getpid()).call(function, arguments, limit_s)
+
+
+@lru_cache(maxsize=1)
+def _workers_of(process_id: int) -> "Workers":
+    workers = Workers(process_id)
+    atexit.register(workers.end)
+    return workers
+
+
+class Workers:
+    """The workers of one process; a process that was forked makes its own."""
+
+    def __init__(self, process_id: int) -> None:
+        self._process_id = process_id
+        self._free = threading.BoundedSemaphore(_WORKERS_MAX)
+        self._lock = threading.Lock()
+        self._idle: list[_Worker] = []
+        self._busy: set[_Worker] = set()
+
+    def call(self, function: str, arguments: tuple[Any, ...], limit_s: float) -> Any:
+        if not self._free.acquire(timeout=limit_s):
+            raise ClusterUnavailable(
+                f"{_WORKERS_MAX} requests to clusters are waiting for answers already. "
+                "Try it again in a moment"
+            )
+        try:
+            worker = self._take()
+            try:
+                is_well, told = worker.call(function, arguments, limit_s)
+            except BaseException:
+                self._drop(worker)
+                raise
+            self._give_back(worker)
+        finally:
+            self._free.release()
+        if is_well:
+            return told
+        raise told if isinstance(told, GatewayError) else RuntimeError(told)
+
+    def end(self) -> None:
+        """End all workers, those that are at work too."""
+        if os.getpid() != self._process_id:
+            return
+        with self._lock:
+            workers = [*self._idle, *self._busy]
+            self._idle.clear()
+        for worker in workers:
+            worker.end()
+
+    def process_ids(self) -> list[int]:
+        with self._lock:
+            return [worker.process_id for worker in (*self._idle, *self._busy)]
+
+    def _take(self) -> "_Worker":
+        with self._lock:
+            if self._idle:
+                worker = self._idle.pop()
+                self._busy.add(worker)
+                if worker.is_alive():
+                    return worker
+                self._busy.discard(worker)
+                worker.end()
+        worker = _Worker()
+        with self._lock:
+            self._busy.add(worker)
+        return worker
+
+    def _give_back(self, worker: "_Worker") -> None:
+        with self._lock:
+            self._busy.discard(worker)
+            is_kept = len(self._idle) < _IDLE_MAX
+            if is_kept:
+                self._idle.append(worker)
+        if not is_kept:
+            worker.end()
+
+    def _drop(self, worker: "_Worker") -> None:
+        with self._lock:
+            self._busy.discard(worker)
+        worker.end()
+
+
+class _Worker:
+    """One process and the socket to it."""
+
+    def __init__(self) -> None:
+        self._connection, theirs = Pipe()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", _MODULE, str(theirs.fileno())],
+                cwd=_ROOT,
+                pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+            )
+        self._is_ready = False
+
+    @property
+    def process_id(self) -> int:
+        return self._process.pid
+
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def call(self, function: str, arguments: tuple[Any, ...], limit_s: float) -> tuple[bool, Any]:
+        """Whether it went well, and the result, the GatewayError or the text of another error."""
+        if not self._is_ready:
+            self._receive(_START_LIMIT_S)
+            self._is_ready = True
+        try:
+            self._connection.send((function, arguments, limit_s + _GRACE_S))
+        except OSError as error:
+            raise self._unreadable() from error
+        told: tuple[bool, Any] = self._receive(limit_s)
+        return told
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._connection.close()
+
+    def _receive(self, limit_s: float) -> Any:
+        try:
+            if self._connection.poll(limit_s):
+                return self._connection.recv()
+        except (EOFError, OSError, pickle.UnpicklingError) as error:
+            raise self._unreadable() from error
+        logger.warning("a call of librdkafka took more than %.0f s: its process ends", limit_s)
+        raise Unreadable(f"the cluster's answers could not be read within {limit_s:.0f} seconds")
+
+    def _unreadable(self) -> Unreadable:
+        self._process.kill()  # has no effect on one that ended
+        code = self._process.wait()
+        how = signal.Signals(-code).name if code < 0 else f"exit status {code}"
+        logger.warning("a call of librdkafka ended its process: %s", how)
+        return Unreadable(
+            "the cluster's answers could not be read: a broker does not keep to Kafka's protocol, "
+            f"or this machine is short of memory (the process that read them ended with {how})"
+        )

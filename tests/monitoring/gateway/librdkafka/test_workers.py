@@ -1,0 +1,217 @@
+"""What a call of librdkafka costs when its process dies, and when the processes end."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable
+from monitoring.gateway.gateway import for_cluster
+from monitoring.gateway.librdkafka import workers as module
+from monitoring.gateway.librdkafka.workers import Workers
+from monitoring.models import Cluster
+from tests.monitoring.gateway.wire.answers import a_cluster_of_one
+from tests.support.hostile_broker import hostile_broker
+from tests.support.waiting import wait_until
+
+CONFIGS, LIMIT_S = "describe_configs", 120
+
+
+@pytest.fixture
+def workers():
+    workers = Workers(os.getpid())
+    yield workers
+    ids = workers.process_ids()
+    workers.end()
+    assert not [id for id in ids if is_there(id)]
+
+
+@pytest.fixture
+def silent():
+    """The address of one that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.fixture
+def liar():
+    """The address of a broker that announces versions which it does not speak."""
+    with hostile_broker(a_cluster_of_one("a")) as port:
+        yield f"127.0.0.1:{port}"
+
+
+def is_there(process_id: int) -> bool:
+    try:
+        status = Path(f"/proc/{process_id}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def test_an_answer_that_librdkafka_dies_of_costs_one_call_and_not_this_process(live_cluster, liar):
+    with for_cluster(Cluster(slug="liar", bootstrap_servers=liar)) as gateway:
+        for ask in (
+            lambda: gateway.browse.read("a", 0, None, 5),
+            lambda: gateway.browse.read("a", None, None, 5),
+            lambda: gateway.admin.describe_topic("a"),
+            lambda: gateway.admin.describe_configs("a"),
+            lambda: gateway.admin.create_topic("b", 1, 1),
+        ):
+            with pytest.raises(Unreadable, match=r"could not be read.*SIGABRT") as caught:
+                ask()
+            assert caught.value.retriable
+    with live_cluster.gateway() as gateway, pytest.raises(NotFound):
+        gateway.admin.describe_topic("workers.nothing")
+
+
+def test_a_call_beside_it_goes_on(workers, silent, liar):
+    told = []
+
+    def ask():
+        try:
+            workers.call(CONFIGS, (silent, 3, "a"), LIMIT_S)
+        except Exception as error:
+            told.append(type(error))
+
+    with pytest.raises(Unreadable):  # so that the next one is not held up by imports alone
+        workers.call(CONFIGS, (liar, 15, "a"), LIMIT_S)
+    thread = threading.Thread(target=ask)
+    thread.start()
+    wait_until(lambda: workers.process_ids(), "the other call has its process")
+    with pytest.raises(Unreadable):
+        workers.call(CONFIGS, (liar, 15, "a"), LIMIT_S)
+    thread.join(LIMIT_S)
+    assert told == [ClusterUnavailable]
+
+
+def test_a_process_stays_for_the_next_call(workers, silent):
+    ids = []
+    for _ in range(2):
+        with pytest.raises(ClusterUnavailable):
+            workers.call(CONFIGS, (silent, 1, "a"), LIMIT_S)
+        ids.append(workers.process_ids())
+    assert ids[0] == ids[1]
+    assert len(ids[0]) == 1
+
+
+def test_one_that_died_meanwhile_is_replaced(workers, silent):
+    with pytest.raises(ClusterUnavailable):
+        workers.call(CONFIGS, (silent, 1, "a"), LIMIT_S)
+    (id,) = workers.process_ids()
+    os.kill(id, signal.SIGKILL)
+    wait_until(lambda: not is_there(id), "it is gone")
+    with pytest.raises(ClusterUnavailable):
+        workers.call(CONFIGS, (silent, 1, "a"), LIMIT_S)
+    assert workers.process_ids() not in ([], [id])
+
+
+def test_one_that_takes_too_long_is_ended_and_replaced(workers, silent):
+    with pytest.raises(ClusterUnavailable):
+        workers.call(CONFIGS, (silent, 1, "a"), LIMIT_S)
+    (id,) = workers.process_ids()
+    os.kill(id, signal.SIGSTOP)
+    with pytest.raises(Unreadable, match="within 1 seconds"):
+        workers.call(CONFIGS, (silent, 1, "a"), 1)
+    assert not is_there(id)
+    with pytest.raises(ClusterUnavailable):
+        workers.call(CONFIGS, (silent, 1, "a"), LIMIT_S)
+
+
+def test_few_are_kept_and_calls_beyond_the_most_are_refused(monkeypatch, silent):
+    monkeypatch.setattr(module, "_WORKERS_MAX", 4)
+    workers = Workers(os.getpid())
+    refused = []
+
+    def ask():
+        try:
+            workers.call(CONFIGS, (silent, 10, "a"), LIMIT_S)
+        except ClusterUnavailable as error:
+            refused.append(error.message)
+
+    try:
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        wait_until(lambda: len(workers.process_ids()) == 4, "all are at work")
+        with pytest.raises(ClusterUnavailable, match="4 requests to clusters are waiting"):
+            workers.call(CONFIGS, (silent, 1, "a"), 0.01)
+        for thread in threads:
+            thread.join(LIMIT_S)
+        assert len(refused) == 4
+        assert len(workers.process_ids()) == module._IDLE_MAX
+    finally:
+        workers.end()
+
+
+def test_another_error_is_told_with_its_text(workers):
+    with pytest.raises(RuntimeError, match="TypeError"):
+        workers.call(CONFIGS, (), LIMIT_S)
+
+
+PARENT = """
+import os, sys, threading, time
+from monitoring.gateway.librdkafka import workers
+call = lambda *told: workers.call("describe_configs", *told, limit_s=120)
+try:
+    call(sys.argv[1], 1, "a")
+except Exception as error:
+    assert "Unavailable" in type(error).__name__, error
+if sys.argv[2] == "busy":
+    threading.Thread(target=call, args=(sys.argv[1], 100, "a"), daemon=True).start()
+while not (ids := workers._workers_of(os.getpid()).process_ids()):
+    time.sleep(0.02)
+print(*ids, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("state", ["idle", "busy"])
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_the_processes_end_with_the_one_that_called(silent, state, is_killed):
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, silent, state],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[4],
+    )
+    with parent:
+        try:
+            ids = [int(id) for id in parent.stdout.readline().split()]
+            assert ids
+            if is_killed:
+                parent.kill()
+            else:
+                parent.stdin.close()
+            parent.wait(60)
+        finally:
+            parent.kill()
+    wait_until(lambda: not any(map(is_there, ids)), "the processes are gone")
+
+
+@pytest.mark.parametrize(
+    ("started", "absent"),
+    [
+        ("console.asgi", "confluent_kafka"),
+        ("console.asgi, monitoring.celery; monitoring.celery.app.loader.import_default_modules()",
+         "confluent_kafka"),
+        ("monitoring.gateway.librdkafka.child", "django"),
+        ("monitoring.gateway.librdkafka.child", "numpy"),
+    ],
+)  # fmt: skip
+def test_librdkafka_is_loaded_in_its_own_processes_alone(started, absent):
+    code = f"import sys, {started}\nassert {absent!r} not in sys.modules"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "tests.settings"},
+        cwd=Path(__file__).parents[4],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
