@@ -34,6 +34,9 @@ from stack.embedded.system_java import find_java_home
 
 SERVER_CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
 KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "USER", "LOGNAME")
+# Before a caller has proved itself Spark gathers the message that it announces, of up to 2 GiB, and
+# has no setting for that. Without this limit on buffers Netty's is the heap's size.
+_BUFFERS = "256m"
 _LOCAL_MASTER = re.compile(r"local(\[.*\])?")
 
 
@@ -59,7 +62,9 @@ def properties(config: SparkConfig, secret: str) -> dict[str, str]:
         "spark.driver.memory": config.memory,
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": f'-XX:+UseSerialGC "-Djava.io.tmpdir={temporary}"',
+        "spark.driver.extraJavaOptions": (
+            f'-XX:+UseSerialGC -XX:MaxDirectMemorySize={_BUFFERS} "-Djava.io.tmpdir={temporary}"'
+        ),
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(config.port),
         "spark.connect.authenticate.token": secret,

@@ -84,12 +84,12 @@ class SparkServer:
 @pytest.fixture(scope="session")
 def spark_process() -> Iterator[SparkServer]:
     server = SparkServer(dataclasses.replace(from_settings(), port=free_port()))
-    spark_server.start()
+    server.start()
     try:
-        spark_server.wait_until_ready()
+        server.wait_until_ready()
         yield server
     finally:
-        spark_server.stop()
+        server.stop()
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from pyspark.sql import SparkSession
 
 from monitoring.spark.config import SparkConfig, token
 from stack.embedded.spark_server import environment, prepare, properties
@@ -81,6 +82,22 @@ def test_sparks_own_ports_hear_nobody_without_the_secret(spark_process: SparkSer
     assert len(ports) == 2  # the driver's RPC and the blocks
     for port in ports:
         assert b"Expected SaslMessage, received something else" in rpc_answer(port)
+
+
+@pytest.mark.spark
+def test_who_has_no_secret_fills_sparks_buffers_only_so_far(
+    spark_process: SparkServer, spark: SparkSession
+) -> None:
+    assert spark_process.process is not None
+    found = psutil.Process(spark_process.process.pid).net_connections("tcp")
+    listening = {each.laddr.port for each in found if each.status == psutil.CONN_LISTEN}
+    part = bytes(400 << 20)
+    for port in listening - {spark_process.config.port}:
+        with socket.create_connection(("127.0.0.1", port), 120) as connection:
+            connection.sendall(struct.pack(">q", (1 << 31) - 2))
+            with pytest.raises(ConnectionError):  # at 700 MiB, if the heap were the limit
+                connection.sendall(part)
+    assert spark.range(3).count() == 3
 
 
 def test_a_port_in_use_is_named() -> None:
