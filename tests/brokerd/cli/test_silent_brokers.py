@@ -12,6 +12,7 @@ from tests.support.waiting import wait_until
 from tests.support.zookeeper import ZooKeeper
 
 CHROOT = "/silent"
+API_VERSIONS = bytes.fromhex("0000000a 0012 0000 00000001 0000")  # size, API, version, id, client
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,10 @@ def test_a_setting_that_shuts_everybody_out_is_dropped_in_zookeeper(
     older = ("configs", "--zookeeper", zookeeper.connect(CHROOT))
     brokerd(*at, "--alter", *whose, "--add-config", f"{setting}={value}").ok()
     host, _, port = broker.address.rpartition(":")
-    with socket.create_connection((host, int(port))):  # the only one that may be
+    with socket.create_connection((host, int(port))) as only:  # the only one that may be
+        if setting == "max.connections":
+            only.sendall(API_VERSIONS)  # one that never sent a request would give way
+            assert only.recv(4)
         said = brokerd(*older, "--describe", *whose)
         assert f"{setting}={value} " in said.out
         assert "No broker could be asked: " in said.err

@@ -104,7 +104,7 @@ def test_one_that_died_meanwhile_is_replaced(workers, silent):
         workers.call(CONFIGS, (silent, 1, "a"), LIMIT_S)
     (id,) = workers.process_ids()
     os.kill(id, signal.SIGKILL)
-    wait_until(lambda: not is_there(id), "it is gone")
+    os.waitid(os.P_PID, id, os.WEXITED | os.WNOWAIT)  # all its threads have ended
     with pytest.raises(ClusterUnavailable):
         workers.call(CONFIGS, (silent, 1, "a"), LIMIT_S)
     assert workers.process_ids() not in ([], [id])
