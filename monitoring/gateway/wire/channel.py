@@ -9,9 +9,9 @@ from collections.abc import Callable
 from struct import Struct
 
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Unsupported
-from monitoring.gateway.wire import commits, groups, log_dirs, metadata, offsets
+from monitoring.gateway.wire import commits, groups, limits, log_dirs, metadata, offsets
 from monitoring.gateway.wire.connection import ByteBudget, Connection, frame
-from monitoring.gateway.wire.limits import LARGE_ANSWER_BYTES
+from monitoring.gateway.wire.limits import LARGE_ANSWER_BYTES, within
 
 API_VERSIONS_KEY = 18
 _RETRY_TIMEOUT_S = 0.5
@@ -94,4 +94,5 @@ class Channel:
 
 def _ranges(answer: bytes) -> bytes:
     """The (key, lowest, highest) triples of an ApiVersions v0 answer."""
+    within(len(answer) // _RANGE.size, limits.API_KEYS_MAX, "kinds of requests")
     return answer[10 : 10 + (len(answer) - 10) // _RANGE.size * _RANGE.size]

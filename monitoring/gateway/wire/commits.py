@@ -8,7 +8,7 @@ nearly every one, is exactly 20 bytes, so a topic's partitions are read as one a
 entry proves to have that shape, else one by one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from struct import Struct
 
@@ -18,7 +18,7 @@ from brokerd.protocol import messages
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import Cursor
-from monitoring.gateway.wire.limits import within
+from monitoring.gateway.wire.limits import expected, within
 from monitoring.gateway.wire.metadata import Ints, Longs
 
 API_KEY, VERSION = 9, 8
@@ -28,6 +28,7 @@ _TOLD = np.dtype(
      ("tags", "u1")]
 )  # fmt: skip
 _HEAD = Struct(">iqi")
+_FEW = 2  # partitions that are read faster one by one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,17 +56,20 @@ def request(groups: Sequence[str], correlation_id: int) -> bytes:
     return messages.encode_request(API_KEY, VERSION, fields, correlation_id, CLIENT_ID)
 
 
-def decode(answer: bytes) -> list[GroupCommits]:
-    """The answer, from its correlation id on.
+def decode(answer: bytes, asked: Collection[str]) -> list[GroupCommits]:
+    """The answer about the groups `asked`, from its correlation id on.
 
-    Raises KafkaError, struct.error or ValueError if it is torn, OverLimit if it tells of too much.
+    Raises KafkaError, struct.error or ValueError if it is torn, OverLimit if it tells of too much
+    or of other groups.
     """
     cursor = Cursor(answer, 4, flexible=True)
     cursor.tags()
     cursor.skip(4)
     groups, topics_told = [], 0
+    left = set(asked)
     for _ in range(cursor.count(5)):
         group = cursor.text() or ""
+        expected(left, group)
         topic_count = cursor.count(3)
         topics_told += topic_count
         within(topics_told, limits.GROUP_TOPICS_MAX, "topics that groups have committed to")
@@ -78,9 +82,12 @@ def decode(answer: bytes) -> list[GroupCommits]:
 
 def _topic(cursor: Cursor) -> TopicCommits:
     name = cursor.text() or ""
-    count = cursor.count(_TOLD.itemsize)
+    count = cursor.count_at_once(_TOLD.itemsize)
+    if count <= _FEW:
+        return _topic_one_by_one(name, cursor, count)
     told = np.frombuffer(cursor.data, dtype=_TOLD, count=count, offset=cursor.at)
     if (told["metadata"] > 1).any() or told["tags"].any():
+        cursor.take(count)
         return _topic_one_by_one(name, cursor, count)
     cursor.skip(count * _TOLD.itemsize)
     cursor.tags()

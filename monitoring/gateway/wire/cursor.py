@@ -1,13 +1,17 @@
 """Reads forward through a broker's answer, and never backwards.
 
 Every length is checked against what is left, so that neither a negative one nor one that is too
-large makes a reader go round for ever. What does not fit raises ValueError or struct.error.
+large makes a reader go round for ever, and what is read one by one is counted, so that the smallest
+items cannot keep it busy for minutes. What does not fit raises ValueError, KafkaError or
+struct.error, too many items OverLimit.
 """
 
 from struct import Struct
 
 from brokerd.protocol.framing import skip_tags
 from brokerd.protocol.varint import read_uvarint
+from monitoring.gateway.wire import limits
+from monitoring.gateway.wire.limits import within
 
 _I16, _I32 = Struct(">h"), Struct(">i")
 
@@ -15,10 +19,11 @@ _I16, _I32 = Struct(">h"), Struct(">i")
 class Cursor:
     """A position in `data`; `flexible` = lengths are unsigned varints of n + 1."""
 
-    __slots__ = ("at", "data", "flexible")
+    __slots__ = ("at", "data", "flexible", "items")
 
     def __init__(self, data: bytes, at: int, *, flexible: bool = False) -> None:
         self.data, self.at, self.flexible = data, at, flexible
+        self.items = 0  # read one by one so far
 
     def i16(self) -> int:
         (value,) = _I16.unpack_from(self.data, self.at)
@@ -38,8 +43,19 @@ class Cursor:
         self.at = start + size
         return start
 
+    def take(self, count: int) -> None:
+        """Counts items that are read one by one. Raises OverLimit."""
+        self.items += count
+        within(self.items, limits.ANSWER_ITEMS_MAX, "things in one answer")
+
     def count(self, least_bytes: int) -> int:
-        """The length of an array whose items take at least so many bytes; null is 0."""
+        """The length of an array that is read item by item, each of so many bytes at least."""
+        count = self.count_at_once(least_bytes)
+        self.take(count)
+        return count
+
+    def count_at_once(self, least_bytes: int) -> int:
+        """The length of an array that NumPy takes whole; null is 0."""
         count = self._uvarint() - 1 if self.flexible else self.i32()
         if count < -1 or count * least_bytes > len(self.data) - self.at:
             raise ValueError(f"{count} items with {len(self.data) - self.at} bytes left")
@@ -57,6 +73,8 @@ class Cursor:
     def tags(self) -> None:
         """Moves past tagged fields, where there may be some."""
         if self.flexible:
+            if self.data[self.at : self.at + 1] != b"\0":
+                self.take(read_uvarint(self.data, self.at)[0])
             self.at = skip_tags(self.data, self.at)
 
     def _slice(self, size: int) -> bytes:

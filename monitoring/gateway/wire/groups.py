@@ -12,7 +12,7 @@ DescribeGroups v4 = throttle i32, groups[error i16, id s, state s, protocol type
 Groups of another protocol type (Kafka Connect …) keep their members without partitions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from struct import error
 
@@ -22,7 +22,7 @@ from brokerd.protocol import messages
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import Cursor
-from monitoring.gateway.wire.limits import Refusals, shown, within
+from monitoring.gateway.wire.limits import Refusals, expected, shown, within
 from monitoring.gateway.wire.metadata import Ints
 
 LIST_KEY, LIST_VERSION = 16, 4
@@ -91,27 +91,29 @@ def describe_request(groups: Sequence[str], correlation_id: int) -> bytes:
     )
 
 
-def decode_describe(answer: bytes, refused: Refusals) -> list[DescribedGroup]:
+def decode_describe(
+    answer: bytes, asked: Collection[str], refused: Refusals
+) -> list[DescribedGroup]:
     """The described groups; one with too many members has an error and none.
 
-    Raises KafkaError, struct.error, ValueError or OverLimit.
+    Raises KafkaError, struct.error, ValueError or OverLimit, this also for groups not `asked`.
     """
-    reading = _Members(Cursor(answer, 8), refused)
-    within(count := reading.cursor.count(18), limits.GROUPS_MAX, "groups")
-    return [reading.group() for _ in range(count)]
+    reading = _Members(Cursor(answer, 8), set(asked), refused)
+    return [reading.group() for _ in range(reading.cursor.count(18))]
 
 
 class _Members:
     """Reads group by group, within limits for all of them together."""
 
-    def __init__(self, cursor: Cursor, refused: Refusals) -> None:
-        self.cursor, self._refused = cursor, refused
+    def __init__(self, cursor: Cursor, left: set[str], refused: Refusals) -> None:
+        self.cursor, self.left, self._refused = cursor, left, refused
         self._told = self._topics = 0
 
     def group(self) -> DescribedGroup:
         cursor = self.cursor
         error_code = cursor.i16()
         group, state, protocol = cursor.text() or "", cursor.text() or "", cursor.text() or ""
+        expected(self.left, group)
         cursor.text()
         count = cursor.count(16)
         self._told += count
@@ -134,31 +136,32 @@ class _Members:
             return Member(shown(member_id), shown(client), shown(host), ())
         if protocol != "consumer":
             return Member(member_id, client, host, ())
-        assigned = parse_assignment(assignment, limits.GROUP_TOPICS_MAX - self._topics)
+        topics = Cursor(assignment, 2)
+        assigned = parse_assignment(topics, limits.GROUP_TOPICS_MAX - self._topics)
         if assigned is None:
             self._refused.add(f"group {shown(group)}: the topics of member {shown(member_id)}")
             return Member(member_id, client, host, ())
-        self._topics += len(assigned)
+        self._topics += topics.items  # those of bytes that do not parse have cost as much
         return Member(member_id, client, host, assigned)
 
 
-def parse_assignment(data: bytes, topics_max: int) -> tuple[tuple[str, Ints], ...] | None:
+def parse_assignment(cursor: Cursor, topics_max: int) -> tuple[tuple[str, Ints], ...] | None:
     """(topic, partition numbers) of a member; bytes that do not parse assign nothing.
 
     None where it names more than `topics_max` topics.
     """
     assigned: list[tuple[str, Ints]] = []
-    cursor = Cursor(data, 2)
     try:
-        topics = cursor.count(6) if data else 0
+        topics = cursor.count_at_once(6) if cursor.data else 0
         if topics > topics_max:
             return None
         for _ in range(topics):
+            cursor.take(1)
             topic = cursor.text()
             if not topic:
                 return ()
-            count = cursor.count(4)
-            numbers = np.frombuffer(data, ">i4", count, cursor.skip(4 * count))
+            count = cursor.count_at_once(4)
+            numbers = np.frombuffer(cursor.data, ">i4", count, cursor.skip(4 * count))
             assigned.append((topic, numbers.astype(np.int32)))
     except (error, ValueError):
         return ()

@@ -23,6 +23,8 @@ UNKNOWN_PARTITIONS_MAX = 20_000  # of topics that the cluster does not have (any
 # Of one answer, group or member.
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 LARGE_ANSWER_BYTES = 1 << 20  # from here on it is said of one that does not come in time
+API_KEYS_MAX = 10_000
+ANSWER_ITEMS_MAX = 500_000  # that are read one by one: about a second's work
 MEMBERS_PER_GROUP_MAX = 10_000
 UNKNOWN_PARTITIONS_PER_GROUP_MAX = 256
 # Of one value: larger offsets and sums are not exact where pages add them up.
@@ -66,6 +68,13 @@ def shown(name: str) -> str:
     """A name that somebody else chose, for a sentence."""
     cut = name if len(name) <= _NAME_SHOWN_MAX else name[:_NAME_SHOWN_MAX] + "…"
     return "".join(letter if letter.isprintable() else "?" for letter in cut)
+
+
+def expected(left: set[str], group: str) -> None:
+    """Takes `group` out of those whose answer is still due; raises OverLimit for another one."""
+    if group not in left:
+        raise OverLimit(f"it tells of group {shown(group)}, about which it was not asked")
+    left.remove(group)
 
 
 def within(count: int, count_max: int, what: str) -> None:

@@ -25,7 +25,7 @@ def decode_into(reads: ClusterReads, broker: int, answer: bytes) -> None:
     on its way to another directory (`future`) does not. Raises struct.error or ValueError if the
     answer is torn, OverLimit if it tells of too much.
     """
-    cursor, topics_told = Cursor(answer, 8), 0
+    cursor, topics_told, replicas_told = Cursor(answer, 8), 0, 0
     spans, parts = [], []
     for _ in range(cursor.count(8)):
         cursor.skip(2)  # an error shows as a directory without topics
@@ -35,7 +35,9 @@ def decode_into(reads: ClusterReads, broker: int, answer: bytes) -> None:
         within(topics_told, 2 * limits.TOPICS_MAX, "topics and directories of one broker")
         for _ in range(topics):
             name = cursor.text() or ""
-            count = cursor.count(_TOLD.itemsize)
+            count = cursor.count_at_once(_TOLD.itemsize)
+            replicas_told += count
+            within(replicas_told, 2 * limits.PARTITIONS_MAX, "replicas of one broker")
             start = cursor.skip(count * _TOLD.itemsize)
             if name in reads.metadata.spans:
                 spans.append(reads.metadata.spans[name])

@@ -147,8 +147,8 @@ class _Topics:
             _error, index, leader, _epoch, ids = _PARTITION.unpack_from(data, at)
             replicas, at = _ids(data, at + _PARTITION.size, ids)
             isr, at = _ids(data, at + 4, _I32.unpack_from(data, at)[0])
-            _offline, at = _ids(data, at + 4, _I32.unpack_from(data, at)[0])
-            self._ids_read += len(replicas) + len(isr)
+            offline, at = _ids(data, at + 4, _I32.unpack_from(data, at)[0])
+            self._ids_read += len(replicas) + len(isr) + len(offline)
             if self._ids_read > limits.BROKER_IDS_MAX:
                 within(self._ids_read, limits.BROKER_IDS_MAX, "replicas")
             if 0 <= index < count:
@@ -170,6 +170,8 @@ def _ids(data: bytes, at: int, count: int) -> tuple[tuple[int, ...], int]:
         if count == -1:
             return (), at  # null
         raise ValueError(f"{count} broker ids with {len(data) - at} bytes left")
+    if count > limits.BROKERS_MAX:
+        within(count, limits.BROKERS_MAX, "brokers that hold one partition")
     layout = _IDS[count] if count < len(_IDS) else Struct(f">{count}i")
     return layout.unpack_from(data, at), at + layout.size
 

@@ -55,9 +55,11 @@ def decode_into(
     """
     cursor, names, spans, parts = Cursor(answer, 8), [], [], []
     within(topics := cursor.count(6), limits.TOPICS_MAX, "topics")
+    partitions = 0
     for _ in range(topics):
         name = cursor.text() or ""
-        count = cursor.count(_TOLD.itemsize)
+        count = cursor.count_at_once(_TOLD.itemsize)
+        within(partitions := partitions + count, limits.PARTITIONS_MAX, "partitions")
         start = cursor.skip(count * _TOLD.itemsize)
         if name in metadata.spans:
             names.append(name)

@@ -181,25 +181,32 @@ class ClusterReader:
         if error:
             raise GatewayError(f"lists no groups (error {error})", retriable=True)
         reads.answered.add(broker.id)
-        names = [group.group for group in listed]
-        active = [group.group for group in listed if group.state not in ("Empty", "Dead")]
+        names = list(dict.fromkeys(group.group for group in listed))
+        lively = (group.group for group in listed if group.state not in ("Empty", "Dead"))
+        active = list(dict.fromkeys(lively))
+        parts = _slices(names)
         committed = await asyncio.gather(
-            *(channel.request(partial(commits.request, part), timeout_s) for part in _slices(names))
+            *(channel.request(partial(commits.request, part), timeout_s) for part in parts)
         )
         read = CoordinatorRead(broker.id, listed, [], [])
-        for answer in committed:
-            read.commits += await _decoded(commits.decode, answer)
+        for part, answer in zip(parts, committed, strict=True):
+            read.commits += await _decoded(commits.decode, answer, part)
         reads.take_coordinator(read)
         if active:
             answer = await channel.request(partial(groups.describe_request, active), timeout_s)
-            read.described = await self._describe(reads, broker.id, answer, before)
+            read.described = await self._describe(reads, broker.id, answer, active, before)
 
     async def _describe(
-        self, reads: ClusterReads, broker_id: int, answer: bytes, before: _Described | None
+        self,
+        reads: ClusterReads,
+        broker_id: int,
+        answer: bytes,
+        asked: list[str],
+        before: _Described | None,
     ) -> list[groups.DescribedGroup]:
         if before is None or before.answer[8:] != answer[8:]:
             refused = Refusals()
-            found = await _decoded(groups.decode_describe, answer, refused)
+            found = await _decoded(groups.decode_describe, answer, asked, refused)
             before = _Described(answer, found, refused)
         members = sum(len(group.members) for group in before.groups)
         within(reads.members + members, limits.MEMBERS_MAX, "members of groups")
@@ -255,7 +262,7 @@ class ClusterReader:
         offsets.decode_into(into, reads.metadata, broker.id, answer, reads.refused)
 
 
-async def _decoded(decode: Callable[..., _T], answer: bytes, *more: Refusals) -> _T:
+async def _decoded(decode: Callable[..., _T], answer: bytes, *more: object) -> _T:
     """What `decode` makes of an answer; a large one holds up no other cluster meanwhile."""
     if len(answer) < _LARGE_BYTES:
         return decode(answer, *more)

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from brokerd.errors import KafkaError
 from brokerd.protocol import messages
-from monitoring.gateway.wire import commits
+from monitoring.gateway.errors import OverLimit
+from monitoring.gateway.wire import commits, limits
 from tests.monitoring.gateway.wire.answers import commits_answer
 
 committed = st.tuples(
@@ -29,7 +30,7 @@ def test_every_commit_is_read_whatever_its_metadata(told):
             topic.topic: list(zip(topic.partitions.tolist(), topic.offsets.tolist(), strict=True))
             for topic in group.topics
         }
-        for group in commits.decode(commits_answer(told))
+        for group in commits.decode(commits_answer(told), told)
     }
     assert found == {
         group: {
@@ -41,7 +42,7 @@ def test_every_commit_is_read_whatever_its_metadata(told):
 
 
 def test_a_groups_error_is_kept():
-    [group] = commits.decode(commits_answer({"g": {}}, error=14))
+    [group] = commits.decode(commits_answer({"g": {}}, error=14), ["g"])
     assert (group.error, group.topics) == (14, ())
 
 
@@ -59,4 +60,45 @@ def test_a_torn_answer_is_an_error(length):
     if length >= len(answer):
         return
     with pytest.raises((KafkaError, ValueError, struct.error)):
-        commits.decode(answer[:length])
+        commits.decode(answer[:length], ["group"])
+
+
+@pytest.mark.parametrize("asked", [[], ["h"], ["h", "i"]])
+def test_a_group_that_was_not_asked_for_is_refused(asked):
+    with pytest.raises(OverLimit, match="group g, about which it was not asked"):
+        commits.decode(commits_answer({"g": {}}), asked)
+
+
+def test_a_group_is_answered_for_once():
+    twice = _groups(2, b"\x02g\x01\x00\x00\x00")
+    with pytest.raises(OverLimit, match="group g, about which it was not asked"):
+        commits.decode(twice, ["g", "h"])
+
+
+def test_an_answer_of_the_smallest_groups_is_refused_before_they_are_read():
+    many = _groups(1 + limits.ANSWER_ITEMS_MAX, b"\x01\x01\x00\x00\x00")
+    with pytest.raises(OverLimit, match="more than 500000 things in one answer"):
+        commits.decode(many, ["g"])
+
+
+def test_partitions_that_are_read_one_by_one_and_tagged_fields_are_counted(monkeypatch):
+    monkeypatch.setattr(limits, "ANSWER_ITEMS_MAX", 5)
+    rows = [(partition, 5, "", 0) for partition in range(9)]
+    [group] = commits.decode(commits_answer({"g": {"a": rows}}), ["g"])
+    assert len(group.topics[0].partitions) == 9
+    with pytest.raises(OverLimit, match="more than 5 things"):
+        commits.decode(commits_answer({"g": {"a": [*rows, (9, 5, "some", 0)]}}), ["g"])
+    tags = b"".join(bytes((tag, 0)) for tag in range(5))
+    assert len(commits.decode(_groups(1, b"\x02g\x01\x00\x00\x04" + tags[:8]), ["g"])) == 1
+    with pytest.raises(OverLimit, match="more than 5 things"):
+        commits.decode(_groups(1, b"\x02g\x01\x00\x00\x05" + tags), ["g"])
+
+
+def _groups(count, group):
+    """An answer of `count` times the bytes of `group`."""
+    lengths, left = bytearray(), count + 1
+    while left > 127:
+        lengths.append(left & 127 | 128)
+        left >>= 7
+    head = bytes(4 + 1 + 4)  # correlation id, no tags, throttle
+    return head + lengths + bytes((left,)) + group * count + b"\x00"

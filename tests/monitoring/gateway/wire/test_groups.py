@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from brokerd.errors import KafkaError
 from monitoring.gateway.errors import OverLimit
 from monitoring.gateway.wire import groups, limits
+from monitoring.gateway.wire.cursor import Cursor
 from monitoring.gateway.wire.limits import Refusals
 from tests.monitoring.gateway.wire.answers import describe_answer, list_answer
 from tests.support.hostile_http import MIB, memory_below
@@ -29,21 +30,21 @@ def plain(assigned):
     st.dictionaries(st.text(min_size=1, max_size=9), st.lists(st.integers(0, 2**20), max_size=5))
 )
 def test_an_assignment_is_read_back(topics):
-    assert plain(groups.parse_assignment(assignment(topics), 100)) == topics
+    assert plain(groups.parse_assignment(Cursor(assignment(topics), 2), 100)) == topics
 
 
 @given(st.binary(max_size=60))
 def test_garbage_assigns_nothing_and_harms_nothing(data):
-    groups.parse_assignment(data, 10)
+    groups.parse_assignment(Cursor(data, 2), 10)
 
 
 def test_no_bytes_assign_nothing():
-    assert groups.parse_assignment(b"", 10) == ()
+    assert groups.parse_assignment(Cursor(b"", 2), 10) == ()
 
 
 def test_members_come_with_what_they_own():
     answer = describe_answer({"g": [("m-1", assignment({"a": [0, 2]})), ("m-2", b"")]})
-    [group] = groups.decode_describe(answer, Refusals())
+    [group] = groups.decode_describe(answer, ["g"], Refusals())
     first, second = group.members
     assert (first.member_id, first.client_id, first.host) == ("m-1", "client", "10.0.0.9")
     assert plain(first.assigned) == {"a": [0, 2]}
@@ -52,7 +53,7 @@ def test_members_come_with_what_they_own():
 
 def test_another_protocols_assignment_is_not_guessed_at():
     [group] = groups.decode_describe(
-        describe_answer({"c": [("m", assignment({"a": [1]}))]}, "connect"), Refusals()
+        describe_answer({"c": [("m", assignment({"a": [1]}))]}, "connect"), ["c"], Refusals()
     )
     assert group.members[0].assigned == ()
 
@@ -73,16 +74,32 @@ def test_names_of_negative_length_neither_hang_nor_fill_the_memory():
     data = struct.pack(">hih", 0, times, -6) + bytes(4 * times - 2)
     data += struct.pack(">h", -4 * times - 6)
     with memory_below(16 * MIB):
-        assert groups.parse_assignment(data, 10_000) == ()
+        assert groups.parse_assignment(Cursor(data, 2), 10_000) == ()
 
 
 def test_more_topics_than_there_is_room_for_are_refused_before_they_are_read():
     data = assignment({str(number): [] for number in range(11)})
-    assert groups.parse_assignment(data, 10) is None
+    assert groups.parse_assignment(Cursor(data, 2), 10) is None
 
 
 def described(told, refused):
-    return {group.group: group for group in groups.decode_describe(describe_answer(told), refused)}
+    found = groups.decode_describe(describe_answer(told), told, refused)
+    return {group.group: group for group in found}
+
+
+@pytest.mark.parametrize("asked", [[], ["h"]])
+def test_members_of_a_group_that_was_not_asked_for_are_refused(asked):
+    with pytest.raises(OverLimit, match="group g, about which it was not asked"):
+        groups.decode_describe(describe_answer({"g": []}), asked, Refusals())
+
+
+def test_topics_before_bytes_that_do_not_parse_count_as_well(monkeypatch):
+    monkeypatch.setattr(limits, "GROUP_TOPICS_MAX", 5)
+    torn = assignment({str(number): [] for number in range(4)} | {"": []})
+    refused = Refusals()
+    found = described({"g": [("torn", torn), ("good", assignment({"a": [1]}))]}, refused)
+    assert [plain(member.assigned) for member in found["g"].members] == [{}, {}]
+    assert refused.told() == ["group g: the topics of member good"]
 
 
 def test_a_member_with_too_many_topics_is_left_without_them_and_said(monkeypatch):

@@ -144,7 +144,7 @@ DECODERS = {
     ),
     "commits": (
         commits_answer({"g": {"a": [(0, 5, "", 0), (1, 6, "some", 0)]}, "h": {}}),
-        commits.decode,
+        lambda data: commits.decode(data, "gh"),
     ),
     "list": (
         list_answer([("g", "Stable"), ("h", "Empty")]),
@@ -152,7 +152,7 @@ DECODERS = {
     ),
     "describe": (
         describe_answer({"g": [("m", ASSIGNED), ("n", b"")]}),
-        lambda data: groups.decode_describe(data, Refusals()),
+        lambda data: groups.decode_describe(data, "g", Refusals()),
     ),
     "log dirs": (
         log_dirs_answer([{"a": {0: (5, False)}}, {"b": {1: (9, False)}}]),

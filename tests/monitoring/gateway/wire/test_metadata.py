@@ -100,3 +100,15 @@ def test_topics_without_a_name_or_with_an_endless_one_are_left_out_and_said():
     known = metadata.decode(metadata_answer({"": {0: ONE}, "x" * 250: {0: ONE}, "a": {0: ONE}}))
     assert known.topics == ("a",)
     assert len(known.refused.told()) == 2
+
+
+def test_a_partition_that_more_brokers_hold_than_a_cluster_has_is_refused(monkeypatch):
+    monkeypatch.setattr(limits, "BROKERS_MAX", 2)
+    with pytest.raises(OverLimit, match="more than 2 brokers that hold one partition"):
+        metadata.decode(metadata_answer({"a": {0: (1, (1, 2, 3), ())}}))
+
+
+def test_replicas_that_are_offline_count_as_well(monkeypatch):
+    monkeypatch.setattr(limits, "BROKER_IDS_MAX", 3)
+    with pytest.raises(OverLimit, match="more than 3 replicas"):
+        metadata.decode(metadata_answer({"a": {0: (1, (1, 2), (1,))}}))
