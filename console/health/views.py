@@ -68,6 +68,8 @@ def _troubles(troubles: snapshot_cache.Troubles) -> list[str]:
     if n := troubles.groups_silent:
         text = ngettext("%(n)d group has no coordinator", "%(n)d groups have no coordinator", n)
         said.append(text % {"n": n})
+    if troubles.refused:
+        said.append(_("some of what it tells cannot be true and is left out"))
     return said
 
 

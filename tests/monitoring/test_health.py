@@ -195,6 +195,14 @@ def test_a_broker_that_is_down_is_told_and_no_fault_of_the_console(client, stack
     assert told["cluster local"].startswith("sampled, but broker 1 does not answer")
 
 
+def test_a_cluster_that_tells_what_cannot_be_true_is_told_with_that(client, stack):
+    sample("local", sample("local") + 1, refused=["topic a: partition 20000000, though it has 1"])
+    status, told = readyz(client)
+    assert status == 200
+    said = "sampled, but some of what it tells cannot be true and is left out"
+    assert told["cluster local"].startswith(said)
+
+
 def test_samples_that_stop_coming_are_named_though_every_worker_is_heard(client, stack):
     stack.delete("aerie:staging:ticks")
     sample("staging", 1000)
