@@ -1,4 +1,4 @@
-"""What the console stands on: named by /readyz when it fails, and said on pages."""
+"""The parts that the console needs: /readyz names one that fails, and pages say it."""
 
 from datetime import timedelta
 
