@@ -1,0 +1,52 @@
+"""Which topics and groups of a cluster a reader sees.
+
+A pattern is a name, or the beginning of names followed by `*` (Kafka's LITERAL and PREFIXED
+patterns); `*` alone is every name. Topics in `hidden_topics` are not seen, whatever the patterns
+say. A scope is small and hashable: what was computed for one serves all readers who share it.
+Who has which scope the console decides (console/accounts/rights.py).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+ANY = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The topics and groups that are seen; by default all."""
+
+    topics: tuple[str, ...] = (ANY,)
+    groups: tuple[str, ...] = (ANY,)
+    hidden_topics: frozenset[str] = frozenset()
+
+    def shows_topic(self, name: str) -> bool:
+        """Whether a topic of this name is seen."""
+        return name not in self.hidden_topics and matches(self.topics, name)
+
+    def shows_group(self, name: str) -> bool:
+        """Whether a group of this name is seen."""
+        return matches(self.groups, name)
+
+
+EVERYTHING = Scope()
+NOTHING = Scope(topics=(), groups=())
+
+
+def matches(patterns: Iterable[str], name: str) -> bool:
+    """Whether one of the patterns is this name, or the beginning of it followed by `*`."""
+    return any(
+        name.startswith(pattern[:-1]) if pattern.endswith(ANY) else name == pattern
+        for pattern in patterns
+    )
+
+
+def covers(patterns: Iterable[str], pattern: str) -> bool:
+    """Whether every name that `pattern` matches is matched by one of `patterns`.
+
+    Literal and prefixed patterns nest or are apart, so that one of them alone must cover it.
+    """
+    return any(
+        pattern.startswith(wide[:-1]) if wide.endswith(ANY) else pattern == wide
+        for wide in patterns
+    )

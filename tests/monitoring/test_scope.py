@@ -1,0 +1,71 @@
+import pytest
+
+from monitoring.scope import EVERYTHING, NOTHING, Scope, covers
+
+
+def test_by_default_every_topic_and_group_is_seen():
+    assert EVERYTHING.shows_topic("orders")
+    assert EVERYTHING.shows_group("")
+    assert Scope() == EVERYTHING
+
+
+def test_nothing_is_seen_without_patterns():
+    assert not NOTHING.shows_topic("orders")
+    assert not NOTHING.shows_group("readers")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_seen"),
+    [
+        ("orders.", True),
+        ("orders.eu", True),
+        ("orders", False),
+        ("payments", True),
+        ("payments.eu", False),
+        ("Payments", False),
+        ("", False),
+    ],
+)
+def test_a_pattern_is_a_name_or_the_beginning_of_names(name, is_seen):
+    assert Scope(topics=("orders.*", "payments")).shows_topic(name) is is_seen
+    assert Scope(groups=("orders.*", "payments")).shows_group(name) is is_seen
+
+
+def test_only_a_star_at_the_end_stands_for_more():
+    assert not Scope(groups=("a*b",)).shows_group("axb")
+    assert Scope(groups=("a*b",)).shows_group("a*b")
+
+
+def test_topics_and_groups_have_patterns_of_their_own():
+    scope = Scope(topics=("a",), groups=("b",))
+    assert scope.shows_topic("a")
+    assert not scope.shows_group("a")
+
+
+def test_a_hidden_topic_is_not_seen_whatever_the_patterns_say():
+    scope = Scope(topics=("*", "console.audit"), hidden_topics=frozenset({"console.audit"}))
+    assert not scope.shows_topic("console.audit")
+    assert scope.shows_topic("console.audit2")
+    assert scope.shows_group("console.audit")
+
+
+def test_scopes_are_keys():
+    assert {Scope(("a",)): 1}[Scope(("a",))] == 1
+
+
+@pytest.mark.parametrize(
+    ("wide", "pattern", "is_covered"),
+    [
+        ("*", "orders.*", True),
+        ("*", "*", True),
+        ("orders.*", "orders.eu", True),
+        ("orders.*", "orders.eu.*", True),
+        ("orders.*", "orders.*", True),
+        ("orders.*", "orders*", False),
+        ("orders.eu", "orders.*", False),
+        ("orders.eu", "orders.eu", True),
+        ("orders.*", "*", False),
+    ],
+)
+def test_a_pattern_covers_what_matches_no_more_than_it(wide, pattern, is_covered):
+    assert covers(["unrelated", wide], pattern) is is_covered
