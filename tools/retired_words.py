@@ -34,6 +34,10 @@ RETIRED = {
     "sampling.encode": "monitoring.ticks.tick_stream",
     "upkeep": "compaction",
     "COVER": "MASK",
+    "held: Rights": "rights: Rights",
+    "held.may": "rights.may",
+    "rights.of": "rights_of",
+    "rights.Rights": "Rights",
     "Plan it anew": "Plan again",
     "To take it back": "Undo",
 }

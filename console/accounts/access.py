@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from console.accounts import rights
+from console.accounts.rights import Rights, is_closed, is_hidden, rights_of
 from monitoring.topic_names import is_topic_name
 
 View = Callable[..., HttpResponse]
@@ -21,9 +21,9 @@ def no_topic(name: str) -> Http404:
     return Http404(_("There is no topic “%(name)s” here.") % {"name": name})
 
 
-def _refusal(held: rights.Rights, verb: str, name: str | None) -> str:
-    told = {"role": held.role or _("none"), "verb": verb, "name": name}
-    if name is not None and rights.is_closed(verb, name):
+def _refusal(rights: Rights, verb: str, name: str | None) -> str:
+    told = {"role": rights.role or _("none"), "verb": verb, "name": name}
+    if name is not None and is_closed(verb, name):
         return (
             _(
                 "Your role (%(role)s) does not include reading the records of “%(name)s”: they "
@@ -47,12 +47,12 @@ def requires(verb: str, resource: str | None = None) -> Callable[[View], View]:
         @wraps(view)
         def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             name = kwargs.get(resource) if resource else None
-            held = rights.of(request.user, getattr(request, "cluster", None))
-            if not held.may(verb, name):
-                if name is not None and rights.is_hidden(verb, name):
+            rights = rights_of(request.user, getattr(request, "cluster", None))
+            if not rights.may(verb, name):
+                if name is not None and is_hidden(verb, name):
                     raise no_topic(name)
-                raise PermissionDenied(_refusal(held, verb, name))
-            request.rights = held
+                raise PermissionDenied(_refusal(rights, verb, name))
+            request.rights = rights
             return view(request, *args, **kwargs)
 
         checked.verb = verb

@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import models
 
-from console.accounts import rights
+from console.accounts.rights import ROLES
 
 
 class RoleGrant(models.Model):
@@ -17,7 +17,7 @@ class RoleGrant(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="role_grants"
     )
     cluster = models.CharField(max_length=64, blank=True, default="")
-    role = models.CharField(max_length=16, choices=[(role, role) for role in rights.ROLES if role])
+    role = models.CharField(max_length=16, choices=[(role, role) for role in ROLES if role])
 
     class Meta:
         constraints = [

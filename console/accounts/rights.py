@@ -89,7 +89,7 @@ def is_closed(verb: str, resource: str) -> bool:
     return verb.partition(".")[0] == "record" and resource.startswith(ADMIN_ONLY_RECORDS)
 
 
-def of(user: AbstractBaseUser | AnonymousUser, cluster: Any = None) -> Rights:
+def rights_of(user: AbstractBaseUser | AnonymousUser, cluster: Any = None) -> Rights:
     """The rights of a user on a cluster (a Cluster, a slug, or None for none in particular)."""
     slug = cluster if isinstance(cluster, str) else getattr(cluster, "slug", "")
     if not user.is_authenticated or not user.is_active:
@@ -118,4 +118,4 @@ def may(
     resource: str | None = None,
 ) -> bool:
     """Whether `user` may do `verb` on `cluster` to `resource`: the only such decision."""
-    return of(user, cluster).may(verb, resource)
+    return rights_of(user, cluster).may(verb, resource)

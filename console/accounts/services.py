@@ -5,14 +5,14 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.db import transaction
 
-from console.accounts import rights
 from console.accounts.models import RoleGrant
+from console.accounts.rights import ADMIN, ROLES
 
 
 def grant(user: Any, role: str, cluster: str = "") -> RoleGrant:
     """Gives `user` the role on a cluster (by slug; empty = every cluster), replacing another."""
-    if role not in rights.ROLES[1:]:
-        raise ValueError(f"{role!r} is no role: use one of {', '.join(rights.ROLES[1:])}")
+    if role not in ROLES[1:]:
+        raise ValueError(f"{role!r} is no role: use one of {', '.join(ROLES[1:])}")
     given, _ = RoleGrant.objects.update_or_create(
         user=user, cluster=cluster, defaults={"role": role}
     )
@@ -39,5 +39,5 @@ def ensure_admin(password: str, username: str = "admin") -> bool:
     if created or (password and not user.check_password(password)):
         user.set_password(password)
         user.save()
-    grant(user, rights.ADMIN)
+    grant(user, ADMIN)
     return created

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from console.accounts import rights
+from console.accounts.rights import may, rights_of
 from console.actions import models, registry
 from console.actions.models import Plan
 from console.actions.plan import PlanApplied, PlanRefused, fingerprint, is_expired
@@ -55,7 +55,7 @@ def propose(
     action_type = registry.find(kind)
     with for_cluster(cluster) as gateway:
         facts = {CLUSTER_ID: gateway.wire.cluster_id(), **action_type.read(gateway, params)}
-    snapshot = snapshot_cache.snapshot(cluster.slug, rights.of(user, cluster))
+    snapshot = snapshot_cache.snapshot(cluster.slug, rights_of(user, cluster))
     draft = action_type.draft(facts, params, snapshot)
     return Plan.objects.create(
         cluster=cluster.slug,
@@ -72,7 +72,7 @@ def propose(
 
 
 def _check_allowed(user: Any, cluster: Cluster, kind: str, resource: str) -> None:
-    if user is None or not rights.may(user, registry.find(kind).verb, cluster, resource):
+    if user is None or not may(user, registry.find(kind).verb, cluster, resource):
         raise PlanRefused(_("Your role does not include this change."))
     if cluster.read_only:
         raise PlanRefused(_("This cluster is set to read-only. An admin can lift that."))

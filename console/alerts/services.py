@@ -30,24 +30,24 @@ class OpenAlert:
     row: GroupRow | GroupOnTopicRow | None
 
 
-def is_visible(alert: Alert, held: Rights) -> bool:
+def is_visible(alert: Alert, rights: Rights) -> bool:
     """Alerts on hidden topics are for those who may know of the topic."""
-    return not alert.topic or held.may("topic.view", alert.topic)
+    return not alert.topic or rights.may("topic.view", alert.topic)
 
 
-def visible_rules(cluster: Cluster, held: Rights) -> list[AlertRule]:
+def visible_rules(cluster: Cluster, rights: Rights) -> list[AlertRule]:
     """The cluster's rules that these rights may see, by name."""
     return [
         rule
         for rule in AlertRule.objects.filter(cluster=cluster)
-        if not rule.topic_pattern or held.may("topic.view", rule.topic_pattern)
+        if not rule.topic_pattern or rights.may("topic.view", rule.topic_pattern)
     ]
 
 
-def open_alerts(cluster: Cluster, held: Rights, shown: Snapshot | None) -> list[OpenAlert]:
+def open_alerts(cluster: Cluster, rights: Rights, shown: Snapshot | None) -> list[OpenAlert]:
     """What fires now, newest first, with the lag of the latest sample."""
     found = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING).select_related("rule")
-    return [OpenAlert(alert, _row(alert, shown)) for alert in found if is_visible(alert, held)]
+    return [OpenAlert(alert, _row(alert, shown)) for alert in found if is_visible(alert, rights)]
 
 
 def _row(alert: Alert, shown: Snapshot | None) -> GroupRow | GroupOnTopicRow | None:

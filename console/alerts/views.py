@@ -19,8 +19,8 @@ DELIVERIES_MAX = 1000
 @require_safe
 @requires("alert.view")
 def index(request: HttpRequest, cluster: str) -> HttpResponse:
-    held, shown = request.rights, snapshot_cache.snapshot(cluster, request.rights)
-    fires = services.open_alerts(request.cluster, held, shown)
+    rights, shown = request.rights, snapshot_cache.snapshot(cluster, request.rights)
+    fires = services.open_alerts(request.cluster, rights, shown)
     past = Alert.objects.filter(cluster=request.cluster, state=Alert.State.RESOLVED)
     columns = [
         Column("rule", _("Rule"), lambda alert: alert.rule.name),
@@ -35,7 +35,7 @@ def index(request: HttpRequest, cluster: str) -> HttpResponse:
     rows = [
         alert
         for alert in past.select_related("rule")[:PAST_MAX]
-        if services.is_visible(alert, held)
+        if services.is_visible(alert, rights)
     ]
     table.show(rows, lambda alert: f"{alert.rule.name} {alert.subject}")
     context = {
@@ -44,7 +44,7 @@ def index(request: HttpRequest, cluster: str) -> HttpResponse:
         "table": table,
         "lines": [(alert, _lasted_ms(alert) / 1000) for alert in table.rows],
         "has_rules": request.cluster.alert_rules.exists(),
-        "may_edit": held.may("alert.edit"),
+        "may_edit": rights.may("alert.edit"),
     }
     return render(request, "alerts/index.html", context)
 

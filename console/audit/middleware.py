@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from console.accounts import rights
+from console.accounts.rights import rights_of
 from console.audit.jsonl import JsonLines
 from monitoring.clock import now_ms
 
@@ -44,12 +44,12 @@ class AccessLogMiddleware:
 
 def _role(request: HttpRequest) -> str:
     """The role the request was made with; empty for nobody. Asks the database for nothing new."""
-    held: Any = getattr(request, "rights", None)
-    if held is not None:
-        return str(held.role)
+    rights: Any = getattr(request, "rights", None)
+    if rights is not None:
+        return str(rights.role)
     user = getattr(request, "user", None)
     # `request.user` is lazy: only look at it where a view already has.
     known = user is not None and "_aerie_grants" in getattr(
         getattr(user, "_wrapped", user), "__dict__", {}
     )
-    return rights.of(user).role if known and user is not None else ""
+    return rights_of(user).role if known and user is not None else ""

@@ -9,7 +9,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from console.accounts import rights
+from console.accounts.rights import may
 from monitoring.models import Cluster
 
 
@@ -28,6 +28,6 @@ class ClusterMiddleware:
         if slug is None or not request.user.is_authenticated:
             return
         cluster = Cluster.objects.filter(slug=slug).first()
-        if cluster is None or not rights.may(request.user, "cluster.view", cluster):
+        if cluster is None or not may(request.user, "cluster.view", cluster):
             raise Http404(_("There is no such cluster here."))
         request.cluster = cluster

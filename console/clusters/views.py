@@ -9,8 +9,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from console.accounts import rights
 from console.accounts.access import requires
+from console.accounts.rights import may, rights_of
 from console.accounts.services import take_back
 from console.audit import services as audit
 from console.clusters import services
@@ -27,26 +27,26 @@ from monitoring.models import Cluster
 def index(request: HttpRequest) -> HttpResponse:
     rows = []
     for cluster in Cluster.objects.all():
-        held = rights.of(request.user, cluster)
-        if held.may("cluster.view"):
-            shown = snapshot_cache.snapshot(cluster.slug, held)
+        rights = rights_of(request.user, cluster)
+        if rights.may("cluster.view"):
+            shown = snapshot_cache.snapshot(cluster.slug, rights)
             rows.append(
                 {
                     "cluster": cluster,
-                    "status": snapshot_cache.status(cluster.slug, held),
+                    "status": snapshot_cache.status(cluster.slug, rights),
                     "totals": shown.totals if shown else None,
-                    "role": held.role,
+                    "role": rights.role,
                     "same": ", ".join(_same(request, cluster)),
                 }
             )
-    may_edit = rights.may(request.user, "cluster.edit")
+    may_edit = may(request.user, "cluster.edit")
     return render(request, "clusters/index.html", {"rows": rows, "may_edit": may_edit})
 
 
 def _same(request: HttpRequest, cluster: Cluster) -> list[str]:
     """The other entries of the same cluster, of those that the user may see."""
     found = identity.others(cluster)
-    return [other.name for other in found if rights.may(request.user, "cluster.view", other)]
+    return [other.name for other in found if may(request.user, "cluster.view", other)]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

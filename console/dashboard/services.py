@@ -11,12 +11,12 @@ from monitoring.views.rows import Totals
 TOP = 8
 
 
-def context(cluster: Cluster, held: Rights, argument: str = "") -> dict[str, Any] | None:
+def context(cluster: Cluster, rights: Rights, argument: str = "") -> dict[str, Any] | None:
     """The figures of the newest good tick; None when there never was one."""
-    shown = snapshot_cache.snapshot(cluster.slug, held)
+    shown = snapshot_cache.snapshot(cluster.slug, rights)
     if shown is None:
         return None
-    points = snapshot_cache.history(cluster.slug, held)
+    points = snapshot_cache.history(cluster.slug, rights)
     worst = sorted(
         shown.groups,
         key=lambda group: (-1 if group.lag is None else group.lag, group.ahead_by),
@@ -25,7 +25,7 @@ def context(cluster: Cluster, held: Rights, argument: str = "") -> dict[str, Any
     # Also those at rest, so that the table keeps its height from tick to tick.
     busiest = sorted(shown.topics, key=lambda t: (-(t.messages_rate.value or 0.0), t.name))
     return {
-        "alerts": open_alerts(cluster, held, shown) if held.may("alert.view") else None,
+        "alerts": open_alerts(cluster, rights, shown) if rights.may("alert.view") else None,
         "totals": shown.totals,
         "at_ms": shown.at_ms,
         "brokers": shown.brokers,

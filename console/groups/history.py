@@ -31,14 +31,14 @@ _COLUMNS = ["tick", "topic", "partition", "committed_offset", "log_end_offset", 
 Sums = dict[str, dict[int, int | None]]  # topic → tick → lag; None = a part of it is not known
 
 
-def lag_chart(slug: str, group: str, held: Rights, range_ms: int, now_ms: int) -> dict[str, Any]:
+def lag_chart(slug: str, group: str, rights: Rights, range_ms: int, now_ms: int) -> dict[str, Any]:
     """The spec of the chart (static/app/chart.js). Raises OSError when the history is away."""
     from_ms = now_ms - range_ms
     stored_ms = flushed_until_ms(current(), slug)
     stored = read(slug, "groups", from_ms, now_ms, _COLUMNS, group=group)
-    sums = _sums([stored], held)
+    sums = _sums([stored], rights)
     interval = tick_stream.interval_ms()
-    for topic, ticks in _sums(_live(slug, group, stored_ms, from_ms, interval), held).items():
+    for topic, ticks in _sums(_live(slug, group, stored_ms, from_ms, interval), rights).items():
         sums.setdefault(topic, {}).update(ticks)
     return chart(sums, from_ms // interval, now_ms // interval, interval)
 
@@ -58,7 +58,7 @@ def _live(slug: str, group: str, stored_ms: int, from_ms: int, interval: int) ->
         return
 
 
-def _sums(tables: Iterable[pa.Table], held: Rights) -> Sums:
+def _sums(tables: Iterable[pa.Table], rights: Rights) -> Sums:
     """The lag by topic and tick, of the topics that these rights show; a negative one adds 0."""
     found: Sums = defaultdict(dict)
     shown: dict[str, bool] = {}
@@ -67,7 +67,7 @@ def _sums(tables: Iterable[pa.Table], held: Rights) -> Sums:
         columns = [totals[name].to_pylist() for name in ("topic", "tick", "lag", "end_unknown")]
         for topic, tick, lag, unknown in zip(*columns, strict=True):
             if topic not in shown:
-                shown[topic] = held.may("topic.view", topic)
+                shown[topic] = rights.may("topic.view", topic)
             if not shown[topic]:
                 continue
             if unknown:

@@ -13,9 +13,9 @@ from monitoring.views.partial_sum import PartialSum
 ROWS_MAX = 500
 
 
-def context(cluster: Cluster, held: Rights, argument: str) -> dict[str, Any] | None:
+def context(cluster: Cluster, rights: Rights, argument: str) -> dict[str, Any] | None:
     """The group named by `argument`; None when there is no sample or no such group."""
-    shown = snapshot_cache.snapshot(cluster.slug, held)
+    shown = snapshot_cache.snapshot(cluster.slug, rights)
     group = shown.group(argument) if shown else None
     if shown is None or group is None:
         return None

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from console.accounts import rights
+from console.accounts.rights import may, rights_of
 from console.live import health_texts, snapshot_cache
 from monitoring import health
 from monitoring.models import Cluster
@@ -65,7 +65,7 @@ class Page:
         user = self._request.user
         if not user.is_authenticated:
             return []
-        return [c for c in Cluster.objects.all() if rights.may(user, "cluster.view", c)]
+        return [c for c in Cluster.objects.all() if may(user, "cluster.view", c)]
 
     @property
     def menu_cluster(self) -> Cluster | None:
@@ -74,15 +74,15 @@ class Page:
 
     @property
     def role(self) -> str:
-        return rights.of(self._request.user, self.cluster).role
+        return rights_of(self._request.user, self.cluster).role
 
     @cached_property
     def status(self) -> Any:
         """How the samples of the menu's cluster stand (console.live.snapshot_cache.Status)."""
         if self.menu_cluster is None:
             return None
-        held = rights.of(self._request.user, self.menu_cluster)
-        return snapshot_cache.status(self.menu_cluster.slug, held)
+        rights = rights_of(self._request.user, self.menu_cluster)
+        return snapshot_cache.status(self.menu_cluster.slug, rights)
 
     @cached_property
     def health(self) -> list[health_texts.Trouble]:
@@ -115,7 +115,7 @@ class Page:
         items = []
         for entry in entries:
             url = reverse(entry.url_name, args=[cluster.slug] if cluster else [])
-            if rights.may(self._request.user, entry.verb, cluster):
+            if may(self._request.user, entry.verb, cluster):
                 items.append(
                     {
                         "title": entry.title(),

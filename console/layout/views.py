@@ -5,8 +5,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from console.accounts import rights
 from console.accounts.access import requires
+from console.accounts.rights import may
 from console.ui.table import Column, Table
 from monitoring.clock import now_ms
 from monitoring.models import Cluster
@@ -15,9 +15,9 @@ from monitoring.models import Cluster
 def home(request: HttpRequest) -> HttpResponse:
     """To the first cluster that the user may see; a page that says what to do where none is."""
     for cluster in Cluster.objects.all():
-        if rights.may(request.user, "cluster.view", cluster):
+        if may(request.user, "cluster.view", cluster):
             return redirect("dashboard", cluster.slug)
-    if rights.may(request.user, "cluster.edit"):
+    if may(request.user, "cluster.edit"):
         return redirect("clusters")
     return render(request, "ui/nothing_here.html", status=403)
 

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.contrib.auth import get_user
 from redis.exceptions import RedisError
 
-from console.accounts import rights
+from console.accounts.rights import Rights, rights_of
 from console.live import fragments, snapshot_cache
 from monitoring.models import Cluster
 
@@ -98,24 +98,24 @@ class ClusterConsumer(AsyncWebsocketConsumer):
             self._sent = occasion
             await self.close(code=NOT_ALLOWED)
             return
-        cluster, held = allowed
-        status = await sync_to_async(self._status, thread_sensitive=False)(held)
+        cluster, rights = allowed
+        status = await sync_to_async(self._status, thread_sensitive=False)(rights)
         # Two occasions that show the same tick in the same state look alike.
         mark = (occasion.removeprefix("hello"), status.tick, status.state)
-        html = await fragments.renderer().html(cluster, held, self.show, mark)
+        html = await fragments.renderer().html(cluster, rights, self.show, mark)
         self._sent, self._acknowledged = occasion, False
         await self.send(text_data=html)
 
-    def _status(self, held: rights.Rights) -> snapshot_cache.Status:
+    def _status(self, rights: Rights) -> snapshot_cache.Status:
         snapshot_cache.refresh(
             self.slug, at_once=self._announced is None, announced=self._announced
         )
-        return snapshot_cache.status(self.slug, held)
+        return snapshot_cache.status(self.slug, rights)
 
-    async def _allowed(self) -> tuple[Cluster, rights.Rights] | None:
+    async def _allowed(self) -> tuple[Cluster, Rights] | None:
         return await database_sync_to_async(self._check)()
 
-    def _check(self) -> tuple[Cluster, rights.Rights] | None:
+    def _check(self) -> tuple[Cluster, Rights] | None:
         """The cluster and the rights that the session has now; None when it may not look."""
         session = self.scope.get("session")
         key = getattr(session, "session_key", None)
@@ -124,7 +124,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         engine = import_module(settings.SESSION_ENGINE)
         user = get_user(SimpleNamespace(session=engine.SessionStore(key)))  # type: ignore[arg-type]
         cluster = Cluster.objects.filter(slug=self.slug).first()
-        held = rights.of(user, self.slug)
-        if cluster is None or not held.may("cluster.view"):
+        rights = rights_of(user, self.slug)
+        if cluster is None or not rights.may("cluster.view"):
             return None
-        return cluster, held
+        return cluster, rights

@@ -27,10 +27,10 @@ def is_known(show: str) -> bool:
     return not show or (len(show) <= URL_LENGTH_MAX and registry.find(show) is not None)
 
 
-def status(cluster: Cluster, held: Rights) -> str:
+def status(cluster: Cluster, rights: Rights) -> str:
     """The out-of-band HTML that says how the samples and the console itself stand."""
     base = {
-        "status": snapshot_cache.status(cluster.slug, held),
+        "status": snapshot_cache.status(cluster.slug, rights),
         "health": [health_texts.trouble(part) for part in health.troubles()],
         "oob": True,
         "cluster": cluster,
@@ -39,15 +39,15 @@ def status(cluster: Cluster, held: Rights) -> str:
     return "".join(render_to_string(template, base) for template in templates)
 
 
-def render(cluster: Cluster, held: Rights, show: str) -> str:
+def render(cluster: Cluster, rights: Rights, show: str) -> str:
     """The out-of-band HTML of one tick for one set of rights."""
-    html = status(cluster, held)
+    html = status(cluster, rights)
     base = {"oob": True, "cluster": cluster}
     if wanted := registry.find(show):
         fragment, argument = wanted
-        found = fragment.context(cluster, held, argument) if held.may(fragment.verb) else None
+        found = fragment.context(cluster, rights, argument) if rights.may(fragment.verb) else None
         if found is not None:
-            html += render_to_string(fragment.template, {**base, **found, "rights": held})
+            html += render_to_string(fragment.template, {**base, **found, "rights": rights})
     return html
 
 
@@ -62,15 +62,15 @@ class Renderer:
         self._running: dict[tuple[Any, ...], asyncio.Future[str]] = {}
         self._begun_at: dict[tuple[Any, ...], float] = {}
 
-    async def html(self, cluster: Cluster, held: Rights, show: str, mark: Any) -> str:
+    async def html(self, cluster: Cluster, rights: Rights, show: str, mark: Any) -> str:
         """The HTML for `mark` (a tick or another occasion); rendered at its first call only."""
         language = translation.get_language()
-        key = (cluster.slug, mark, held, show, language)
+        key = (cluster.slug, mark, rights, show, language)
         if key not in self._running:
             self._drop_old(cluster.slug, mark)
             # sync_to_async would let a thread of the pool keep a dead database connection for good.
             work = database_sync_to_async(render, thread_sensitive=False)
-            self._running[key] = asyncio.ensure_future(work(cluster, held, show))
+            self._running[key] = asyncio.ensure_future(work(cluster, rights, show))
             self._begun_at[key] = time.monotonic()
         return await asyncio.shield(self._running[key])
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from django.utils.translation import gettext as _
 
-from console.accounts import rights
+from console.accounts.rights import Rights, is_hidden
 from console.live import memory
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
@@ -222,26 +222,26 @@ def _snapshot(known: _Known, sees_all: bool) -> Snapshot | None:
 
 
 def _visible(topic: str) -> bool:
-    return not rights.is_hidden("topic.view", topic)
+    return not is_hidden("topic.view", topic)
 
 
-def snapshot(slug: str, held: rights.Rights) -> Snapshot | None:
+def snapshot(slug: str, rights: Rights) -> Snapshot | None:
     """The newest good figures, without topics that these rights do not show; None = none yet."""
     refresh(slug)
     known = _of(slug)
     with known.lock:
-        return _snapshot(known, not held.hidden_prefixes)
+        return _snapshot(known, not rights.hidden_prefixes)
 
 
-def history(slug: str, held: rights.Rights) -> list[Totals | None]:
+def history(slug: str, rights: Rights) -> list[Totals | None]:
     """The totals of the last ticks, oldest first; None for a tick that failed."""
     refresh(slug)
     known = _of(slug)
     with known.lock:
-        return list(known.points.get(not held.hidden_prefixes, ()))
+        return list(known.points.get(not rights.hidden_prefixes, ()))
 
 
-def status(slug: str, held: rights.Rights | None = None) -> Status:
+def status(slug: str, rights: Rights | None = None) -> Status:
     """How the samples stand now; cheap, for every page. Without rights nothing hidden counts."""
     refresh(slug)
     known = _of(slug)
@@ -263,7 +263,7 @@ def status(slug: str, held: rights.Rights | None = None) -> Status:
             return replace(said, state="stale", since_ms=head.at_ms)
         if not head.ok:
             return replace(said, state="gap", reason=sentence(head.reason), since_ms=said.at_ms)
-        troubles = _troubles(known, held is not None and not held.hidden_prefixes)
+        troubles = _troubles(known, rights is not None and not rights.hidden_prefixes)
         if not troubles:
             return replace(said, state="ok", reason=head.reason)
         return replace(

@@ -12,7 +12,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
 
-from console.accounts import rights
+from console.accounts.rights import may, rights_of
 from console.audit import services as audit
 from console.messages.decode import Decoded, decode
 from console.messages.masking import MASK, MASK_BYTES, coarse, mask
@@ -99,8 +99,8 @@ def _read(
     principal: Any, cluster: Cluster, query: Query, remote_addr: str
 ) -> tuple[Portion, list[str]]:
     """The records, not masked yet, and what is to be masked in them."""
-    held = rights.of(principal, cluster)
-    if not held.may("record.read", query.topic):
+    rights = rights_of(principal, cluster)
+    if not rights.may("record.read", query.topic):
         raise PermissionDenied(_("Your role does not include reading the records of this topic."))
     with for_cluster(cluster) as gateway:
         if not cluster.kafka_cluster_id:  # an entry that was not sampled yet
@@ -143,7 +143,7 @@ def _targets(principal: Any, cluster: Cluster, topic: str) -> tuple[list[str], l
     masked, lifted = set(), set()
     for rule in rules_for(cluster):
         if rule.masks(topic):
-            is_lifted = rights.may(principal, "record.unmask", rule.cluster, topic)
+            is_lifted = may(principal, "record.unmask", rule.cluster, topic)
             (lifted if is_lifted else masked).add(rule.target)
     return sorted(masked), sorted(lifted - masked)
 

@@ -8,8 +8,8 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from console.accounts import rights
 from console.accounts.access import requires
+from console.accounts.rights import may
 from console.messages.masking import coarse
 from console.messages.services import is_masked
 from console.segments import services
@@ -114,7 +114,7 @@ def _page(request: HttpRequest, topic: str, partition: int) -> dict[str, Any]:
     known = page["shown"].partitions(topic) if page["shown"] else []
     page["partitions"] = known
     page["is_masked"] = is_masked(request.user, request.cluster, topic)
-    page["may_edit_cluster"] = rights.may(request.user, "cluster.edit")
+    page["may_edit_cluster"] = may(request.user, "cluster.edit")
     page["row"] = next((row for row in known if row.partition == partition), None)
     if known and page["row"] is None:
         raise Http404(_("This topic has no partition %(n)d.") % {"n": partition})

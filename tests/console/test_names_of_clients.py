@@ -126,6 +126,6 @@ def test_a_topic_that_is_not_there_any_more_is_no_link(sampled, client_of, viewe
 @pytest.mark.usefixtures("_hostile")
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: repr(name)[:24])
 def test_what_is_pushed_to_pages_does_not_break(name, sampled):
-    held = Rights("local", "admin")
-    assert "live-dashboard" in fragments.render(sampled[0], held, "dashboard")
-    assert "live-group" in fragments.render(sampled[0], held, f"group:{name}")
+    rights = Rights("local", "admin")
+    assert "live-dashboard" in fragments.render(sampled[0], rights, "dashboard")
+    assert "live-group" in fragments.render(sampled[0], rights, f"group:{name}")

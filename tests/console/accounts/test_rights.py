@@ -4,8 +4,7 @@ change of the program's own tables has to be written down here, too."""
 import pytest
 from django.contrib.auth.models import AnonymousUser
 
-from console.accounts import rights
-from console.accounts.rights import VERBS, Rights, may
+from console.accounts.rights import VERBS, Rights, may, rights_of
 from console.accounts.services import ensure_admin, grant
 from tests.console.conftest import a_user
 
@@ -87,8 +86,8 @@ def test_a_user_without_a_grant_may_nothing(db):
 def test_a_grant_for_one_cluster_beats_the_one_for_all(db):
     user = a_user("mixed", "admin")
     grant(user, "viewer", "production")
-    assert rights.of(user, "production").role == "viewer"
-    assert rights.of(user, "staging").role == "admin"
+    assert rights_of(user, "production").role == "viewer"
+    assert rights_of(user, "staging").role == "admin"
 
 
 def test_a_grant_for_one_cluster_gives_nothing_elsewhere_but_a_look_at_global_pages(db):

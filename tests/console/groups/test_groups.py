@@ -65,8 +65,8 @@ def test_the_chart_takes_the_live_ticks_and_leaves_gaps(redis_server):
     for step in (0, 1, 3):
         sample(number=first + step, groups=[GROUPS[0] | {"committed_offset": 100 - step}])
     now_ms = (first + 4) * tick_stream.interval_ms()
-    held = Rights("local", "viewer")
-    spec = history.lag_chart("local", "billing", held, 4 * tick_stream.interval_ms(), now_ms)
+    rights = Rights("local", "viewer")
+    spec = history.lag_chart("local", "billing", rights, 4 * tick_stream.interval_ms(), now_ms)
     assert [line["name"] for line in spec["series"]] == ["orders"]
     assert spec["series"][0]["y"] == [0, 1, None, 3, None]
 
@@ -85,10 +85,10 @@ def test_of_the_live_ticks_only_those_are_read_that_are_not_stored_yet(
     decode = tick_stream.decode
     monkeypatch.setattr(tick_stream, "decode", lambda fields: decoded.append(1) or decode(fields))
     now_ms, range_ms = (first + 20) * tick_stream.interval_ms(), 20 * tick_stream.interval_ms()
-    held = Rights("local", "viewer")
-    spec = history.lag_chart("local", "billing", held, range_ms, now_ms)
+    rights = Rights("local", "viewer")
+    spec = history.lag_chart("local", "billing", rights, range_ms, now_ms)
     assert spec["series"][0]["y"] == [*range(20), None]
-    assert history.lag_chart("local", "nobody", held, range_ms, now_ms)["series"] == []
+    assert history.lag_chart("local", "nobody", rights, range_ms, now_ms)["series"] == []
     assert len(decoded) <= 2 * 4
 
 
@@ -140,8 +140,8 @@ def test_a_partition_whose_end_is_not_known_makes_a_gap(redis_server):
     for step, change in enumerate(ends):
         sample(number=first + step, groups=[GROUPS[0], GROUPS[1] | change])
     now_ms = (first + 2) * tick_stream.interval_ms()
-    held = Rights("local", "viewer")
-    spec = history.lag_chart("local", "billing", held, 2 * tick_stream.interval_ms(), now_ms)
+    rights = Rights("local", "viewer")
+    spec = history.lag_chart("local", "billing", rights, 2 * tick_stream.interval_ms(), now_ms)
     assert spec["series"][0]["y"] == [80, None, 80]
 
 
@@ -190,6 +190,6 @@ def test_a_chart_sums_the_partitions_of_a_tick_be_it_live_or_stored(
         sample(number=number, groups=rows)
     flush(current(), "local")
     sample(number=first + 2, groups=rows)
-    now_ms, held = (first + 3) * tick_stream.interval_ms(), Rights("local", "viewer")
-    spec = history.lag_chart("local", "billing", held, 3 * tick_stream.interval_ms(), now_ms)
+    now_ms, rights = (first + 3) * tick_stream.interval_ms(), Rights("local", "viewer")
+    spec = history.lag_chart("local", "billing", rights, 3 * tick_stream.interval_ms(), now_ms)
     assert spec["series"][0]["y"] == [40, 40, 40, None]

@@ -15,7 +15,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from console.accounts import rights
+from console.accounts.rights import ROLES
 from console.accounts.services import grant
 from console.accounts.signals import account_changed
 
@@ -27,7 +27,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name")
-        parser.add_argument("--role", choices=rights.ROLES[1:], help="what they may do")
+        parser.add_argument("--role", choices=ROLES[1:], help="what they may do")
         parser.add_argument("--cluster", default="", help="only on this cluster (its short name)")
         parser.add_argument("--password", action="store_true", help="set a new password")
         entry = parser.add_mutually_exclusive_group()
