@@ -32,7 +32,8 @@ class QuietScheduler(Scheduler):
                 heartbeats.note(NAME)
             except redis_client.StoreDown:
                 pass  # told where a task cannot be sent
-        return min(super().tick(*args, **kwargs), heartbeats.BEAT_S)
+        due_in_s: float = super().tick(*args, **kwargs)
+        return min(due_in_s, heartbeats.BEAT_S)
 
     def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
         try:

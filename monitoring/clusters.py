@@ -51,7 +51,7 @@ def _check_admin_urls(urls: object) -> None:
             raise _unusable(broker, str(error)) from error
         parts = urlsplit(url)
         if parts.path not in ("", "/") or parts.query or parts.fragment:
-            raise _unusable(broker, _("it must end after the port"))
+            raise _unusable(broker, str(_("it must end after the port")))
 
 
 def _unusable(broker: str, why: str) -> ValidationError:

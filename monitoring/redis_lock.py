@@ -8,6 +8,7 @@ lets it go. It saves work and is no proof: whoever may outlive the lock guards i
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import cast
 
 from monitoring import redis_client
 
@@ -21,7 +22,7 @@ def held(key: str, holder: str, lifetime_ms: int) -> Iterator[str | None]:
     """Hold the lock inside. Yields None when we do, else who holds it. Raises StoreDown."""
     with redis_client.guarded() as client:
         taken = client.set(key, holder, nx=True, px=lifetime_ms)
-        other = None if taken else client.get(key)
+        other = None if taken else cast(bytes | None, client.get(key))
     if not taken:
         yield other.decode() if other else holder  # it ended between the two: not ours either
         return

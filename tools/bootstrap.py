@@ -98,6 +98,13 @@ def installed() -> dict[str, str]:
     return noted if (VENV / "bin" / "python").exists() else {}
 
 
+def _write_note(noted: dict[str, str]) -> None:
+    """Replaces the note whole: a copy of `.venv` made of hard links keeps its own."""
+    written = NOTE.with_name(NOTE.name + ".new")
+    written.write_text(json.dumps(noted))
+    written.replace(NOTE)
+
+
 def install(name: str) -> None:
     """Install one lock file into `.venv`."""
     say(f"installing requirements/{name}.lock into .venv (first time: {SIZES[name]} to download)")
@@ -177,7 +184,7 @@ def main() -> None:
                 "mend the cause, usually the network, and run the same command again"
             )
         noted[name] = digest(name)
-        NOTE.write_text(json.dumps(noted))
+        _write_note(noted)
     if not (VENV / "bin" / "brokerd").exists():
         install_command()
 

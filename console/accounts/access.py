@@ -5,9 +5,10 @@ from functools import wraps
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 
+from console.accounts.requests import UserRequest
 from console.accounts.rights import Rights, is_closed, is_hidden, rights_of
 from monitoring.topic_names import is_topic_name
 
@@ -45,7 +46,7 @@ def requires(verb: str, resource: str | None = None) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def checked(request: UserRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             name = kwargs.get(resource) if resource else None
             rights = rights_of(request.user, getattr(request, "cluster", None))
             if not rights.may(verb, name):
@@ -55,7 +56,6 @@ def requires(verb: str, resource: str | None = None) -> Callable[[View], View]:
             request.rights = rights
             return view(request, *args, **kwargs)
 
-        checked.verb = verb
         return checked
 
     return decorate

@@ -34,7 +34,7 @@ class SignInMiddleware(LoginRequiredMiddleware):
     told to move the whole page there.
     """
 
-    def handle_no_permission(self, request: HttpRequest, view_func: Any) -> HttpResponseBase:
+    def handle_no_permission(self, request: HttpRequest, view_func: Any) -> HttpResponseBase:  # type: ignore[override]  # not only redirects
         if request.headers.get("HX-Request") != "true":
             return super().handle_no_permission(request, view_func)
         where = urlencode({"next": request.get_full_path()})

@@ -4,12 +4,13 @@ import uuid
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from console.accounts.access import requires
+from console.accounts.requests import ClusterRequest
 from console.actions import models, registry, services
 from console.actions.models import Plan
 from console.actions.plan import PlanApplied, PlanRefused, is_expired
@@ -19,13 +20,13 @@ from monitoring.clock import now_ms
 
 @require_safe
 @requires("plan.view")
-def show(request: HttpRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
+def show(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
     return _page(request, _own(request, cluster, plan))
 
 
 @require_POST
 @requires("plan.view")
-def apply(request: HttpRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
+def apply(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
     try:
         found = _own(request, cluster, plan)
     except Http404:
@@ -47,7 +48,7 @@ def apply(request: HttpRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
     return redirect("plan", cluster, plan)
 
 
-def _own(request: HttpRequest, cluster: str, plan: uuid.UUID) -> Plan:
+def _own(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> Plan:
     """The plan, for the person who made it; to anyone else it is not there."""
     found = Plan.objects.filter(pk=plan, cluster=cluster, created_by=request.user).first()
     if found is None or not request.rights.may(
@@ -62,7 +63,7 @@ def _own(request: HttpRequest, cluster: str, plan: uuid.UUID) -> Plan:
     return found
 
 
-def _note_attempt(request: HttpRequest, cluster: str, plan: uuid.UUID) -> None:
+def _note_attempt(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> None:
     """Writes down that somebody tried to apply what somebody else had planned."""
     other = Plan.objects.filter(pk=plan, cluster=cluster).first()
     if other is not None:
@@ -77,7 +78,7 @@ def _note_attempt(request: HttpRequest, cluster: str, plan: uuid.UUID) -> None:
         )
 
 
-def _page(request: HttpRequest, plan: Plan, error: str = "", status: int = 200) -> HttpResponse:
+def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 200) -> HttpResponse:
     expired = plan.state == models.DRAFT and is_expired(plan.created_ms, now_ms())
     action_type = registry.find(plan.kind)
     context: dict[str, Any] = {

@@ -147,13 +147,15 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         if data["url"] or data["secret"] or data.get("no_webhook"):
             url, secret = self._kept_webhook()
             self.instance.set_webhook(data["url"] or url, data["secret"] or secret)
-        return super().save(commit)
+        saved: AlertRule = super().save(commit)
+        return saved
 
     def _kept_webhook(self) -> tuple[str, str]:
         """The present URL and secret, unless they are to go or can be opened no more."""
         if self.cleaned_data.get("no_webhook"):
             return "", ""
         try:
-            return self.instance.open_webhook()
+            opened: tuple[str, str] = self.instance.open_webhook()
         except SecretUnreadable:
             return "", ""
+        return opened

@@ -1,12 +1,13 @@
 """The rules of a cluster: list, add, edit, switch, test, delete."""
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from console.accounts.access import requires
+from console.accounts.requests import ClusterRequest
 from console.alerts import services
 from console.alerts.forms import RuleForm
 from console.alerts.tabs import alert_tabs
@@ -17,7 +18,7 @@ from monitoring.models import Alert, AlertRule
 
 @require_safe
 @requires("alert.view")
-def index(request: HttpRequest, cluster: str) -> HttpResponse:
+def index(request: ClusterRequest, cluster: str) -> HttpResponse:
     shown = snapshot_cache.snapshot(cluster, request.rights)
     firing = Alert.objects.filter(cluster=request.cluster, state=Alert.State.FIRING)
     fires = list(firing.values_list("rule_id", flat=True))
@@ -51,7 +52,7 @@ def index(request: HttpRequest, cluster: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("alert.edit")
-def add(request: HttpRequest, cluster: str) -> HttpResponse:
+def add(request: ClusterRequest, cluster: str) -> HttpResponse:
     if AlertRule.objects.filter(cluster=request.cluster).count() >= services.RULES_MAX:
         messages.error(request, _("A cluster has at most %(n)d rules.") % {"n": services.RULES_MAX})
         return redirect("alert-rules", cluster)
@@ -61,11 +62,11 @@ def add(request: HttpRequest, cluster: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("alert.edit")
-def edit(request: HttpRequest, cluster: str, rule: int) -> HttpResponse:
+def edit(request: ClusterRequest, cluster: str, rule: int) -> HttpResponse:
     return _form(request, _rule(request, rule))
 
 
-def _form(request: HttpRequest, rule: AlertRule) -> HttpResponse:
+def _form(request: ClusterRequest, rule: AlertRule) -> HttpResponse:
     before = services.told(rule) if rule.pk else {}
     posted = request.POST if request.method == "POST" else None
     form = RuleForm(posted, instance=rule, user=request.user, rights=request.rights)
@@ -80,7 +81,7 @@ def _form(request: HttpRequest, rule: AlertRule) -> HttpResponse:
 
 @require_POST
 @requires("alert.edit")
-def switch(request: HttpRequest, cluster: str, rule: int) -> HttpResponse:
+def switch(request: ClusterRequest, cluster: str, rule: int) -> HttpResponse:
     """Enables or disables, as the pressed button says."""
     found = _rule(request, rule)
     services.switch(request, found, enabled=request.POST.get("enabled") == "1")
@@ -89,7 +90,7 @@ def switch(request: HttpRequest, cluster: str, rule: int) -> HttpResponse:
 
 @require_POST
 @requires("alert.edit")
-def test(request: HttpRequest, cluster: str, rule: int) -> HttpResponse:
+def test(request: ClusterRequest, cluster: str, rule: int) -> HttpResponse:
     found = _rule(request, rule)
     if not found.webhook_url:
         messages.error(request, _("This rule has no webhook to test."))
@@ -103,7 +104,7 @@ def test(request: HttpRequest, cluster: str, rule: int) -> HttpResponse:
 
 @require_POST
 @requires("alert.edit")
-def delete(request: HttpRequest, cluster: str, rule: int) -> HttpResponse:
+def delete(request: ClusterRequest, cluster: str, rule: int) -> HttpResponse:
     found = _rule(request, rule)
     if request.POST.get("typed", "") != found.name:
         messages.error(request, _("Type the rule's name to delete it."))
@@ -121,7 +122,7 @@ def delete(request: HttpRequest, cluster: str, rule: int) -> HttpResponse:
     return redirect("alert-rules", cluster)
 
 
-def _rule(request: HttpRequest, number: int) -> AlertRule:
+def _rule(request: ClusterRequest, number: int) -> AlertRule:
     """The rule of this cluster that the user may see; else it is not there."""
     for rule in services.visible_rules(request.cluster, request.rights):
         if rule.pk == number:

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from console.accounts.requests import ClusterRequest
 
-def alert_tabs(request: HttpRequest, active: str, **counts: int) -> list[dict[str, Any]]:
+
+def alert_tabs(request: ClusterRequest, active: str, **counts: int) -> list[dict[str, Any]]:
     """What `{% tabs %}` draws; `counts` by URL name stand beside the titles."""
     titles = {
         "alerts": _("Alerts"),

@@ -1,11 +1,12 @@
 """What fires, what fired, and which messages went out about it."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
+from console.accounts.requests import ClusterRequest
 from console.alerts import services
 from console.alerts.tabs import alert_tabs
 from console.live import snapshot_cache
@@ -18,7 +19,7 @@ DELIVERIES_MAX = 1000
 
 @require_safe
 @requires("alert.view")
-def index(request: HttpRequest, cluster: str) -> HttpResponse:
+def index(request: ClusterRequest, cluster: str) -> HttpResponse:
     rights, shown = request.rights, snapshot_cache.snapshot(cluster, request.rights)
     fires = services.open_alerts(request.cluster, rights, shown)
     past = Alert.objects.filter(cluster=request.cluster, state=Alert.State.RESOLVED)
@@ -55,7 +56,7 @@ def _lasted_ms(alert: Alert) -> int:
 
 @require_safe
 @requires("alert.view")
-def deliveries(request: HttpRequest, cluster: str) -> HttpResponse:
+def deliveries(request: ClusterRequest, cluster: str) -> HttpResponse:
     visible = {rule.pk for rule in services.visible_rules(request.cluster, request.rights)}
     found = AlertDelivery.objects.filter(rule__in=visible).select_related("rule", "alert")
     columns = [

@@ -100,7 +100,8 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
         self.instance.admin_urls = self.cleaned_data["admin_urls_text"]
         if self.cleaned_data["token"]:
             self.instance.set_admin_token(self.cleaned_data["token"])
-        return super().save(commit)
+        saved: Cluster = super().save(commit)
+        return saved
 
     def shown(self) -> dict[str, Any]:
         """What the audit log keeps of it: no secret."""

@@ -9,6 +9,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
+from console.accounts.requests import ClusterRequest
 from console.accounts.rights import may
 from monitoring.models import Cluster
 
@@ -21,7 +22,7 @@ class ClusterMiddleware:
         return self._get_response(request)
 
     def process_view(
-        self, request: HttpRequest, view: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, request: ClusterRequest, view: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         """Runs after the login check: a stranger was sent to sign in before this."""
         slug = kwargs.get("cluster")

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
+from console.accounts.requests import ClusterRequest
 from console.groups import history, services
 from console.live import snapshot_cache
 from console.ui.table import Column, Table
@@ -28,7 +29,7 @@ def columns() -> list[Column]:
 
 @require_safe
 @requires("group.view")
-def index(request: HttpRequest, cluster: str) -> HttpResponse:
+def index(request: ClusterRequest, cluster: str) -> HttpResponse:
     shown = snapshot_cache.snapshot(cluster, request.rights)
     table = Table.of(request.GET, columns(), "-lag", id="groups")
     table.show(shown.groups if shown else [], lambda row: f"{row.name} {row.state}")
@@ -38,7 +39,7 @@ def index(request: HttpRequest, cluster: str) -> HttpResponse:
 
 @require_safe
 @requires("group.view")
-def detail(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+def detail(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
     context = services.context(request.cluster, request.rights, group)
     if context is None and snapshot_cache.snapshot(cluster, request.rights) is not None:
         raise Http404(_("The last sample knows no group “%(name)s”.") % {"name": group})
@@ -57,7 +58,7 @@ def detail(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 
 @require_safe
 @requires("group.view")
-def lag(request: HttpRequest, cluster: str) -> HttpResponse:
+def lag(request: ClusterRequest, cluster: str) -> HttpResponse:
     """The data of the chart again, for the page that stands open."""
     asked = request.GET.get("range", "")
     if asked not in history.RANGES_MS:
@@ -68,7 +69,7 @@ def lag(request: HttpRequest, cluster: str) -> HttpResponse:
     return JsonResponse(chart, status=503 if "error" in chart else 200)
 
 
-def _chart(request: HttpRequest, group: str, chosen: str) -> dict[str, Any]:
+def _chart(request: ClusterRequest, group: str, chosen: str) -> dict[str, Any]:
     range_ms = history.RANGES_MS[chosen]
     try:
         return history.lag_chart(request.cluster.slug, group, request.rights, range_ms, now_ms())

@@ -113,7 +113,8 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         return snapshot_cache.status(self.slug, rights)
 
     async def _allowed(self) -> tuple[Cluster, Rights] | None:
-        return await database_sync_to_async(self._check)()
+        allowed: tuple[Cluster, Rights] | None = await database_sync_to_async(self._check)()
+        return allowed
 
     def _check(self) -> tuple[Cluster, Rights] | None:
         """The cluster and the rights that the session has now; None when it may not look."""

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 from channels.security.websocket import WebsocketDenier
 from django.conf import settings
-from django.http.request import is_same_domain, split_domain_port, validate_host
+from django.http.request import split_domain_port, validate_host
+from django.utils.http import is_same_domain
 
 _PORTS = {"http": 80, "https": 443}
 _SCHEMES = {"ws": "http", "wss": "https"}

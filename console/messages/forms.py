@@ -1,6 +1,8 @@
 """The forms of the messages pages: what to read, and what to cover."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -30,11 +32,11 @@ class BrowseForm(forms.Form):
         label=_("Records"),
         choices=[(n, str(n)) for n in (25, 50, 100, 250)],
         coerce=int,
-        empty_value=25,
+        empty_value=25,  # type: ignore[arg-type]  # what `coerce` makes, not what is typed
         required=False,
     )
 
-    def __init__(self, data: object, partitions: list[int]) -> None:
+    def __init__(self, data: Mapping[str, Any] | None, partitions: list[int]) -> None:
         super().__init__(data)
         choices = [("", _("All"))] + [(str(n), str(n)) for n in partitions]
         self.fields["partition"].widget = forms.Select(choices=choices)
@@ -67,7 +69,7 @@ class BrowseForm(forms.Form):
         )
 
 
-class MaskingRuleForm(forms.ModelForm):
+class MaskingRuleForm(forms.ModelForm):  # type: ignore[type-arg]
     """A rule for the cluster of its instance."""
 
     class Meta:

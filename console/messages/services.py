@@ -140,7 +140,8 @@ def _targets(principal: Any, cluster: Cluster, topic: str) -> tuple[list[str], l
 
     Who may lift a rule is asked where it was made.
     """
-    masked, lifted = set(), set()
+    masked: set[str] = set()
+    lifted: set[str] = set()
     for rule in rules_for(cluster):
         if rule.masks(topic):
             is_lifted = may(principal, "record.unmask", rule.cluster, topic)

@@ -3,12 +3,13 @@
 from typing import Any
 
 from django.contrib import messages as notices
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from console.accounts.access import requires
+from console.accounts.requests import ClusterRequest
 from console.audit import services as audit
 from console.messages import files, services
 from console.messages.forms import OFFSET_MAX, PARTITION_MAX, BrowseForm, MaskingRuleForm
@@ -21,7 +22,7 @@ from monitoring.gateway.errors import GatewayError, NotFound, OffsetOutOfRange
 
 @require_safe
 @requires("record.read", resource="topic")
-def browse(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
+def browse(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     """The records of a topic; what could not be read is named."""
     page: dict[str, Any] = frame(request, topic, "messages")
     page["rows"] = page["shown"].partitions(topic) if page["shown"] else []
@@ -30,7 +31,7 @@ def browse(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
     return render(request, "messages/browse.html", page, status=status)
 
 
-def _read(request: HttpRequest, page: dict[str, Any]) -> int:
+def _read(request: ClusterRequest, page: dict[str, Any]) -> int:
     """Puts the records into the page, or why there are none; returns the answer's status."""
     query = page["form"].query(page["topic"])
     try:
@@ -53,7 +54,7 @@ def _read(request: HttpRequest, page: dict[str, Any]) -> int:
 @require_safe
 @requires("record.read", resource="topic")
 def download(
-    request: HttpRequest, cluster: str, topic: str, partition: int, offset: int, part: str
+    request: ClusterRequest, cluster: str, topic: str, partition: int, offset: int, part: str
 ) -> HttpResponse:
     """One record as a file, whatever its size: its value, or all of it as JSON."""
     if part not in files.PARTS or partition > PARTITION_MAX or offset > OFFSET_MAX:
@@ -77,7 +78,7 @@ def download(
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("masking.edit")
-def masking(request: HttpRequest, cluster: str) -> HttpResponse:
+def masking(request: ClusterRequest, cluster: str) -> HttpResponse:
     """The masking rules of a cluster: list and add."""
     rule = MaskingRule(cluster=request.cluster)
     form = MaskingRuleForm(request.POST if request.method == "POST" else None, instance=rule)
@@ -94,7 +95,7 @@ def masking(request: HttpRequest, cluster: str) -> HttpResponse:
 
 @require_POST
 @requires("masking.edit")
-def remove_masking(request: HttpRequest, cluster: str, rule_id: int) -> HttpResponse:
+def remove_masking(request: ClusterRequest, cluster: str, rule_id: int) -> HttpResponse:
     rule = MaskingRule.objects.filter(pk=rule_id, cluster=request.cluster).first()
     if rule is None:
         raise Http404(_("There is no such masking rule here. It may be removed already."))
@@ -104,7 +105,7 @@ def remove_masking(request: HttpRequest, cluster: str, rule_id: int) -> HttpResp
     return redirect("masking", cluster=cluster)
 
 
-def _address(request: HttpRequest) -> str:
+def _address(request: ClusterRequest) -> str:
     return str(request.META.get("REMOTE_ADDR", ""))
 
 

@@ -9,12 +9,13 @@ import uuid
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from console.accounts.access import requires
+from console.accounts.requests import ClusterRequest
 from console.audit import services as audit
 from console.reports import texts
 from console.reports.forms import RangeForm
@@ -32,7 +33,7 @@ TABLE_ROWS_SHOWN = 50
 
 @require_safe
 @requires("report.view")
-def index(request: HttpRequest, cluster: str) -> HttpResponse:
+def index(request: ClusterRequest, cluster: str) -> HttpResponse:
     rows = services.of_cluster(request.cluster, request.rights.hidden_prefixes)
     columns = [
         Column("report", _("Report"), texts.kind_title),
@@ -55,7 +56,7 @@ def index(request: HttpRequest, cluster: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("report.run")
-def new(request: HttpRequest, cluster: str) -> HttpResponse:
+def new(request: ClusterRequest, cluster: str) -> HttpResponse:
     may_see_all = not request.rights.hidden_prefixes
     posted = request.POST if request.method == "POST" else None
     form = RangeForm(posted, now_ms=now_ms(), may_see_all=may_see_all)
@@ -77,7 +78,7 @@ def new(request: HttpRequest, cluster: str) -> HttpResponse:
     return render(request, "reports/new.html", context, status=status)
 
 
-def _start(request: HttpRequest, asked: dict[str, Any]) -> Report:
+def _start(request: ClusterRequest, asked: dict[str, Any]) -> Report:
     params = {"from_ms": asked["from_ms"], "to_ms": asked["to_ms"]}
     # Without the topics that only admins see, unless one asks for them: so that all can read it.
     hidden = request.rights.hidden_prefixes if asked.get("with_hidden") else ADMIN_ONLY_TOPICS
@@ -89,14 +90,14 @@ def _start(request: HttpRequest, asked: dict[str, Any]) -> Report:
 
 @require_safe
 @requires("report.view")
-def detail(request: HttpRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
+def detail(request: ClusterRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
     found = _find(request, report)
     return render(request, "reports/detail.html", _shown(request, found))
 
 
 @require_safe
 @requires("report.view")
-def state(request: HttpRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
+def state(request: ClusterRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
     """The part of the page that changes while the report is computed."""
     found = _find(request, report)
     return render(request, "reports/body.html", _shown(request, found))
@@ -104,7 +105,7 @@ def state(request: HttpRequest, cluster: str, report: uuid.UUID) -> HttpResponse
 
 @require_POST
 @requires("report.run")
-def cancel(request: HttpRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
+def cancel(request: ClusterRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
     found = _find(request, report)
     if services.cancel(found):
         audit.record_request(request, "report.cancel", str(found.id))
@@ -116,7 +117,7 @@ def cancel(request: HttpRequest, cluster: str, report: uuid.UUID) -> HttpRespons
 
 @require_POST
 @requires("report.run")
-def delete(request: HttpRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
+def delete(request: ClusterRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
     found = _find(request, report)
     audit.record_request(request, "report.delete", str(found.id))
     services.delete(found)
@@ -127,7 +128,7 @@ def delete(request: HttpRequest, cluster: str, report: uuid.UUID) -> HttpRespons
 @require_safe
 @requires("report.view")
 def download(
-    request: HttpRequest, cluster: str, report: uuid.UUID, table: str, extension: str
+    request: ClusterRequest, cluster: str, report: uuid.UUID, table: str, extension: str
 ) -> HttpResponse:
     """A table of the result as a file."""
     found = _find(request, report)
@@ -142,7 +143,7 @@ def download(
     return response
 
 
-def _find(request: HttpRequest, report: uuid.UUID) -> Report:
+def _find(request: ClusterRequest, report: uuid.UUID) -> Report:
     found = services.get(request.cluster, report, request.rights.hidden_prefixes)
     if found is None:
         raise Http404(_("There is no such report here."))
@@ -165,7 +166,7 @@ def _line(report: Report) -> dict[str, Any]:
     }
 
 
-def _shown(request: HttpRequest, report: Report) -> dict[str, Any]:
+def _shown(request: ClusterRequest, report: Report) -> dict[str, Any]:
     context = _line(report) | {
         "may_run": request.rights.may("report.run"),
         "stage": texts.stage(report),

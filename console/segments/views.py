@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
+from console.accounts.requests import ClusterRequest
 from console.accounts.rights import may
 from console.messages.masking import coarse
 from console.messages.services import is_masked
@@ -26,7 +27,7 @@ OFFSET_MAX = 2**63 - 1
 @require_safe
 @requires("segment.view", resource="topic")
 def partition_segments(
-    request: HttpRequest, cluster: str, topic: str, partition: int
+    request: ClusterRequest, cluster: str, topic: str, partition: int
 ) -> HttpResponse:
     """The files of a partition along its offsets."""
     page = _page(request, topic, partition)
@@ -48,7 +49,7 @@ def partition_segments(
 @require_safe
 @requires("segment.view", resource="topic")
 def segment(
-    request: HttpRequest, cluster: str, topic: str, partition: int, base_offset: int
+    request: ClusterRequest, cluster: str, topic: str, partition: int, base_offset: int
 ) -> HttpResponse:
     """Inside one segment: its offset index, its time index or its batches."""
     kind = request.GET.get("show", "batches")
@@ -109,7 +110,7 @@ def _asked(page: dict[str, Any], read: Callable[[], None]) -> int:
     return 200
 
 
-def _page(request: HttpRequest, topic: str, partition: int) -> dict[str, Any]:
+def _page(request: ClusterRequest, topic: str, partition: int) -> dict[str, Any]:
     page = frame(request, topic, "segments") | {"partition": partition}
     known = page["shown"].partitions(topic) if page["shown"] else []
     page["partitions"] = known
@@ -121,7 +122,7 @@ def _page(request: HttpRequest, topic: str, partition: int) -> dict[str, Any]:
     return page
 
 
-def _start(request: HttpRequest, place: str) -> int:
+def _start(request: ClusterRequest, place: str) -> int:
     """Where a page of entries begins; anything that is no such number is the beginning.
 
     With a `place` the number is sealed together with it: positions are neither told nor tried out.

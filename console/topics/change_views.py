@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from console.accounts.access import requires
+from console.accounts.requests import ClusterRequest
 from console.actions import registry, services
 from console.actions.plan import PlanRefused
 from console.topics.changes.topic import refusal
@@ -21,7 +22,7 @@ from monitoring.gateway.errors import GatewayError
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.create")
-def create(request: HttpRequest, cluster: str) -> HttpResponse:
+def create(request: ClusterRequest, cluster: str) -> HttpResponse:
     if request.cluster.read_only:
         return _refused(request, registry.find("topic.create").title(""), _read_only())
     form = CreateTopicForm(_posted(request))
@@ -33,7 +34,7 @@ def create(request: HttpRequest, cluster: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.alter", resource="topic")
-def add_partitions(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
+def add_partitions(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     title = registry.find("topic.add-partitions").title(topic)
     if reason := _why_not(request, topic):
         return _refused(request, title, reason, topic)
@@ -46,7 +47,7 @@ def add_partitions(request: HttpRequest, cluster: str, topic: str) -> HttpRespon
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.delete", resource="topic")
-def delete(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
+def delete(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     """GET explains; only the POST makes a plan, and only the plan's own POST deletes."""
     title = registry.find("topic.delete").title(topic)
     if reason := _why_not(request, topic):
@@ -57,7 +58,7 @@ def delete(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
     return _form(request, form, title, topic=topic)
 
 
-def _why_not(request: HttpRequest, topic: str) -> str:
+def _why_not(request: ClusterRequest, topic: str) -> str:
     """Why this topic cannot be changed, before anything is asked. Http404 where it is not."""
     frame(request, topic, "overview")
     return _read_only() if request.cluster.read_only else refusal(topic)
@@ -67,19 +68,19 @@ def _read_only() -> str:
     return _("This cluster is read-only in this console. An admin can lift that under Clusters.")
 
 
-def _refused(request: HttpRequest, title: str, reason: str, topic: str = "") -> HttpResponse:
+def _refused(request: ClusterRequest, title: str, reason: str, topic: str = "") -> HttpResponse:
     """The page of a change that cannot be: why, and no form."""
     context = {"title": title, "topic": topic, "reason": reason}
     return render(request, "topics/change.html", context, status=422)
 
 
-def _posted(request: HttpRequest) -> QueryDict | None:
+def _posted(request: ClusterRequest) -> QueryDict | None:
     """What was sent, be it nothing: an empty form is a wrong form, not a first look."""
     return request.POST if request.method == "POST" else None
 
 
 def _propose(
-    request: HttpRequest, form: forms.Form, kind: str, topic: str, params: Mapping[str, Any]
+    request: ClusterRequest, form: forms.Form, kind: str, topic: str, params: Mapping[str, Any]
 ) -> HttpResponse:
     try:
         plan = services.propose(
@@ -94,7 +95,7 @@ def _propose(
 
 
 def _failed(
-    request: HttpRequest, form: forms.Form, kind: str, topic: str, error: str, status: int
+    request: ClusterRequest, form: forms.Form, kind: str, topic: str, error: str, status: int
 ) -> HttpResponse:
     form.is_valid()
     form.add_error(None, error)
@@ -105,7 +106,7 @@ def _failed(
 
 
 def _form(
-    request: HttpRequest, form: forms.Form, title: str, topic: str = "", status: int = 200
+    request: ClusterRequest, form: forms.Form, title: str, topic: str = "", status: int = 200
 ) -> HttpResponse:
     if request.method == "POST" and form.errors and status == 200:
         status = 422

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from console.accounts.requests import ClusterRequest
 from monitoring.views.rows import TopicRow
 
 PLACES = (
@@ -18,7 +18,7 @@ PLACES = (
 
 
 def topic_tabs(
-    request: HttpRequest, topic: str, active: str, row: TopicRow | None
+    request: ClusterRequest, topic: str, active: str, row: TopicRow | None
 ) -> list[dict[str, Any]]:
     """What `{% tabs %}` draws: the pages of this topic that the user may open."""
     titles = {

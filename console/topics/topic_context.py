@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from django.http import HttpRequest
-
 from console.accounts.access import no_topic
+from console.accounts.requests import ClusterRequest
 from console.live import snapshot_cache
 from console.topics.changes.topic import refusal
 from console.topics.tabs import topic_tabs
@@ -13,7 +12,7 @@ from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 
 
-def frame(request: HttpRequest, topic: str, active: str) -> dict[str, Any]:
+def frame(request: ClusterRequest, topic: str, active: str) -> dict[str, Any]:
     """Its name, its row and the whole snapshot (None before the first sample), tabs, rights.
 
     Raises Http404 for a topic that is not there.

@@ -1,11 +1,12 @@
 """The topics of a cluster: list and detail. Changes are made in console/topics/changes/."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
+from console.accounts.requests import ClusterRequest
 from console.live import snapshot_cache
 from console.topics import settings_table
 from console.topics.topic_context import frame
@@ -35,7 +36,7 @@ def columns() -> list[Column]:
 
 @require_safe
 @requires("topic.view")
-def index(request: HttpRequest, cluster: str) -> HttpResponse:
+def index(request: ClusterRequest, cluster: str) -> HttpResponse:
     shown = snapshot_cache.snapshot(cluster, request.rights)
     rows = shown.topics if shown else []
     internal = request.GET.get("internal") == "1"
@@ -54,7 +55,7 @@ def index(request: HttpRequest, cluster: str) -> HttpResponse:
 
 @require_safe
 @requires("topic.view", resource="topic")
-def overview(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
+def overview(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     context = frame(request, topic, "overview")
     rows = context["shown"].partitions(topic) if context["shown"] else []
     columns = [
@@ -77,7 +78,7 @@ def overview(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
 
 @require_safe
 @requires("topic.view", resource="topic")
-def config(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
+def config(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     """The topic's settings, asked of the brokers now."""
     context, status = frame(request, topic, "config"), 200
     try:
@@ -93,7 +94,7 @@ def config(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
 @require_safe
 @requires("group.view")
 @requires("topic.view", resource="topic")
-def consumers(request: HttpRequest, cluster: str, topic: str) -> HttpResponse:
+def consumers(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     context = frame(request, topic, "consumers")
     rows = context["shown"].readers(topic) if context["shown"] else []
     columns = [

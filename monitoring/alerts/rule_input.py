@@ -1,5 +1,7 @@
 """From a tick to what rules see of it. Pure."""
 
+from typing import Any
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -42,10 +44,11 @@ def _without_hidden(groups: pa.Table) -> pa.Table:
     return groups
 
 
-def _rows(totals: pa.Table, *more: str) -> list[dict]:
+def _rows(totals: pa.Table, *more: str) -> list[dict[str, Any]]:
     columns = ["group", *more, "lag", "end_unknown", "ahead", "ahead_by"]
-    return totals.select(columns).to_pylist()
+    rows: list[dict[str, Any]] = totals.select(columns).to_pylist()
+    return rows
 
 
-def _sum(row: dict) -> LagReading:
+def _sum(row: dict[str, Any]) -> LagReading:
     return LagReading(row["lag"], row["end_unknown"] == 0, row["ahead"], row["ahead_by"])

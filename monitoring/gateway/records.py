@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+Headers = tuple[tuple[str, bytes | None], ...]
 Age = tuple[int, int, int]  # sorts the newest first
 
 
@@ -14,7 +15,7 @@ class RecordRow:
     timestamp_ms: int | None
     key: bytes | None
     value: bytes | None
-    headers: tuple[tuple[str, bytes | None], ...]
+    headers: Headers
 
     @property
     def size_bytes(self) -> int:

@@ -43,7 +43,8 @@ def flush(root: Root, slug: str) -> int:
     start = str(max(after_ms - _OVERLAP_MS, 0))
     while True:
         with redis_client.guarded() as client:
-            entries = client.xrange(keys.ticks(slug), min=start, count=_TICKS_AT_ONCE)
+            found = client.xrange(keys.ticks(slug), min=start, count=_TICKS_AT_ONCE)
+        entries = redis_client.stream_entries(found)
         if not entries:
             return flushed
         ticks = [decode(fields) for _, fields in entries]

@@ -54,8 +54,9 @@ class Result:
 
     def table(self, name: str, limit: int) -> list[dict[str, Any]]:
         """The first `limit` rows of a table, in its own order."""
-        rows: pa.Table = pq.read_table(self.folder / f"{name}.parquet")
-        return rows.slice(0, limit).to_pylist()
+        stored: pa.Table = pq.read_table(self.folder / f"{name}.parquet")
+        rows: list[dict[str, Any]] = stored.slice(0, limit).to_pylist()
+        return rows
 
     def file(self, name: str, extension: str) -> Path:
         """The file of a table. Raises KeyError unless both are names that exist."""

@@ -189,7 +189,8 @@ def _compute_now(attempt: Attempt) -> Outcome:
     with open_session(from_settings()) as spark:
         tag = f"report-{report.id.hex}"
         spark.addTag(tag)
-        spark.registerProgressHandler(attempt.on_spark_progress)
+        # Typed as a class of theirs; any callable will do.
+        spark.registerProgressHandler(attempt.on_spark_progress)  # type: ignore[arg-type]
         try:
             with attempt.watched(spark, tag):
                 return KINDS[report.kind].compute(spark, report, attempt.enter)

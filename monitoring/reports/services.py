@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -39,7 +39,7 @@ def start(
     kind: str,
     cluster: Cluster,
     params: Mapping[str, Any],
-    user: AbstractBaseUser | None,
+    user: User | None,
     hidden_prefixes: Sequence[str],
 ) -> Report:
     """Queues a report over `cluster`, without the topics that begin with a hidden prefix.

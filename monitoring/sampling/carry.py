@@ -102,7 +102,9 @@ def _facts(groups: pa.Table) -> list[dict[str, Any]]:
     plain = plain.append_column("group", groups["group"].cast(pa.string()))
     aggregates = [("coordinator", "first"), ("told_at_ms", "first")]
     found = plain.group_by("group", use_threads=False).aggregate(aggregates)
-    return found.rename_columns([n.removesuffix("_first") for n in found.column_names]).to_pylist()
+    named = found.rename_columns([n.removesuffix("_first") for n in found.column_names])
+    rows: list[dict[str, Any]] = named.to_pylist()
+    return rows
 
 
 def _is_silent(

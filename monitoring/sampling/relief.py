@@ -30,7 +30,7 @@ def relieve() -> None:
             client.xtrim(stream, minid=max(now_ms() - LIVE_MS, 0), approximate=False)
         if not _takes_writes():
             for stream in streams:
-                newest = client.xrevrange(stream, count=1)
+                newest = redis_client.stream_entries(client.xrevrange(stream, count=1))
                 newest_ms = int(newest[0][0].split(b"-")[0]) if newest else 0
                 client.xtrim(stream, minid=max(newest_ms - _NEWEST_MS, 0), approximate=False)
         for _ in range(_HALVINGS_MAX):

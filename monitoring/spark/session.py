@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 CONNECT_S = 2.0
 # What a query fails with when the server went away, is being stopped, or is another by now.
-_LOST = ("UNAVAILABLE", "SESSION_NOT_FOUND", "SESSION_CHANGED", "stopped SparkContext")
-_LOST += ("SparkContext was shut down", "SparkContext has been shutdown")
+_LOST = (
+    "UNAVAILABLE", "SESSION_NOT_FOUND", "SESSION_CHANGED", "stopped SparkContext",
+    "SparkContext was shut down", "SparkContext has been shutdown",
+)  # fmt: skip
 
 # pyspark logs each failed query with the server's whole stack; we log what we make of it.
 logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)

@@ -12,11 +12,13 @@ raise StoreDown where Redis does not answer within half a second.
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 import redis
 from django.conf import settings
 
 from monitoring import keys, redis_client
+from monitoring.redis_client import stream_entries
 from monitoring.ticks.tick import GroupsOfTick, Tick, decode, decode_groups, encode
 
 LIVE_MS = 15 * 60 * 1000
@@ -62,7 +64,8 @@ def _trim(client: redis.Redis, stream: str, newest_ms: int) -> None:
 
 def _add(client: redis.Redis, tick: Tick) -> bool:
     try:
-        client.xadd(keys.ticks(tick.cluster), encode(tick), id=f"{tick.start_ms}-0")
+        fields: dict[Any, Any] = dict(encode(tick))
+        client.xadd(keys.ticks(tick.cluster), fields, id=f"{tick.start_ms}-0")
     except redis.ResponseError as error:
         if "equal or smaller" in str(error):
             return False
@@ -72,7 +75,7 @@ def _add(client: redis.Redis, tick: Tick) -> bool:
 
 def _missing_before(client: redis.Redis, tick: Tick) -> list[Tick]:
     """Gap ticks between the newest entry and `tick`, none older than the live window."""
-    newest = client.xrevrange(keys.ticks(tick.cluster), count=1)
+    newest = stream_entries(client.xrevrange(keys.ticks(tick.cluster), count=1))
     if not newest:
         return []
     meta = json.loads(newest[0][1][b"meta"])
@@ -82,7 +85,8 @@ def _missing_before(client: redis.Redis, tick: Tick) -> list[Tick]:
     if first >= tick.tick:
         return []
     numbers = range(first, tick.tick)
-    reasons = client.hmget(keys.skipped(tick.cluster), [str(n) for n in numbers])
+    skipped = client.hmget(keys.skipped(tick.cluster), [str(n) for n in numbers])
+    reasons = cast(list[bytes | None], skipped)
     return [
         Tick(
             cluster=tick.cluster,
@@ -107,7 +111,7 @@ def interval_ms() -> int:
 def latest_tick(slug: str) -> Tick | None:
     """The newest tick of the cluster, be it a gap; None when nothing was sampled lately."""
     with redis_client.quick() as client:
-        entries = client.xrevrange(keys.ticks(slug), count=1)
+        entries = stream_entries(client.xrevrange(keys.ticks(slug), count=1))
     return decode(entries[0][1]) if entries else None
 
 
@@ -120,7 +124,7 @@ def last_ok_tick(slug: str, *, patient: bool = False) -> Tick | None:
         entry_id = client.get(keys.last_ok(slug))
         if entry_id is None:
             return None
-        entries = client.xrange(keys.ticks(slug), min=entry_id, max=entry_id)
+        entries = stream_entries(client.xrange(keys.ticks(slug), min=entry_id, max=entry_id))
     return decode(entries[0][1]) if entries else None
 
 
@@ -139,7 +143,7 @@ def _entries(slug: str, since_ms: int) -> Iterator[dict[bytes, bytes]]:
     start, count = str(max(since_ms, 0)), 1
     while True:
         with redis_client.quick() as client:
-            entries = client.xrange(keys.ticks(slug), min=start, count=count)
+            entries = stream_entries(client.xrange(keys.ticks(slug), min=start, count=count))
         yield from (fields for _, fields in entries)
         if len(entries) < count:
             return
@@ -151,5 +155,5 @@ def _entries(slug: str, since_ms: int) -> Iterator[dict[bytes, bytes]]:
 def ticks_after(slug: str, start_ms: int, limit: int) -> list[Tick]:
     """At most `limit` ticks that began later, oldest first; where there is none it costs little."""
     with redis_client.quick() as client:
-        entries = client.xrange(keys.ticks(slug), min=start_ms + 1, count=limit)
-    return [decode(fields) for _, fields in entries]
+        found = client.xrange(keys.ticks(slug), min=start_ms + 1, count=limit)
+    return [decode(fields) for _, fields in stream_entries(found)]

@@ -139,12 +139,15 @@ def _kept(table: pa.Table, keep: Callable[[str], bool]) -> pa.Table:
 
 
 def _lengths(lists: pa.ChunkedArray) -> np.ndarray:
-    return pc.fill_null(pc.list_value_length(lists), 0).to_numpy().astype(np.int64)
+    lengths: np.ndarray = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
+    return lengths.astype(np.int64)
 
 
 def flat(lists: pa.ChunkedArray) -> np.ndarray:
     """All members of a column of lists, one after another."""
-    return pc.list_flatten(lists).combine_chunks().to_numpy(zero_copy_only=False).astype(np.int64)
+    members = pc.list_flatten(lists).combine_chunks()
+    flattened: np.ndarray = members.to_numpy(zero_copy_only=False)
+    return flattened.astype(np.int64)
 
 
 def kept_groups(tick: Tick, keep: Callable[[str], bool]) -> pa.Table:

@@ -203,7 +203,7 @@ def field(bound: BoundField, css: str = "") -> dict[str, Any]:
     """One form field: label, control, help, errors."""
     kind = bound.field.widget.__class__.__name__
     base = {"Select": "form-select", "CheckboxInput": "form-check-input"}.get(kind, "form-control")
-    attrs = {"class": f"{base}{' is-invalid' if bound.errors else ''}"}
+    attrs: dict[str, str | bool] = {"class": f"{base}{' is-invalid' if bound.errors else ''}"}
     return {
         "field": bound,
         "control": bound.as_widget(attrs=attrs),

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import cast
 
 from confluent_kafka import (
     OFFSET_BEGINNING,
@@ -29,7 +30,7 @@ from monitoring.gateway.browse import (
 )
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
 from monitoring.gateway.librdkafka.errors import translate, translated
-from monitoring.gateway.records import RecordRow, by_offset, by_time
+from monitoring.gateway.records import Headers, RecordRow, by_offset, by_time
 from monitoring.gateway.walk import Newest, Walk
 
 _WINDOW_RECORDS_MAX = 5000  # that the windows of all partitions hold at one time
@@ -184,15 +185,16 @@ class _Reading:
                 break
             for number in self._failed:
                 windows.pop(number, None)
-            window = windows.get(message.partition())
+            number = _partition(message)
+            window = windows.get(number)
             if window is None:
                 continue
             held_bytes -= window.size_bytes
             is_whole = window.take(message)
             if is_whole or len(window.rows) >= records_max or window.size_bytes > bytes_max:
                 done.append((window.walk, window.rows if is_whole else None))
-                del windows[message.partition()]
-            held_bytes += window.size_bytes if is_whole or message.partition() in windows else 0
+                del windows[number]
+            held_bytes += window.size_bytes if is_whole or number in windows else 0
             if held_bytes >= bytes_left:  # of many, each may be within its share
                 done += [(window.walk, None) for window in windows.values() if window.rows]
                 break
@@ -212,7 +214,7 @@ class _Reading:
             message = self._consumer.poll(min(left_s, 0.5))
             if message is None:
                 continue
-            error, number = message.error(), message.partition()
+            error, number = message.error(), _partition(message)
             if error is None or error.code() == KafkaError._PARTITION_EOF:
                 self._heard.add(number)
             elif partitions == 1:
@@ -235,7 +237,7 @@ class _Window:
 
     def take(self, message: Message) -> bool:
         """Whether the window was read to its end."""
-        if message.error() is not None or message.offset() >= self.walk.end:
+        if message.error() is not None or _offset(message) >= self.walk.end:
             return True
         row = _row(message)
         self.rows.append(row)
@@ -249,13 +251,24 @@ def _told(topic: str, partition: int, span: range) -> str:
     return f"partition {partition} of {topic} is empty; the next offset is {span.stop}"
 
 
+def _partition(message: Message) -> int:
+    """-1 = an error that is not of one partition."""
+    number = message.partition()
+    return -1 if number is None else number
+
+
+def _offset(message: Message) -> int:
+    offset = message.offset()
+    return -1 if offset is None else offset
+
+
 def _row(message: Message) -> RecordRow:
     kind, timestamp_ms = message.timestamp()
     return RecordRow(
-        partition=message.partition(),
-        offset=message.offset(),
+        partition=_partition(message),
+        offset=_offset(message),
         timestamp_ms=timestamp_ms if kind else None,
         key=message.key(),
         value=message.value(),
-        headers=tuple(message.headers() or ()),
+        headers=cast(Headers, tuple(message.headers() or ())),
     )

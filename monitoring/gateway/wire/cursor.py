@@ -6,6 +6,7 @@ items cannot keep it busy for minutes. What does not fit raises ValueError, Kafk
 struct.error, too many items OverLimit.
 """
 
+import builtins
 from struct import Struct
 
 from brokerd.protocol.framing import skip_tags
@@ -65,7 +66,7 @@ class Cursor:
         size = self._uvarint() - 1 if self.flexible else self.i16()
         return None if size == -1 else self._slice(size).decode()
 
-    def bytes(self) -> bytes:
+    def bytes(self) -> builtins.bytes:
         """Null is empty."""
         size = self._uvarint() - 1 if self.flexible else self.i32()
         return b"" if size == -1 else self._slice(size)
@@ -77,7 +78,7 @@ class Cursor:
                 self.take(read_uvarint(self.data, self.at)[0])
             self.at = skip_tags(self.data, self.at)
 
-    def _slice(self, size: int) -> bytes:
+    def _slice(self, size: int) -> builtins.bytes:
         start = self.skip(size)
         return self.data[start : self.at]
 
