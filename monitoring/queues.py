@@ -1,7 +1,7 @@
 """The queues of Celery: which tasks each holds, and how its worker runs. One table for all.
 
 `celery.py` routes by it, `worker.py` (which the Procfile calls) starts a worker by it, and
-`stack/plan.py` takes its processes from it. Each queue has a worker of its own, so that
+`stack/process_table.py` takes its processes from it. Each queue has a worker of its own, so that
 what waits for others (a webhook that does not answer, a cluster that is slow, Spark) holds up
 nobody else. Pure.
 """

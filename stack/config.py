@@ -1,4 +1,4 @@
-"""What the supervisor needs to know, gathered from Django's settings into one frozen object."""
+"""The supervisor's configuration, read from Django's settings into one frozen dataclass."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from console.ports import ADMIN_PORT_ABOVE
 
 @dataclass(frozen=True, slots=True)
 class StackConfig:
-    """Folders, ports and which embedded parts are wanted."""
+    """Folders, ports, and which embedded services to run."""
 
     root: Path  # of the repository
     data: Path
@@ -58,17 +58,17 @@ class StackConfig:
 
     @property
     def url(self) -> str:
-        """Where the console is."""
+        """The console's URL."""
         return f"http://127.0.0.1:{self.web_port}"
 
     @property
     def bootstrap_servers(self) -> str:
-        """The embedded brokers, as a Kafka client wants them."""
+        """`bootstrap.servers` of the embedded brokers."""
         return ",".join(f"127.0.0.1:{port}" for port in self.broker_ports)
 
     @property
     def admin_urls(self) -> dict[str, str]:
-        """Broker id → its admin HTTP."""
+        """Broker id → URL of its admin port."""
         return {
             str(number): f"http://127.0.0.1:{port + ADMIN_PORT_ABOVE}"
             for number, port in enumerate(self.broker_ports, start=1)
@@ -76,7 +76,7 @@ class StackConfig:
 
     @property
     def replaced(self) -> set[str]:
-        """Procfile names that a setting has replaced by something outside."""
+        """Procfile names that are not started, because a setting names an external service."""
         parts = {
             "zookeeper": self.embedded_zookeeper,
             "redis": not self.external_redis_url,
@@ -85,13 +85,13 @@ class StackConfig:
         return {name for name, is_embedded in parts.items() if not is_embedded}
 
     def redis_url(self, password: str) -> str:
-        """The URL of the Redis in use; the password is that of the embedded one."""
+        """The URL of the Redis in use. `password` is used for the embedded Redis only."""
         if self.external_redis_url:
             return self.external_redis_url
         return f"redis://:{password}@127.0.0.1:{self.redis_port}/0"
 
     def ports(self, names: set[str]) -> list[ports.Port]:
-        """Every port that the processes of these names listen on."""
+        """Every port on which the processes with these names listen."""
         wanted = ports.of_stack(
             self.web_port,
             self.broker_ports[0],

@@ -1,7 +1,8 @@
-"""Asks the services that settings name instead of the embedded ones whether they are there.
+"""Checks that the external services named by settings can be reached.
 
-`make up` asks before anything starts: what does not answer is said at once with its setting, tried
-again for a while (a machine that boots starts everything together), and then nothing is started.
+`make up` checks them before it starts anything. It prints a line for each service that does not
+answer and tries again for a while, since at boot all services start at the same time. If one still
+does not answer, nothing is started.
 """
 
 import re
@@ -23,85 +24,86 @@ from monitoring.history.location import local_folder
 
 TRY_FOR_S = 20.0
 TRY_EVERY_S = 1.0
-ANSWER_S = 6.0  # a look-up of a name and a connection
+ANSWER_S = 6.0  # for the name lookup and the connection
 CONNECT_S = 3.0
 
 
 class Unreachable(Exception):
-    """Does not answer; the text says why."""
+    """The service does not answer; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Something outside, the setting that names it, and how to ask for it."""
+    """An external service, the setting that names it, and a function that checks it."""
 
     setting: str
-    what: str  # as in "no Redis answers"
+    product: str  # as in "no Redis answers"
     url: str
-    ask: Callable[[], None]  # raises Unreachable
-    is_waited_for: bool = True
+    check: Callable[[], None]  # raises Unreachable
+    is_required: bool = True
 
-    def sentence(self, reason: str) -> str:
-        """That it does not answer, and why."""
-        return f"{self.setting}: no {self.what} answers at {without_secrets(self.url)} ({reason})"
+    def message(self, reason: str) -> str:
+        """The message for a service that does not answer."""
+        url = without_secrets(self.url)
+        return f"{self.setting}: no {self.product} answers at {url} ({reason})"
 
 
-def of_settings(settings: Any) -> list[Service]:
-    """The services that settings put in the place of embedded ones."""
+def from_settings(settings: Any) -> list[Service]:
+    """The external services that settings name instead of embedded ones."""
     wanted = []
     if not settings.AERIE_EMBEDDED_ZOOKEEPER:
         where = settings.ZOOKEEPER_CONNECT
-        ask = partial(ask_zookeeper, where)
-        wanted.append(Service("ZOOKEEPER_CONNECT", "ZooKeeper", where, ask))
+        check = partial(check_zookeeper, where)
+        wanted.append(Service("ZOOKEEPER_CONNECT", "ZooKeeper", where, check))
     if not settings.AERIE_EMBEDDED_REDIS:
         where = settings.REDIS_URL
-        ask = partial(ask_redis, where, settings.REDIS_OPTIONS)
-        wanted.append(Service("REDIS_URL", "Redis", where, ask))
+        check = partial(check_redis, where, settings.REDIS_OPTIONS)
+        wanted.append(Service("REDIS_URL", "Redis", where, check))
     if not settings.AERIE_EMBEDDED_DATABASE:
         database = settings.DATABASES["default"]
         where = "/".join(filter(None, [database["HOST"], str(database["NAME"])]))
-        wanted.append(Service("DATABASE_URL", "database", where, ask_database))
+        wanted.append(Service("DATABASE_URL", "database", where, check_database))
     if local_folder(settings.HISTORY_URL) is None:
-        wanted.append(Service("HISTORY_URL", "file system", settings.HISTORY_URL, ask_history))
+        wanted.append(Service("HISTORY_URL", "file system", settings.HISTORY_URL, check_history))
     if not settings.AERIE_EMBEDDED_SPARK:
         where = settings.SPARK_REMOTE
-        ask = partial(ask_spark, where)
-        wanted.append(Service("SPARK_REMOTE", "Spark Connect", where, ask, is_waited_for=False))
+        check = partial(check_spark, where)
+        wanted.append(Service("SPARK_REMOTE", "Spark Connect", where, check, is_required=False))
     return wanted
 
 
-def wait_for(services: Iterable[Service], say: Callable[[str], None]) -> list[str]:
-    """Wait until all answer; a sentence for each that did not in time."""
+def wait_for(services: Iterable[Service], print_line: Callable[[str], None]) -> list[str]:
+    """Wait until all answer; returns a message for each that did not in time."""
     reasons = _unreachable(list(services))
     for service, reason in reasons.items():
-        tried = f"trying again for {TRY_FOR_S:.0f} s" if service.is_waited_for else "going on"
-        say(f"{service.sentence(reason)}; {tried}")
+        tried = f"trying again for {TRY_FOR_S:.0f} s" if service.is_required else "not required"
+        print_line(f"{service.message(reason)}; {tried}")
     deadline = time.monotonic() + TRY_FOR_S
-    while waited := {each: why for each, why in reasons.items() if each.is_waited_for}:
+    while waited := {each: why for each, why in reasons.items() if each.is_required}:
         if time.monotonic() > deadline:
             return [
-                f"{service.sentence(why)}. Start it, or correct {service.setting}"
+                f"{service.message(why)}. Start it, or correct {service.setting}"
                 for service, why in waited.items()
             ]
         time.sleep(TRY_EVERY_S)
         reasons = _unreachable(list(waited))
         for service in waited.keys() - reasons.keys():
-            say(f"{service.setting}: it answers now")
+            print_line(f"{service.setting}: it answers now")
     return []
 
 
 def _unreachable(services: list[Service]) -> dict[Service, str]:
-    """Those that do not answer now, and why; all are asked at the same time."""
+    """The services that do not answer now, with the reason. Checks all at the same time."""
     reasons = dict.fromkeys(services, f"no answer within {ANSWER_S:.0f} s")
 
-    def ask(service: Service) -> None:
+    def check(service: Service) -> None:
         try:
-            service.ask()
+            service.check()
             del reasons[service]
         except Unreachable as error:
             reasons[service] = str(error)
 
-    threads = [threading.Thread(target=ask, args=(each,), daemon=True) for each in services]
+    threads = [threading.Thread(target=check, args=(each,), daemon=True) for each in services]
     for thread in threads:
         thread.start()
     deadline = time.monotonic() + ANSWER_S
@@ -110,17 +112,17 @@ def _unreachable(services: list[Service]) -> dict[Service, str]:
     return dict(reasons)
 
 
-def ask_redis(url: str, options: dict[str, Any]) -> None:
-    """PING, with the password of the URL."""
+def check_redis(url: str, options: dict[str, Any]) -> None:
+    """Send PING."""
     try:
         with redis.Redis.from_url(url, **options) as client:
             client.ping()
     except (redis.RedisError, OSError) as error:
-        raise Unreachable(_in_short(error)) from None
+        raise Unreachable(_short_reason(error)) from None
 
 
-def ask_zookeeper(connect: str) -> None:
-    """A session with any of the servers; it is closed again."""
+def check_zookeeper(connect: str) -> None:
+    """Open a session with any of the servers, and close it."""
     servers = connect.partition("/")[0]
     reasons = []
     for server in servers.split(","):
@@ -136,37 +138,37 @@ def ask_zookeeper(connect: str) -> None:
     try:
         client.start(timeout=CONNECT_S)
     except KazooTimeoutError:
-        raise Unreachable("something listens there, but it opens no session") from None
+        raise Unreachable("the port is open, but no ZooKeeper session could be opened") from None
     finally:
         client.logger.disabled = False
         client.stop()
         client.close()
 
 
-def ask_database() -> None:
-    """A connection of Django's, closed again."""
+def check_database() -> None:
+    """Open Django's database connection, and close it."""
     from django.db import DatabaseError, connection
 
     try:
         connection.ensure_connection()
     except DatabaseError as error:
-        raise Unreachable(_in_short(error)) from None
+        raise Unreachable(_short_reason(error)) from None
     finally:
         connection.close()
 
 
-def ask_history() -> None:
-    """A look into the folder."""
+def check_history() -> None:
+    """List the history's root folder."""
     from monitoring.history import root
 
     try:
         root.current().entries()
     except (OSError, ValueError, ImportError) as error:
-        raise Unreachable(_in_short(error)) from None
+        raise Unreachable(_short_reason(error)) from None
 
 
-def ask_spark(remote: str) -> None:
-    """A connection; whether the token is right shows in the first report."""
+def check_spark(remote: str) -> None:
+    """Connect. The token is not checked: a wrong one fails the first report."""
     parts = urlsplit(remote)
     _connect(parts.hostname or "", parts.port or 15002)
 
@@ -175,13 +177,13 @@ def _connect(host: str, port: int) -> None:
     try:
         socket.create_connection((host.strip("[]"), port), CONNECT_S).close()
     except OSError as error:
-        raise Unreachable(_in_short(error)) from None
+        raise Unreachable(_short_reason(error)) from None
 
 
-def _in_short(error: Exception) -> str:
-    """The reason in one line, without an error number."""
+def _short_reason(error: Exception) -> str:
+    """The error in one line, without its number."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     reason = (lines or [type(error).__name__])[0].rstrip(".")
-    return re.sub(r"^Error -?\d+ connecting to \S+\. ", "", reason)  # redis-py says where, too
+    return re.sub(r"^Error -?\d+ connecting to \S+\. ", "", reason)  # redis-py adds the address

@@ -1,23 +1,22 @@
-"""Ends the stack when the supervisor is gone without having done so itself (kill -9).
+"""Ends the stack's processes if the supervisor was killed (kill -9).
 
-Runs as a process of its own: `python -m stack.guard STACK_ID`. Standard input is a pipe
-whose other end only the supervisor holds, so the end of that input is the supervisor's death. On
-it come lines `+SESSION STAGE` and `-SESSION`: a process started, a process ended with all its
-children.
+Runs as a separate process: `python -m stack.guard STACK_ID`. Its standard input is a pipe from the
+supervisor, so end of file means that the supervisor has ended. The supervisor writes the lines
+`+SESSION STAGE` when a process started and `-SESSION` when a process and all its children ended.
 """
 
 import signal
 import sys
 from collections.abc import Iterable
 
-from stack.plan import STORES_STAGE
-from stack.sessions import end_stack
+from stack.os_processes import end_stack
+from stack.process_table import STORES_STAGE
 
 GRACE_S = 5.0
 
 
 def watch(stack_id: str, lines: Iterable[str]) -> int:
-    """Follow the lines to their end, then end what still runs; returns how many that were."""
+    """Read the lines to end of file, then end what still runs; returns the number of processes."""
     stages: dict[int, int] = {}
     for line in lines:
         leader, *stage = (int(word) for word in line[1:].split())
@@ -30,7 +29,7 @@ def watch(stack_id: str, lines: Iterable[str]) -> int:
 
 
 def main() -> None:
-    """The guard's process: deaf to Ctrl-C, which is the supervisor's to act on."""
+    """Ignore Ctrl-C, which the supervisor handles, and watch."""
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(ignored, signal.SIG_IGN)
     ended = watch(sys.argv[1], sys.stdin)

@@ -1,4 +1,4 @@
-"""From settings to a running stack: what `manage.py up` does, in order."""
+"""The steps of `manage.py up`, from the checks to the running supervisor."""
 
 import asyncio
 import os
@@ -11,10 +11,9 @@ from django.db import DatabaseError, connection
 from console import ports
 from monitoring.secrets import why_no_key
 from monitoring.seed import EMBEDDED_SLUG
-from stack import data_folder_lock, procfile, sessions
+from stack import data_folder_lock, os_processes, procfile
 from stack.config import StackConfig
 from stack.external_services import Service, wait_for
-from stack.plan import roles_for
 from stack.preparation import (
     NotReady,
     Prepared,
@@ -23,23 +22,24 @@ from stack.preparation import (
     prepare,
 )
 from stack.probes import Prober
+from stack.process_table import roles_for
 from stack.supervisor import Program, Supervisor
 
 LEFTOVER_GRACE_S = 5.0
 
 
-def up(config: StackConfig, without: Collection[str], outside: Iterable[Service]) -> None:
-    """Run the stack until a signal stops it; raises NotReady or data_folder_lock.AlreadyRunning.
+def up(config: StackConfig, without: Collection[str], services: Iterable[Service]) -> None:
+    """Run the stack until a signal stops it. Raises NotReady or data_folder_lock.AlreadyRunning.
 
-    `outside`: the services that settings name instead of embedded ones.
+    `services`: the external services that must answer first.
     """
     commands = procfile.parse((config.root / "Procfile").read_text())
     _check_names(commands, without)
     names = [name for name in commands if name not in config.replaced.union(without)]
-    with data_folder_lock.held(config.data):
+    with data_folder_lock.acquire(config.data):
         end_leftovers(config.data)
         _refuse_if(ports.taken(config.ports(set(names))))
-        _refuse_if(wait_for(outside, say))
+        _refuse_if(wait_for(services, print_line))
         _refuse_if(_lost_key())
         prepared = prepare(config, os.environ, set(names))
         programs = _programs({name: commands[name] for name in names}, prepared)
@@ -55,18 +55,18 @@ def up(config: StackConfig, without: Collection[str], outside: Iterable[Service]
 
 
 def _lost_key() -> list[str]:
-    """Preparation makes a key where there is none: not where secrets wait for the one they had."""
+    """The problem if the key is missing while stored secrets need it: no new key is made then."""
     try:
         return [problem] if (problem := why_no_key()) else []
     except DatabaseError as error:
-        reason = (str(error).splitlines() or ["it does not say why"])[0]
-        return [f"AERIE_SECRET_KEY_FILE is missing, and the database cannot be asked: {reason}"]
+        reason = (str(error).splitlines() or ["no reason given"])[0]
+        return [f"AERIE_SECRET_KEY_FILE is missing, and the database cannot be read: {reason}"]
     finally:
         connection.close()
 
 
 def ready_line(config: StackConfig) -> str:
-    """The one line that says where to go; a password of the environment is not repeated."""
+    """The line with URL, user and password. A password set in the environment is not printed."""
     password = "as in AERIE_ADMIN_PASSWORD"
     if not config.admin_password_is_given:
         password = config.admin_password_file.read_text().strip() or "as you set it"
@@ -74,29 +74,29 @@ def ready_line(config: StackConfig) -> str:
 
 
 def end_leftovers(data: Path) -> int:
-    """End what a stack that is gone left running; the folder's lock must be held."""
-    noted = data_folder_lock.load(data)
-    if noted is None:
+    """End processes that an earlier stack left running. The caller must hold the folder's lock."""
+    stack_file = data_folder_lock.load_stack_file(data)
+    if stack_file is None:
         return 0
-    ended = sessions.end_stack(
-        noted.stack_id, noted.leaders(), LEFTOVER_GRACE_S, stores=noted.stores()
+    ended = os_processes.end_stack(
+        stack_file.stack_id, stack_file.leaders(), LEFTOVER_GRACE_S, stores=stack_file.stores()
     )
-    data_folder_lock.forget(data)
+    data_folder_lock.remove_stack_file(data)
     if ended:
-        what = "1 process" if ended == 1 else f"{ended} processes"
-        say(f"ended {what} that an earlier start had left behind")
+        count = "1 process" if ended == 1 else f"{ended} processes"
+        print_line(f"ended {count} that an earlier start had left running")
     return ended
 
 
-def say(text: str) -> None:
-    """A line before the supervisor speaks."""
+def print_line(text: str) -> None:
+    """Print a line, before the supervisor writes to the terminal."""
     print(f"aerie: {text}", flush=True)
 
 
 def check(config: StackConfig, history_url: str) -> None:
-    """Make the folders, and see that the settings suit this machine; raises NotReady for all."""
+    """Create the folders. Raises one NotReady with all problems."""
     checks: list[Callable[[], None]] = [
-        lambda: make_folder(config.data, say),
+        lambda: make_folder(config.data, print_line),
         lambda: make_history_folder(history_url),
     ]
     problems = []

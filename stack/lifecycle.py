@@ -1,17 +1,17 @@
-"""Decides what the supervisor does next: which process to start, end or start again, and when.
+"""The supervisor's state machine: decides which process to start, stop or restart, and when.
 
-Pure: no process, clock or socket. The adapter (supervisor.py) tells what happened together with
-`now_ms` and carries out the actions it gets back. Each call returns actions in order.
+Pure: no process, clock or socket. supervisor.py calls it for each event, with `now_ms`, and carries
+out the actions that it returns, in order.
 
-A process that dies starts again after 0.5 s, 1 s, 2 s … 30 s; one that was ready for 30 s begins
-again at 0.5 s.
+A process that ends unexpectedly is restarted after 0.5 s, 1 s, 2 s … 30 s. After 30 s of being
+ready the backoff starts again at 0.5 s.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stack.plan import GRACE_MS, Role
-from stack.states import RUNNING, SETTLED, TRANSITIONS, Event, State
+from stack.process_states import RUNNING, SETTLED, TRANSITIONS, Event, State
+from stack.process_table import GRACE_MS, Role
 
 BACKOFF_FIRST_MS = 500
 BACKOFF_MAX_MS = 30_000
@@ -22,7 +22,7 @@ SAME_REQUEST_MS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Run the process's command."""
+    """Run the command of the process."""
 
     name: str
 
@@ -42,40 +42,40 @@ class Kill:
 
 
 @dataclass(frozen=True, slots=True)
-class Say:
-    """Tell the user."""
+class PrintLine:
+    """Print a line for the user."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Announce:
-    """Everything that is waited for is ready, for the first time."""
+class AnnounceReady:
+    """All required processes are ready for the first time: print the ready line."""
 
 
-Action = Start | Terminate | Kill | Say | Announce
+Action = Start | Terminate | Kill | PrintLine | AnnounceReady
 
 
 @dataclass(slots=True)
 class Process:
-    """What is known of one process."""
+    """The state of one process."""
 
     role: Role
     state: State = State.WAITING
     since_ms: int = 0  # when it entered this state
-    deaths: int = 0  # in a row
+    failures: int = 0  # consecutive unexpected exits
     due_at_ms: int = 0  # BACKOFF: when to start; STOPPING: when to kill
-    slow_said: bool = False
+    slow_reported: bool = False
 
 
-def how_it_ended(status: int) -> str:
-    """An exit status in words; negative = the signal that killed it, as asyncio reports it."""
+def describe_exit(status: int) -> str:
+    """An exit status in words. Negative: minus the signal's number, as asyncio reports it."""
     return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
 
 
-def backoff_ms(deaths: int) -> int:
-    """How long to wait after so many deaths in a row (≥ 1)."""
-    doublings = min(deaths - 1, 16)
+def backoff_ms(failures: int) -> int:
+    """How long to wait after this number of consecutive failures (≥ 1)."""
+    doublings = min(failures - 1, 16)
     return min(BACKOFF_FIRST_MS << doublings, BACKOFF_MAX_MS)
 
 
@@ -89,37 +89,37 @@ class Stack:
         self._stop_asked_ms = 0
 
     @property
-    def is_gone(self) -> bool:
-        """True once a stop has ended everything."""
-        return all(process.state is State.GONE for process in self.processes.values())
+    def is_stopped(self) -> bool:
+        """True when a stop has ended all processes."""
+        return all(process.state is State.STOPPED for process in self.processes.values())
 
     @property
     def is_ready(self) -> bool:
-        """True while everything that is waited for is ready."""
+        """True while all required processes are ready."""
         return all(
             process.state in SETTLED
             for process in self.processes.values()
-            if process.role.waited_for
+            if process.role.is_required
         )
 
     def advance(self, now_ms: int) -> list[Action]:
-        """What the passing of time makes due."""
+        """The actions that are due now."""
         return self._advance_stop(now_ms) if self.stopping else self._advance_start(now_ms)
 
     def answered(self, name: str, now_ms: int) -> list[Action]:
         """The probe of a starting process succeeded."""
         process = self.processes[name]
         if process.state is not State.STARTING:
-            return []  # it died or was stopped while the answer was on its way
+            return []  # it ended or was stopped in the meantime
         took_s = (now_ms - process.since_ms) / 1000
         self._move(process, Event.ANSWERED, now_ms)
-        return [Say(f"{name} is ready ({took_s:.1f} s)"), *self._settled(now_ms)]
+        return [PrintLine(f"{name} is ready ({took_s:.1f} s)"), *self._settled(now_ms)]
 
     def exited(self, name: str, status: int, now_ms: int) -> list[Action]:
-        """A process ended, whether or not it was asked to."""
+        """A process ended, on request or by itself."""
         process = self.processes[name]
         if self.stopping and process.state is not State.STOPPING:
-            self._move(process, Event.STOP, now_ms)  # before its turn came
+            self._move(process, Event.STOP, now_ms)  # it ended before its stage was stopped
         if process.state is State.STOPPING:
             self._move(process, Event.EXITED, now_ms)
             return self._advance_stop(now_ms)
@@ -127,16 +127,16 @@ class Stack:
             self._move(process, Event.COMPLETED, now_ms)
             return self._settled(now_ms)
         steady = process.state is State.READY and now_ms - process.since_ms >= STEADY_AFTER_MS
-        process.deaths = 1 if steady else process.deaths + 1
+        process.failures = 1 if steady else process.failures + 1
         self._move(process, Event.EXITED, now_ms)
-        delay_ms = backoff_ms(process.deaths)
+        delay_ms = backoff_ms(process.failures)
         process.due_at_ms = now_ms + delay_ms
-        return [Say(f"{name} {how_it_ended(status)}; it starts again in {delay_ms / 1000:g} s")]
+        return [PrintLine(f"{name} {describe_exit(status)}; restarting in {delay_ms / 1000:g} s")]
 
     def stop(self, now_ms: int) -> list[Action]:
-        """Stop everything, in order; asked again after a second or more, at once.
+        """Stop all processes, stage by stage. A second request, a second or more later, kills them.
 
-        One Ctrl-C can arrive twice, from the terminal and by way of make.
+        One Ctrl-C can arrive twice: from the terminal and from make.
         """
         if self.stopping:
             if now_ms - self._stop_asked_ms < SAME_REQUEST_MS:
@@ -157,9 +157,9 @@ class Stack:
                 self._move(process, Event.DUE, now_ms)
                 actions.append(Start(name))
             elif process.state is State.STARTING and self._is_slow(process, now_ms):
-                process.slow_said = True
+                process.slow_reported = True
                 waited_s = (now_ms - process.since_ms) // 1000
-                actions.append(Say(f"{name} does not answer yet ({waited_s} s)"))
+                actions.append(PrintLine(f"{name} does not answer yet ({waited_s} s)"))
         return actions
 
     def _advance_stop(self, now_ms: int) -> list[Action]:
@@ -177,7 +177,7 @@ class Stack:
                 actions.append(Terminate(name))
             elif now_ms >= process.due_at_ms:
                 process.due_at_ms = now_ms + GRACE_MS[stage]
-                actions += [Say(f"{name} did not stop in time; it is killed"), Kill(name)]
+                actions += [PrintLine(f"{name} did not stop in time; killing it"), Kill(name)]
         return actions
 
     def _is_due(self, process: Process, now_ms: int) -> bool:
@@ -187,17 +187,17 @@ class Stack:
 
     @staticmethod
     def _is_slow(process: Process, now_ms: int) -> bool:
-        return not process.slow_said and now_ms - process.since_ms >= SLOW_AFTER_MS
+        return not process.slow_reported and now_ms - process.since_ms >= SLOW_AFTER_MS
 
     def _settled(self, now_ms: int) -> list[Action]:
         actions = self._advance_start(now_ms) if not self.stopping else []
         if self.is_ready and not self._announced:
             self._announced = True
-            actions.append(Announce())
+            actions.append(AnnounceReady())
         return actions
 
     @staticmethod
     def _move(process: Process, event: Event, now_ms: int) -> None:
         process.state = TRANSITIONS[process.state, event]
         process.since_ms = now_ms
-        process.slow_said = False
+        process.slow_reported = False

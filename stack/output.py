@@ -1,9 +1,9 @@
-"""Where the lines of the processes go: the terminal, named and coloured, and `data/logs`.
+"""Writes the output of the processes to the terminal, with names and colours, and to `data/logs`.
 
 Reading a process's output must never wait for a terminal that is paused (Ctrl-S), or the process
-would stop at its next line; so a thread writes to the terminal from a bounded queue, and what does
-not fit is counted and dropped. Log files roll to `.1` at 16 MiB. Neither gets a control character
-that a process has printed; what may be a client's words is escaped.
+would block at its next line. So a thread writes to the terminal from a bounded queue; lines that do
+not fit are counted and dropped. Log files roll to `.1` at 16 MiB. Control characters are escaped,
+since log lines can contain text from clients.
 """
 
 import os
@@ -24,7 +24,7 @@ _COLOURS = (36, 32, 33, 35, 34, 96, 92, 93, 95, 94)
 
 
 class LineSplitter:
-    """Cuts a stream of bytes into lines; a line too long is cut, and never goes on as another.
+    """Splits a stream of bytes into lines. A line that is too long is truncated.
 
     Pure.
     """
@@ -34,7 +34,7 @@ class LineSplitter:
         self._is_cut = False
 
     def feed(self, data: bytes) -> list[str]:
-        """The lines that `data` completes, and what there is of one that is too long."""
+        """The lines that `data` completes, and the beginning of a line that is too long."""
         if self._is_cut:
             _, newline, data = data.partition(b"\n")
             self._is_cut = not newline
@@ -46,7 +46,7 @@ class LineSplitter:
         return [self._text(line) for line in lines]
 
     def end(self) -> list[str]:
-        """What was left without a newline."""
+        """The rest, which has no newline."""
         rest, self._rest = self._rest, b""
         return [self._text(rest)] if rest else []
 
@@ -57,7 +57,7 @@ class LineSplitter:
 
 
 class Terminal:
-    """Standard output as a place for named lines."""
+    """Standard output, with the name of the process before each line."""
 
     def __init__(self, names: list[str], stream: IO[str] | None = None) -> None:
         self._stream = stream or sys.stdout
@@ -73,10 +73,10 @@ class Terminal:
         self._thread.start()
 
     @property
-    def is_gone(self) -> bool:
-        """Whether this was a terminal and it has been closed.
+    def is_closed(self) -> bool:
+        """Whether standard output was a terminal and has been closed.
 
-        The system tells that by SIGHUP to the leader of the session only, which may be `make`.
+        The kernel sends SIGHUP to the session's leader only, which may be `make`.
         """
         if not self._is_terminal:
             return False
@@ -85,21 +85,21 @@ class Terminal:
         return bool(poll.poll(0))
 
     def line(self, name: str, text: str) -> None:
-        """One line of a process; `aerie` is the supervisor itself."""
+        """Write a line of a process; `aerie` is the supervisor itself."""
         label = f"{name:<{self._width}} |"
         if self._is_coloured:
             label = f"\033[{self._colours.get(name, 1)}m{label}\033[0m"
         self.plain(f"{label} {escape(text)}")
 
     def plain(self, text: str) -> None:
-        """A line without a name."""
+        """Write a line without a name."""
         try:
             self._lines.put_nowait(text)
         except queue.Full:
             self._dropped += 1
 
     def close(self, timeout_s: float = 1.0) -> None:
-        """Write what is queued, but do not wait longer than `timeout_s` for a paused terminal."""
+        """Write the queued lines; wait at most `timeout_s`, since the terminal may be paused."""
         try:
             self._lines.put_nowait(None)
         except queue.Full:
@@ -126,7 +126,7 @@ class LogFile:
         self._size_bytes = path.stat().st_size
 
     def write(self, text: str) -> None:
-        """Append one line; a full disk must not stop the stack."""
+        """Append one line. Errors are ignored: a full disk must not stop the stack."""
         data = escape(text).encode() + b"\n"
         try:
             if self._size_bytes > LOG_BYTES_MAX:
@@ -137,7 +137,7 @@ class LogFile:
             return
 
     def close(self) -> None:
-        """Release the file."""
+        """Close the file."""
         self._file.close()
 
     def _roll(self) -> None:

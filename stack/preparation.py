@@ -1,6 +1,6 @@
-"""Everything that must exist before the first process starts: folders, secrets, configuration.
+"""Creates what must exist before the first process starts: folders, secrets, configuration files.
 
-Also finds the programs that are not ours (Java, Redis) and fills in the Procfile's variables.
+Also finds Java and Redis, and sets the variables of the Procfile.
 """
 
 import contextlib
@@ -29,33 +29,33 @@ NO_REDIS = (
     "to a Redis elsewhere."
 )
 
-MADE_BY_US = frozenset({"stack.lock", "secret.key", "db.sqlite3"})
-"""A data folder that was in use has at least one of these."""
+AERIE_FILES = frozenset({"stack.lock", "secret.key", "db.sqlite3"})
+"""A data folder of Aerie has at least one of these."""
 
 
 class NotReady(Exception):
-    """Something that the stack needs is missing; the text says what to do."""
+    """A requirement of the stack is missing; the text says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What preparation found and made."""
+    """The result of `prepare`."""
 
     variables: dict[str, str]  # for the Procfile and the environment of every process
     redis_url: str
 
 
-def make_folder(data: Path, say: Callable[[str], None]) -> None:
-    """The data folder with its logs; only its owner, who must be us, may look into it. One that
-    others could look into is closed, which is said; one that holds what others have put there is
-    refused. Raises NotReady."""
+def make_folder(data: Path, print_line: Callable[[str], None]) -> None:
+    """Create the data folder and its logs, accessible to its owner only. The owner must be the
+    current user. A folder of Aerie that other users can access is made private, and a line is
+    printed. A folder with files of other users is refused: raises NotReady."""
     setting = f"AERIE_DATA={data}"
     _make_writable(data, setting, 0o700)
-    _close_to_others(data, setting, say)
+    _restrict_to_owner(data, setting, print_line)
     _make_writable(data / "logs", setting, 0o700)
 
 
-def _close_to_others(data: Path, setting: str, say: Callable[[str], None]) -> None:
+def _restrict_to_owner(data: Path, setting: str, print_line: Callable[[str], None]) -> None:
     status = data.stat()
     if status.st_uid != os.geteuid():
         raise NotReady(
@@ -64,27 +64,27 @@ def _close_to_others(data: Path, setting: str, say: Callable[[str], None]) -> No
         )
     mode = stat.S_IMODE(status.st_mode)
     if not mode & 0o077:
-        for path, status in _entries(data, levels=2):
+        for path, status in _walk(data, levels=2):
             if status.st_uid not in {os.geteuid(), 0}:
-                raise _not_ours(setting, path, status)
+                raise _foreign_file_error(setting, path, status)
         return
     names = {entry.name for entry in data.iterdir()}
-    if names and not names & MADE_BY_US:  # a home, /tmp: closing it would harm what else is there
+    if names and not names & AERIE_FILES:  # a home folder or /tmp: chmod would break other programs
         raise NotReady(
             f"{setting} is open to other users (mode {mode:04o}), and what is in it is not "
             "Aerie's. Name a folder of its own, or close this one: "
             f"chmod 700 {shlex.quote(str(data))}"
         )
-    with contextlib.ExitStack() as undo:  # one that is refused stays as it was
-        _close(data, setting, undo)
+    with contextlib.ExitStack() as undo:  # restores the modes if the folder is refused
+        _make_private(data, setting, undo)
         undo.pop_all()
-    say(f"{data} was open to other users (mode {mode:04o}); it is closed to them now (0700)")
+    print_line(f"{data} was open to other users (mode {mode:04o}); it is closed to them now (0700)")
 
 
-def _close(data: Path, setting: str, undo: contextlib.ExitStack) -> None:
-    """Take away what others may do, each folder before we look into it: nothing is added behind
-    us. Raises NotReady for what others have put there."""
-    writable = set[Path]()  # folders in which others could make and rename files
+def _make_private(data: Path, setting: str, undo: contextlib.ExitStack) -> None:
+    """Remove other users' permissions. Each folder is changed before it is listed, so that no one
+    can add files meanwhile. Raises NotReady for files of other users."""
+    writable = set[Path]()  # folders in which other users could create and rename files
 
     def close_folder(path: Path, mode: int) -> None:
         if mode & 0o022 or path.parent in writable:
@@ -93,11 +93,11 @@ def _close(data: Path, setting: str, undo: contextlib.ExitStack) -> None:
         _change_mode(path, mode & 0o700)
 
     close_folder(data, stat.S_IMODE(data.stat().st_mode))
-    for path, status in _entries(data):
+    for path, status in _walk(data):
         if path == data / "lost+found" and status.st_uid == 0 and stat.S_ISDIR(status.st_mode):
-            continue  # of the file system
+            continue  # made by the file system
         if status.st_uid != os.geteuid():
-            raise _not_ours(setting, path, status)
+            raise _foreign_file_error(setting, path, status)
         mode = stat.S_IMODE(status.st_mode)
         if stat.S_ISDIR(status.st_mode):
             close_folder(path, mode)
@@ -110,13 +110,13 @@ def _close(data: Path, setting: str, undo: contextlib.ExitStack) -> None:
             )
 
 
-def _entries(data: Path, levels: int | None = None) -> Iterator[tuple[Path, os.stat_result]]:
-    """What is in the folder, a folder before what is in it, and nothing that is behind links."""
+def _walk(data: Path, levels: int | None = None) -> Iterator[tuple[Path, os.stat_result]]:
+    """All entries below the folder, parents first. Does not follow links."""
     for folder, folders, files in os.walk(data):
         for path in sorted(Path(folder, name) for name in [*folders, *files]):
             try:
                 status = path.lstat()
-            except FileNotFoundError:  # a stack may run here
+            except FileNotFoundError:  # deleted meanwhile: a stack may run here
                 continue
             yield path, status
         if levels is not None and len(Path(folder).relative_to(data).parts) + 1 >= levels:
@@ -128,7 +128,7 @@ def _change_mode(path: Path, mode: int) -> None:
         path.chmod(mode)
 
 
-def _not_ours(setting: str, path: Path, status: os.stat_result) -> NotReady:
+def _foreign_file_error(setting: str, path: Path, status: os.stat_result) -> NotReady:
     return NotReady(
         f"{setting}: {str(path)!r} belongs to another user (number {status.st_uid}), who could "
         "have put anything there. Remove it, make it yours (chown) if you know what is in it, or "
@@ -137,7 +137,7 @@ def _not_ours(setting: str, path: Path, status: os.stat_result) -> NotReady:
 
 
 def make_history_folder(history_url: str) -> None:
-    """The folder of the history, where it is one of this machine. Raises NotReady."""
+    """Create the history's folder, if it is on this machine. Raises NotReady."""
     folder = local_folder(history_url)
     if folder is not None:
         _make_writable(Path(folder), f"HISTORY_URL={history_url}")
@@ -156,7 +156,7 @@ def _make_writable(folder: Path, setting: str, mode: int = 0o777) -> None:
 
 
 def prepare(config: StackConfig, environment: Mapping[str, str], names: set[str]) -> Prepared:
-    """Make what is missing for the processes of these names; raises NotReady."""
+    """Create what is missing for these processes. Raises NotReady."""
     variables = _variables(config)
     data = config.data
     if names & {"zookeeper", "spark"}:
@@ -176,14 +176,14 @@ def prepare(config: StackConfig, environment: Mapping[str, str], names: set[str]
         brokers.write_properties(
             data, number, port, config.zookeeper_connect, config.admin_token_file, login
         )
-    # One that is there and empty says that the admin has another by now (seeding.py).
+    # An empty file means that the admin's password was changed in the console (seeding.py).
     if not config.admin_password_is_given and not config.admin_password_file.exists():
         secretfiles.ensure(config.admin_password_file, secretfiles.password)
     return Prepared(variables, config.redis_url(redis_password))
 
 
 def _variables(config: StackConfig) -> dict[str, str]:
-    """Settings by name, with their defaults filled in."""
+    """The variables of the Procfile, from the settings."""
     admin = {f"BROKER_{number}_ADMIN": url for number, url in config.admin_urls.items()}
     return admin | {
         "AERIE_DATA": str(config.data),

@@ -1,4 +1,4 @@
-"""Asks a process whether it is ready: one short question, answered yes or no, never an error."""
+"""Runs the readiness probes. A probe returns True or False; errors count as False."""
 
 import asyncio
 import contextlib
@@ -10,28 +10,28 @@ import redis.asyncio
 from redis.exceptions import RedisError
 
 from monitoring import keys
-from stack.plan import Probe, ProbeKind
+from stack.process_table import Probe, ProbeKind
 
 TIMEOUT_S = 3.0
 _ANSWER_BYTES_MAX = 65_536
 
 
 class Prober:
-    """Carries out probes whose variables have been filled in."""
+    """Runs probes. The variables in their targets must have been replaced."""
 
     def __init__(self, redis_url: str, cluster: str) -> None:
         self._redis_url = redis_url
         self._ticks_key = keys.ticks(cluster)
 
-    async def ask(self, probe: Probe, since_ms: int) -> bool:
-        """True if ready. `since_ms`: start of the process (wall clock), for ticks only."""
+    async def is_ready(self, probe: Probe, since_ms: int) -> bool:
+        """True if ready. `since_ms`: when the process started (wall clock), for TICK only."""
         try:
             async with asyncio.timeout(TIMEOUT_S):
-                return await self._ask(probe, since_ms)
+                return await self._send_probe(probe, since_ms)
         except (OSError, RedisError, ValueError, EOFError):
             return False  # TimeoutError is an OSError
 
-    async def _ask(self, probe: Probe, since_ms: int) -> bool:
+    async def _send_probe(self, probe: Probe, since_ms: int) -> bool:
         match probe.kind:
             case ProbeKind.HTTP:
                 return await self._http(probe.target)
@@ -48,7 +48,7 @@ class Prober:
                 return await self._tick(int(probe.target), since_ms)
             case ProbeKind.NONE:
                 return True
-        return False  # EXIT and LINE are not asked: the supervisor sees them
+        return False  # EXIT and LINE: the supervisor checks them
 
     @staticmethod
     async def _http(url: str) -> bool:
@@ -58,7 +58,7 @@ class Prober:
         return answer.startswith(b"HTTP/1.") and answer[9:12] == b"200"
 
     async def _tick(self, brokers: int, since_ms: int) -> bool:
-        """Whether a tick since then saw that many brokers up."""
+        """Whether in a tick since `since_ms` at least `brokers` brokers are up."""
         async with redis.asyncio.from_url(self._redis_url) as client:
             entries: Any = await client.xrevrange(self._ticks_key, count=1)
         if not entries:

@@ -1,7 +1,7 @@
-"""Reads a Procfile: one `name: command` a line, `#` starts a comment line. Pure.
+"""Parses a Procfile: one `name: command` per line; `#` starts a comment line. Pure.
 
-A command is split as a shell would split it, but no shell runs it. `$NAME` and `${NAME}` stand for
-variables, in every word after the split, so that a path with blanks stays one word.
+A command is split into words as a shell does, but it is run without a shell. `$NAME` and `${NAME}`
+are replaced after the split, so that a path with blanks stays one word.
 """
 
 import re
@@ -13,11 +13,11 @@ _LINE = re.compile(r"^([A-Za-z0-9][A-Za-z0-9_-]*):\s*(\S.*)$")
 
 
 class ProcfileError(ValueError):
-    """A line that cannot be read, a name given twice, or an unknown variable."""
+    """A line that cannot be parsed, a duplicate name, or an unknown variable."""
 
 
 def parse(text: str) -> dict[str, str]:
-    """Name → command as written, in the order of the file."""
+    """Name → command, in the order of the file. Variables are not replaced yet."""
     commands: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         line = line.strip()
@@ -34,7 +34,7 @@ def parse(text: str) -> dict[str, str]:
 
 
 def expand(command: str, variables: Mapping[str, str], python: str) -> list[str]:
-    """The words to execute; a leading `python` becomes the path of the interpreter in use."""
+    """The words to execute, with variables replaced; a leading `python` becomes `python`'s path."""
     try:
         words = [string.Template(word).substitute(variables) for word in shlex.split(command)]
     except KeyError as error:

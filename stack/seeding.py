@@ -1,8 +1,8 @@
-"""The rows that the embedded stack needs: the account `admin` and the cluster `local`.
+"""Creates the rows that the embedded stack needs: the account `admin` and the cluster `local`.
 
-The generated password is the admin's until somebody changes it in the console; from then on the
-file that held it is left empty, and no start sets it back. One that the environment gives is the
-admin's at each start, and empties the file as well.
+The first start generates the admin's password and writes it to a file. When somebody changes it in
+the console, the next start empties the file and never sets the password again. A password from the
+environment is set at each start; it empties the file, too.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ ADMIN = "admin"
 
 
 def seed(config: StackConfig, given_password: str) -> Iterator[str]:
-    """Make or update the rows; yields a line for each thing that is new."""
+    """Create or update the rows; yields a line for each new one."""
     if _ensure_admin(config, given_password):
         yield f"Made the account {ADMIN}"
     embedded_cluster(
@@ -38,7 +38,7 @@ def _ensure_admin(config: StackConfig, given_password: str) -> bool:
     generated = file.read_text().strip()
     admin = get_user_model().objects.filter(username=ADMIN).first()
     if admin is None:
-        if not generated:  # the account was removed since its password was changed
+        if not generated:  # the account was deleted after its password was changed
             generated = password()
             file.write_text(generated + "\n")
         return ensure_admin(generated, ADMIN)

@@ -1,4 +1,4 @@
-"""Stops a stack from outside (`manage.py down`), and empties its folder (`manage.py reset`)."""
+"""Stops a stack (`manage.py down`) and deletes its data (`manage.py reset`)."""
 
 import os
 import shutil
@@ -6,7 +6,7 @@ import signal
 import time
 from pathlib import Path
 
-from stack import data_folder_lock, sessions
+from stack import data_folder_lock, os_processes
 from stack.launch import end_leftovers
 
 STOP_S = 15.0
@@ -15,39 +15,41 @@ _LOCK_NAME = "stack.lock"
 
 
 class Refused(Exception):
-    """Not done; the text says why and what to do."""
+    """The command was refused; the text says why and what to do."""
 
 
 def down(data: Path) -> str:
-    """Stop the stack of this folder and what it left behind; returns what was done."""
+    """Stop the stack of this folder and its leftover processes; returns a line for the user."""
     if not (data / _LOCK_NAME).exists():
         return f"Nothing to stop: no stack has run on {data}"
-    noted = data_folder_lock.load(data)
+    stack_file = data_folder_lock.load_stack_file(data)
     is_stopped = False
-    # Killed, it leaves the processes to its guard, and what that leaves to us.
+    # After SIGKILL the guard ends the processes, and `_end_leftovers_when_free` the rest.
     for number in (signal.SIGTERM, signal.SIGKILL):
-        is_stopped = _signal_supervisor(noted, number) or is_stopped
+        is_stopped = _signal_supervisor(stack_file, number) or is_stopped
         ended = _end_leftovers_when_free(data)
         if ended is not None:
             return "Stopped" if is_stopped or ended else "Nothing was running"
-    who = f"process {noted.pid}" if noted is not None else "a process that did not say who it is"
-    raise Refused(f"{data} is held by {who}, which cannot be stopped from here")
+    who = f"process {stack_file.pid}" if stack_file is not None else "an unknown process"
+    raise Refused(f"{data} is locked by {who}, which cannot be stopped from here")
 
 
-def _signal_supervisor(noted: data_folder_lock.StackFile | None, number: signal.Signals) -> bool:
-    """Signal the supervisor, if it is still the same process."""
-    if noted is None or sessions.start_time(noted.pid) != noted.started:
+def _signal_supervisor(
+    stack_file: data_folder_lock.StackFile | None, number: signal.Signals
+) -> bool:
+    """Signal the supervisor, unless its process id was reused."""
+    if stack_file is None or os_processes.start_time(stack_file.pid) != stack_file.started:
         return False
-    sessions.send([noted.pid], number)
+    os_processes.send([stack_file.pid], number)
     return True
 
 
 def _end_leftovers_when_free(data: Path) -> int | None:
-    """Wait for the lock and end what is left; None if the lock is not let go of in time."""
+    """Wait for the lock and end leftover processes; None if the lock is not released in time."""
     deadline = time.monotonic() + STOP_S
     while time.monotonic() < deadline:
         try:
-            with data_folder_lock.held(data):
+            with data_folder_lock.acquire(data):
                 return end_leftovers(data)
         except data_folder_lock.AlreadyRunning:
             time.sleep(_POLL_S)
@@ -55,14 +57,14 @@ def _end_leftovers_when_free(data: Path) -> int | None:
 
 
 def reset(data: Path) -> str:
-    """Empty the data folder; refuses while a stack runs or where the folder is not one of ours."""
+    """Empty the data folder; refuses while a stack runs, or if it is not a folder of Aerie."""
     if not data.exists() or not any(data.iterdir()):
         return f"{data} is empty"
     if not (data / _LOCK_NAME).exists():
-        raise Refused(f"{data} was not made by Aerie (it has no {_LOCK_NAME}): not touched")
+        raise Refused(f"{data} is no data folder of Aerie (no {_LOCK_NAME}); nothing was deleted")
     try:
-        with data_folder_lock.held(data):
-            _refuse_if_left_behind(data)
+        with data_folder_lock.acquire(data):
+            _refuse_if_leftovers(data)
             for entry in data.iterdir():
                 if entry.name != _LOCK_NAME:
                     _remove(entry)
@@ -71,9 +73,11 @@ def reset(data: Path) -> str:
     return f"Emptied {data}"
 
 
-def _refuse_if_left_behind(data: Path) -> None:
-    noted = data_folder_lock.load(data)
-    if noted is not None and sessions.stack_members(noted.stack_id, noted.leaders()):
+def _refuse_if_leftovers(data: Path) -> None:
+    stack_file = data_folder_lock.load_stack_file(data)
+    if stack_file is not None and os_processes.stack_members(
+        stack_file.stack_id, stack_file.leaders()
+    ):
         raise Refused(f"Processes of an earlier start still use {data}: run make down first")
 
 

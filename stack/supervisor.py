@@ -1,8 +1,9 @@
-"""Runs the processes of the stack: carries out what core.Stack decides, tells it what happened.
+"""Runs the processes of the stack: carries out the actions of `lifecycle.Stack`, reports events to
+it.
 
-One event loop; each process leads a session of its own, so that Ctrl-C reaches the supervisor
-alone and a dead process's children can be found and ended. guard.py ends everything should the
-supervisor itself be killed.
+It has one event loop. Each process is the leader of a session, so that Ctrl-C reaches only the
+supervisor, and the children of a dead process can be found and ended. If the supervisor itself is
+killed, guard.py ends all processes.
 """
 
 import asyncio
@@ -17,15 +18,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from monitoring.clock import now_ms
-from stack import sessions
-from stack.data_folder_lock import StackFile, forget
-from stack.lifecycle import Action, Announce, Kill, Say, Stack, Start, Terminate
+from stack import os_processes
+from stack.data_folder_lock import StackFile, remove_stack_file
+from stack.lifecycle import Action, AnnounceReady, Kill, PrintLine, Stack, Start, Terminate
 from stack.output import LineSplitter, LogFile, Terminal
-from stack.plan import Probe, ProbeKind, Role
 from stack.probes import Prober
-from stack.states import State
+from stack.process_states import State
+from stack.process_table import Probe, ProbeKind, Role
 
-TURN_S = 0.1
+INTERVAL_S = 0.1
 PROBE_EVERY_S = 0.15
 READ_BYTES = 65_536
 DRAIN_S = 2.0
@@ -34,7 +35,7 @@ OWN_NAME = "aerie"
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What to run under a name."""
+    """The command of a process, and its role."""
 
     command: list[str]
     role: Role
@@ -48,16 +49,20 @@ class Supervisor:
         programs: Mapping[str, Program],
         variables: Mapping[str, str],
         data: Path,
-        asker: Prober,
+        prober: Prober,
         url: str,
         on_ready: Callable[[], str],
     ) -> None:
         self._programs = programs
         self._data = data
-        self._asker = asker
+        self._prober = prober
         self._on_ready = on_ready
         self._stack_id = uuid.uuid4().hex
-        self._environment = {**os.environ, **variables, sessions.MARK: self._stack_id}
+        self._environment = {
+            **os.environ,
+            **variables,
+            os_processes.STACK_ID_VARIABLE: self._stack_id,
+        }
         self._variables = variables
         self._terminal = Terminal([OWN_NAME, *programs])
         self._logs = {
@@ -68,10 +73,10 @@ class Supervisor:
         self._tasks: set[asyncio.Task[None]] = set()
         self._guard: asyncio.subprocess.Process | None = None
         own = os.getpid()
-        self._file = StackFile(self._stack_id, own, sessions.start_time(own) or 0.0, url)
+        self._file = StackFile(self._stack_id, own, os_processes.start_time(own) or 0.0, url)
 
     async def run(self) -> None:
-        """Start everything, keep it running, and return once a signal has stopped it."""
+        """Start all processes and keep them running; return when a signal has stopped them."""
         self._stack = Stack({name: p.role for name, p in self._programs.items()}, _now_ms())
         loop = asyncio.get_running_loop()
         outlives_terminal = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN  # nohup
@@ -79,24 +84,24 @@ class Supervisor:
             if number != signal.SIGHUP or not outlives_terminal:
                 loop.add_signal_handler(number, self._stop)
         self._file.save(self._data)
-        await self._start_guard()  # before anything that it would have to end
-        self._spawn(self._keep_guard())
-        while not self._stack.is_gone:
-            if self._terminal.is_gone and not outlives_terminal and not self._stack.stopping:
+        await self._start_guard()  # before the first process
+        self._spawn(self._restart_guard())
+        while not self._stack.is_stopped:
+            if self._terminal.is_closed and not outlives_terminal and not self._stack.stopping:
                 self._stop()
             self._perform(self._stack.advance(_now_ms()))
-            await asyncio.sleep(TURN_S)
+            await asyncio.sleep(INTERVAL_S)
         await self._close()
 
     def _stop(self) -> None:
         if not self._stack.stopping:
-            self._say("Stopping …")
+            self._print_line("Stopping …")
         self._perform(self._stack.stop(_now_ms()))
 
     async def _close(self) -> None:
-        """Leave nothing behind: no process, no guard, no note."""
-        left = sessions.stack_members(self._stack_id, self._leaders)
-        sessions.send(left, signal.SIGKILL)
+        """Kill remaining processes, end the guard, delete stack.json."""
+        left = os_processes.stack_members(self._stack_id, self._leaders)
+        os_processes.send(left, signal.SIGKILL)
         guard, self._guard = self._guard, None
         if guard is not None and guard.stdin is not None:
             guard.stdin.close()
@@ -104,8 +109,8 @@ class Supervisor:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        forget(self._data)
-        self._say("Stopped")
+        remove_stack_file(self._data)
+        self._print_line("Stopped")
         self._terminal.close()
         for log in self._logs.values():
             log.close()
@@ -114,28 +119,29 @@ class Supervisor:
         for action in actions:
             match action:
                 case Start(name):
-                    self._spawn(self._live(name))
+                    self._spawn(self._run_process(name))
                 case Terminate(name):
                     if name in self._children:
-                        sessions.send([self._children[name].pid], signal.SIGTERM)
+                        os_processes.send([self._children[name].pid], signal.SIGTERM)
                 case Kill(name):
                     if name in self._children:
-                        members = sessions.session_members(self._children[name].pid)
-                        sessions.send(members, signal.SIGKILL)
-                case Say(text):
-                    self._say(text)
-                case Announce():
+                        members = os_processes.session_members(self._children[name].pid)
+                        os_processes.send(members, signal.SIGKILL)
+                case PrintLine(text):
+                    self._print_line(text)
+                case AnnounceReady():
                     self._file.ready = True
                     self._file.save(self._data)
-                    self._terminal.plain(self._on_ready())  # holds a password: not for the logs
+                    self._terminal.plain(self._on_ready())  # contains a password: not for the logs
 
-    async def _live(self, name: str) -> None:
-        """One life of a process, from its start to the end of all its children."""
+    async def _run_process(self, name: str) -> None:
+        """Run a process once, until it and all its children have ended."""
         program = self._programs[name]
         since_ms = now_ms()
         output, write_end = os.pipe()
         try:
-            # A pipe of our own: asyncio's would hide the death while a grandchild holds it open.
+            # With asyncio's own pipe, `wait` would not return while a grandchild holds the pipe
+            # open.
             child = await asyncio.create_subprocess_exec(
                 *program.command,
                 stdin=asyncio.subprocess.DEVNULL,
@@ -146,42 +152,42 @@ class Supervisor:
             )
         except OSError as error:
             os.close(output)
-            self._say(f"{name} cannot be started: {error}")
+            self._print_line(f"{name} cannot be started: {error}")
             self._perform(self._stack.exited(name, 127, _now_ms()))
             return
         finally:
             os.close(write_end)
-        self._note_started(name, child)
+        self._record_start(name, child)
         probing = asyncio.create_task(self._probe(name, program.role.probe, since_ms))
         reading = asyncio.create_task(self._read(name, output, program.role.probe))
         status = await child.wait()
         probing.cancel()
-        sessions.send(sessions.session_members(child.pid), signal.SIGKILL)
-        await asyncio.wait({reading}, timeout=DRAIN_S)  # a stranger may hold the pipe open
+        os_processes.send(os_processes.session_members(child.pid), signal.SIGKILL)
+        await asyncio.wait({reading}, timeout=DRAIN_S)  # a grandchild may hold the pipe open
         reading.cancel()
-        self._note_ended(name, child)
+        self._record_exit(name, child)
         self._perform(self._stack.exited(name, status, _now_ms()))
 
-    def _note_started(self, name: str, child: asyncio.subprocess.Process) -> None:
+    def _record_start(self, name: str, child: asyncio.subprocess.Process) -> None:
         self._children[name] = child
         stage = self._programs[name].role.stage
         self._leaders[child.pid] = stage
-        self._tell_guard(f"+{child.pid} {stage}\n")
-        started = sessions.start_time(child.pid) or 0.0
+        self._send_to_guard(f"+{child.pid} {stage}\n")
+        started = os_processes.start_time(child.pid) or 0.0
         self._file.processes[name] = {"pid": child.pid, "started": started, "stage": stage}
         self._file.save(self._data)
         if self._stack.processes[name].state is State.STOPPING:
-            sessions.send([child.pid], signal.SIGTERM)  # the stop came while it was being started
+            os_processes.send([child.pid], signal.SIGTERM)  # stop was requested while it started
 
-    def _note_ended(self, name: str, child: asyncio.subprocess.Process) -> None:
+    def _record_exit(self, name: str, child: asyncio.subprocess.Process) -> None:
         del self._children[name]
         self._leaders.pop(child.pid, None)
-        self._tell_guard(f"-{child.pid}\n")
+        self._send_to_guard(f"-{child.pid}\n")
         del self._file.processes[name]
         self._file.save(self._data)
 
     async def _read(self, name: str, output: int, probe: Probe) -> None:
-        """Pass on what a process prints, and see its readiness line in it."""
+        """Copy the process's output to terminal and log; look for its readiness line."""
         reader = asyncio.StreamReader()
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(output, "rb", 0)
@@ -203,17 +209,17 @@ class Supervisor:
             return
         target = string.Template(probe.target).substitute(self._variables)
         probe = replace(probe, target=target)
-        while not await self._asker.ask(probe, since_ms):
+        while not await self._prober.is_ready(probe, since_ms):
             await asyncio.sleep(PROBE_EVERY_S)
         self._perform(self._stack.answered(name, _now_ms()))
 
-    async def _keep_guard(self) -> None:
-        """Have a guard as long as there is something to guard."""
+    async def _restart_guard(self) -> None:
+        """Restart the guard if it ends while the stack runs."""
         while (guard := self._guard) is not None:
             await guard.wait()
             if self._guard is not None:
-                self._say("the guard died; a new one starts")
-                await asyncio.sleep(TURN_S)
+                self._print_line("the guard ended; starting a new one")
+                await asyncio.sleep(INTERVAL_S)
                 await self._start_guard()
 
     async def _start_guard(self) -> None:
@@ -227,9 +233,9 @@ class Supervisor:
             start_new_session=True,
         )
         for leader, stage in self._leaders.items():
-            self._tell_guard(f"+{leader} {stage}\n")
+            self._send_to_guard(f"+{leader} {stage}\n")
 
-    def _tell_guard(self, line: str) -> None:
+    def _send_to_guard(self, line: str) -> None:
         guard = self._guard
         if guard is not None and guard.stdin is not None and not guard.stdin.is_closing():
             guard.stdin.write(line.encode())
@@ -243,7 +249,7 @@ class Supervisor:
         self._terminal.line(name, text)
         self._logs[name].write(text)
 
-    def _say(self, text: str) -> None:
+    def _print_line(self, text: str) -> None:
         self._line(OWN_NAME, text)
 
 

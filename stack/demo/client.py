@@ -1,7 +1,7 @@
-"""The ordinary Kafka client of the demo traffic: topics, a producer, settings shared by consumers.
+"""The Kafka client of the demo traffic: creates topics, produces, and configures consumers.
 
-librdkafka reconnects by itself; here its complaints are cut down to one line when the brokers are
-away and one when they are back.
+librdkafka reconnects by itself. Its many error lines are reduced to two: one when the brokers
+become unreachable and one when they are back.
 """
 
 import logging
@@ -13,14 +13,14 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from monitoring.clock import now_ms
-from stack.demo.health import Health
-from stack.demo.shapes import Outgoing
+from stack.demo.outages import OutageLog
+from stack.demo.records import Outgoing
 from stack.demo.topics import Topic
 
 log = logging.getLogger(__name__)
 
-# One broker out of several is away: the client goes on with the others.
-QUIET = (KafkaError._TRANSPORT, KafkaError._RESOLVE, KafkaError._TIMED_OUT)
+# One of several brokers is unreachable: the client uses the others.
+IGNORED_ERRORS = (KafkaError._TRANSPORT, KafkaError._RESOLVE, KafkaError._TIMED_OUT)
 QUEUE_RECORDS_MAX = 100_000
 _SILENT = logging.getLogger("stack.demo.librdkafka")
 _SILENT.disabled = True
@@ -28,7 +28,7 @@ _RETRY_S = 2.0
 
 
 def base_config(bootstrap_servers: str, client_id: str) -> dict[str, Any]:
-    """Settings of every client here."""
+    """The settings that all clients share."""
     return {
         "bootstrap.servers": bootstrap_servers,
         "client.id": client_id,
@@ -40,10 +40,10 @@ def base_config(bootstrap_servers: str, client_id: str) -> dict[str, Any]:
 
 
 def create_topics(bootstrap_servers: str, topics: Iterable[Topic], stop: threading.Event) -> None:
-    """Create what is not there yet, however long the brokers take to answer."""
+    """Create missing topics; retry until the brokers answer."""
     wanted = {topic.name: topic for topic in topics}
     admin = AdminClient(base_config(bootstrap_servers, "demo-admin"))
-    health = Health("creating topics")
+    health = OutageLog("creating topics")
     while wanted and not stop.is_set():
         new = [
             NewTopic(
@@ -62,19 +62,19 @@ def create_topics(bootstrap_servers: str, topics: Iterable[Topic], stop: threadi
             except KafkaException as error:
                 if error.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS:
                     del wanted[name]
-                elif line := health.away(error.args[0].str(), now_ms()):
+                elif line := health.report_down(error.args[0].str(), now_ms()):
                     log.warning(line)
         if wanted:
             stop.wait(_RETRY_S)
 
 
 class Sender:
-    """A producer whose records are counted as they are acknowledged."""
+    """A producer that counts acknowledged records."""
 
     def __init__(self, bootstrap_servers: str, name: str) -> None:
         self.delivered = 0
         self.lost = 0
-        self._health = Health(f"sending ({name})")
+        self._outage_log = OutageLog(f"sending ({name})")
         self._producer = Producer(
             {
                 **base_config(bootstrap_servers, name),
@@ -82,20 +82,27 @@ class Sender:
                 "linger.ms": 50,
                 "compression.type": "lz4",
                 "queue.buffering.max.messages": QUEUE_RECORDS_MAX,
-                "error_cb": self._complain,
+                "error_cb": self._on_error,
             }
         )
 
     def send(
-        self, records: Iterable[Outgoing], settle: Callable[[bool], None] | None = None
+        self, records: Iterable[Outgoing], finish_delivery: Callable[[bool], None] | None = None
     ) -> int:
-        """Queue records; returns how many were taken. `settle` hears once whether all arrived."""
-        batch = _Batch(settle)
+        """Queue records; returns how many were queued.
+
+        When the last record was acknowledged or has failed, `finish_delivery` is called once, with
+        True if all were acknowledged.
+        """
+        batch = _Batch(finish_delivery)
         taken = 0
         for record in records:
             try:
                 self._producer.produce(
-                    record.topic, record.value, record.key, on_delivery=self._heard(batch)
+                    record.topic,
+                    record.value,
+                    record.key,
+                    on_delivery=self._delivery_callback(batch),
                 )
             except (BufferError, KafkaException):
                 self.lost += 1
@@ -108,45 +115,46 @@ class Sender:
         return taken
 
     def poll(self) -> None:
-        """Let acknowledgements be heard."""
+        """Run the callbacks of acknowledged records."""
         self._producer.poll(0)
 
     def close(self, timeout_s: float) -> None:
-        """Wait for what is on its way, not longer than `timeout_s`."""
+        """Wait for outstanding acknowledgements, at most `timeout_s`."""
         self._producer.flush(timeout_s)
 
-    def _heard(self, batch: "_Batch") -> Callable[[KafkaError | None, Message], None]:
+    def _delivery_callback(self, batch: "_Batch") -> Callable[[KafkaError | None, Message], None]:
         def on_delivery(error: KafkaError | None, _: Message) -> None:
             if error is None:
                 self.delivered += 1
-                if line := self._health.back(now_ms()):
+                if line := self._outage_log.report_up(now_ms()):
                     log.info(line)
             else:
                 self.lost += 1
                 batch.failed = True
-                self._complain(error)
+                self._on_error(error)
             batch.outstanding -= 1
             batch.check()
 
         return on_delivery
 
-    def _complain(self, error: KafkaError) -> None:
-        if error.code() in QUIET:
+    def _on_error(self, error: KafkaError) -> None:
+        if error.code() in IGNORED_ERRORS:
             return
-        if line := self._health.away(error.str(), now_ms()):
+        if line := self._outage_log.report_down(error.str(), now_ms()):
             log.warning(line)
 
 
 class _Batch:
-    """Records sent together, until the last of them is settled."""
+    """Records sent together. Calls `finish_delivery` when the last is acknowledged or has
+    failed."""
 
-    def __init__(self, settle: Callable[[bool], None] | None) -> None:
-        self._settle = settle
+    def __init__(self, finish_delivery: Callable[[bool], None] | None) -> None:
+        self._settle = finish_delivery
         self.outstanding = 0
         self.failed = False
         self.is_complete = False
 
     def check(self) -> None:
         if self.is_complete and self.outstanding == 0 and self._settle is not None:
-            settle, self._settle = self._settle, None
-            settle(not self.failed)
+            finish_delivery, self._settle = self._settle, None
+            finish_delivery(not self.failed)

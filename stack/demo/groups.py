@@ -1,6 +1,6 @@
-"""The three consumer groups: one fast, one slow on purpose, one that stops and starts.
+"""The three consumer groups of the demo: a fast one, a slow one, and one that stops and starts.
 
-Each member is a thread with an ordinary consumer; what it reads it only counts.
+Each member is a thread with a consumer. It discards what it reads.
 """
 
 import logging
@@ -10,19 +10,19 @@ from collections.abc import Callable
 from confluent_kafka import Consumer, KafkaError
 
 from monitoring.clock import now_ms
-from stack.demo.client import QUIET, base_config
-from stack.demo.health import Health
-from stack.demo.pace import Pacer, is_on, slow_rate
+from stack.demo.client import IGNORED_ERRORS, base_config
+from stack.demo.outages import OutageLog
+from stack.demo.rates import RateLimiter, is_active, slow_rate
 from stack.demo.topics import FAST, ON_OFF, SLOW, Group
 
 log = logging.getLogger(__name__)
 
-TURN_S = 0.5
-BATCH = 500  # of a member that keeps up; one that is paced takes what its pace allows
+INTERVAL_S = 0.5
+BATCH = 500  # records per call, for members without a rate limit
 
 
 class Member:
-    """One member of a group; `pace` says how many records it may read now, None = any number."""
+    """One member of a group. `limit` returns how many records it may read now; None = no limit."""
 
     def __init__(
         self,
@@ -39,15 +39,15 @@ class Member:
         self._stop = stop
         self._pace = pace
         self._is_wanted = is_wanted
-        self._health = Health(f"reading ({self.name})")
+        self._outage_log = OutageLog(f"reading ({self.name})")
         self._started_ms = now_ms()
 
     def run(self) -> None:
-        """Join, read and leave, as wanted, until told to stop."""
+        """Join, read and leave, according to `is_wanted`, until `stop` is set."""
         while not self._stop.is_set():
             if self._is_wanted(self._elapsed_ms()):
                 self._read_while_wanted()
-            self._stop.wait(TURN_S)
+            self._stop.wait(INTERVAL_S)
 
     def _read_while_wanted(self) -> None:
         consumer = Consumer(
@@ -58,7 +58,7 @@ class Member:
                 "auto.commit.interval.ms": 1_000,
                 "session.timeout.ms": 10_000,
                 "queued.max.messages.kbytes": 4_096,
-                "error_cb": self._complain,
+                "error_cb": self._on_error,
             }
         )
         consumer.subscribe(list(self._group.topics))
@@ -71,36 +71,36 @@ class Member:
     def _read_once(self, consumer: Consumer) -> None:
         allowed = BATCH if self._pace is None else self._pace(now_ms())
         if allowed == 0:
-            self._stop.wait(TURN_S)
+            self._stop.wait(INTERVAL_S)
             return
-        for message in consumer.consume(allowed, timeout=TURN_S):
+        for message in consumer.consume(allowed, timeout=INTERVAL_S):
             error = message.error()
             if error is not None:
-                self._complain(error)
-            elif line := self._health.back(now_ms()):
+                self._on_error(error)
+            elif line := self._outage_log.report_up(now_ms()):
                 log.info(line)
 
     def _elapsed_ms(self) -> int:
         return now_ms() - self._started_ms
 
-    def _complain(self, error: KafkaError) -> None:
-        if error.code() in QUIET:
+    def _on_error(self, error: KafkaError) -> None:
+        if error.code() in IGNORED_ERRORS:
             return
-        if line := self._health.away(error.str(), now_ms()):
+        if line := self._outage_log.report_down(error.str(), now_ms()):
             log.warning(line)
 
 
-class SlowPace:
-    """How many records the slow group may read, given what is sent a second."""
+class SlowGroupLimit:
+    """How many records the slow group may read, derived from the rate at which they are sent."""
 
     def __init__(self, rate: float, now_ms: int) -> None:
         self._rate = rate
         self._started_ms = now_ms
-        self._pacer = Pacer(rate, now_ms)
+        self._limiter = RateLimiter(rate, now_ms)
 
     def __call__(self, now_ms: int) -> int:
-        self._pacer.rate = slow_rate(self._rate, now_ms - self._started_ms)
-        return self._pacer.due(now_ms)
+        self._limiter.rate = slow_rate(self._rate, now_ms - self._started_ms)
+        return self._limiter.due(now_ms)
 
 
 def all_members(bootstrap_servers: str, rate: int, stop: threading.Event) -> list[Member]:
@@ -108,6 +108,6 @@ def all_members(bootstrap_servers: str, rate: int, stop: threading.Event) -> lis
     members = [
         Member(bootstrap_servers, FAST, number, stop) for number in range(1, FAST.members + 1)
     ]
-    members.append(Member(bootstrap_servers, SLOW, 1, stop, pace=SlowPace(rate, now_ms())))
-    members.append(Member(bootstrap_servers, ON_OFF, 1, stop, is_wanted=is_on))
+    members.append(Member(bootstrap_servers, SLOW, 1, stop, pace=SlowGroupLimit(rate, now_ms())))
+    members.append(Member(bootstrap_servers, ON_OFF, 1, stop, is_wanted=is_active))
     return members

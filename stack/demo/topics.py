@@ -1,4 +1,4 @@
-"""The topics of the demo traffic and the groups that read them. Pure."""
+"""The topics of the demo traffic and the consumer groups that read them. Pure."""
 
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ LOAD_SEQUENCE = "load.sequence"
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic to create: its partitions and the settings that differ from the broker's."""
+    """A topic to create, with the settings that differ from the broker's defaults."""
 
     name: str
     partitions: int
@@ -33,7 +33,7 @@ LOAD = Topic(LOAD_SEQUENCE, 6, {"retention.bytes": str(256 * 1024 * 1024)})
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A consumer group: what it reads, and how many members share the work."""
+    """A consumer group, its topics and the number of its members."""
 
     name: str
     topics: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The configuration files of the embedded brokers, in Kafka's own names."""
+"""The `server.properties` files of the embedded brokers."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ log.retention.check.interval.ms=60000
 brokerd.admin.port={admin_port}
 brokerd.admin.token.file={token_file}
 """
-_CLOSED_ZOOKEEPER = """zookeeper.set.acl=true
+_ZOOKEEPER_LOGIN = """zookeeper.set.acl=true
 brokerd.zookeeper.jaas.file={login}
 """
 
@@ -36,9 +36,9 @@ def write_properties(
 ) -> Path:
     """Write `<data>/brokerd-N/server.properties` for broker N; returns its path.
 
-    Segments are small and roll by the quarter of an hour, so that the segment browser and
-    retention have something to show on the modest demo traffic. `zookeeper_login` is the JAAS file
-    of a ZooKeeper that wants one.
+    Segments are small and roll every 15 minutes, so that the demo traffic gives the segment pages
+    and retention something to show. `zookeeper_login`: the JAAS file, if ZooKeeper requires a
+    login.
     """
     folder = data / f"brokerd-{broker_id}"
     folder.mkdir(parents=True, exist_ok=True)
@@ -52,6 +52,6 @@ def write_properties(
         token_file=token_file,
     )
     if zookeeper_login is not None:
-        text += _CLOSED_ZOOKEEPER.format(login=zookeeper_login)
+        text += _ZOOKEEPER_LOGIN.format(login=zookeeper_login)
     path.write_text(text)
     return path

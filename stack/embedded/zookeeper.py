@@ -1,15 +1,16 @@
-"""The embedded ZooKeeper: the real server, from the jars that pyspark ships.
+"""The configuration of the embedded ZooKeeper, which runs from the jars that pyspark ships.
 
-Its data stay in `<folder>/data`; one server on 127.0.0.1 without the HTTP admin server, which
-would open a second port. A tick of 500 ms keeps session timeouts short (2 to 20 ticks). The
-command line stands in the Procfile.
+One server listens on 127.0.0.1; its data is in `<folder>/data`. The HTTP admin server is off, since
+it would open a second port. `tickTime` is 500 ms for short session timeouts (2 to 20 times the
+tickTime). The command line is in the Procfile.
 
-Whoever is on this machine reaches it, so nobody is served who does not show the brokers' name and
-password (SASL, DIGEST-MD5), not even to read: the password of a session can be computed from its
-id, so that its owner's could be ended. Both sides have them from JAAS files of mode 0600; that of
-brokers is one that Apache Kafka takes too. Before they are shown, a connection can make the server
-set aside as much as it announces: CONNECTIONS_MAX × `jute.maxbuffer` (in the Procfile) is a quarter
-of the smallest heap. Connections that open no session end after two seconds.
+Every local user can connect, so ZooKeeper requires the brokers' name and password (SASL,
+DIGEST-MD5) for every request, reads included: a session's password can be computed from its id, so
+a reader could close other clients' sessions. Server and brokers read the credentials from JAAS
+files of mode 0600, in the format that Apache Kafka uses. Before a client is authenticated, the
+server allocates as many bytes as the client announces. CONNECTIONS_MAX × `jute.maxbuffer` (in the
+Procfile) limits this to a quarter of the smallest heap. Connections without a session are closed
+after two seconds.
 """
 
 import importlib.util
@@ -49,7 +50,7 @@ _BROKER_LOGIN = """Client {{
 
 
 def jars_folder() -> Path:
-    """The folder of pyspark's jars, found without importing pyspark."""
+    """The folder of pyspark's jars; does not import pyspark."""
     spec = importlib.util.find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise FileNotFoundError("pyspark is not installed: run `make up`, which installs it")
@@ -57,12 +58,13 @@ def jars_folder() -> Path:
 
 
 def broker_login(folder: Path) -> Path:
-    """The JAAS file of the brokers."""
+    """The path of the brokers' JAAS file."""
     return folder / "broker.jaas"
 
 
 def write_config(folder: Path, port: int, password: str) -> Path:
-    """Write `folder`/zoo.cfg for a server on `port`, and the JAAS files; returns its path."""
+    """Write `folder`/zoo.cfg for a server on `port`, and the JAAS files; returns the path of
+    zoo.cfg."""
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
     values = {"module": _MODULE, "name": BROKERS_NAME, "password": password}

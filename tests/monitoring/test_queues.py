@@ -10,7 +10,7 @@ import pytest
 from monitoring.celery import app
 from monitoring.queues import QUEUES, routes
 from monitoring.schedule import beat_schedule
-from stack.plan import ROLES
+from stack.process_table import ROLES
 from stack.procfile import parse
 
 PROCFILE = Path(__file__).parents[2] / "Procfile"

@@ -1,7 +1,7 @@
-"""A supervisor over small real programs, as a process of its own: `small_stack.py FOLDER`.
+"""Runs a supervisor with small real programs: `small_stack.py FOLDER`.
 
 The folder holds `programs.json`: name → {"command", "stage", "after", "probe", "target",
-"waited_for"}. The test kills what it likes and looks at what is left.
+"is_required"}. The test kills what it likes and looks at what is left.
 """
 
 import asyncio
@@ -12,9 +12,9 @@ from pathlib import Path
 import django
 
 from stack import data_folder_lock
-from stack.plan import Probe, ProbeKind, Role
 from stack.preparation import make_folder
 from stack.probes import Prober
+from stack.process_table import Probe, ProbeKind, Role
 from stack.supervisor import Program, Supervisor
 
 
@@ -31,17 +31,17 @@ def main() -> None:
                 entry.get("stage", 0),
                 tuple(entry.get("after", ())),
                 Probe(ProbeKind(entry.get("probe", "none")), entry.get("target", "")),
-                entry.get("waited_for", True),
+                entry.get("is_required", True),
             ),
         )
         for name, entry in json.loads((data / "programs.json").read_text()).items()
     }
     variables = {"PYTHONPATH": str(Path(__file__).parents[2])}
-    asker = Prober("redis://127.0.0.1:1/0", "local")
+    prober = Prober("redis://127.0.0.1:1/0", "local")
     try:
-        with data_folder_lock.held(data):
+        with data_folder_lock.acquire(data):
             end_leftovers(data)
-            supervisor = Supervisor(programs, variables, data, asker, "", lambda: "Small is ready")
+            supervisor = Supervisor(programs, variables, data, prober, "", lambda: "Small is ready")
             asyncio.run(supervisor.run())
     except data_folder_lock.AlreadyRunning as error:
         sys.exit(str(error))

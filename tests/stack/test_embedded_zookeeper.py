@@ -1,4 +1,4 @@
-"""The embedded ZooKeeper as the Procfile starts it, met by another user of the machine."""
+"""The embedded ZooKeeper as the Procfile starts it, attacked by another user of the machine."""
 
 import contextlib
 import os
@@ -30,14 +30,14 @@ DEADLINE_S = 60
 
 @dataclass
 class Embedded:
-    """A running one, and where it listens."""
+    """A running embedded ZooKeeper and its port."""
 
     process: subprocess.Popen[bytes]
     port: int
     folder: Path
 
     def ask(self, word: str) -> str:
-        """What it answers to a four-letter word; '' where it does not."""
+        """The answer to a four-letter word; '' if there is none."""
         try:
             with socket.create_connection(("127.0.0.1", self.port), 5) as connection:
                 connection.settimeout(5)
@@ -95,7 +95,7 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedded]:
         process.wait()
 
 
-def test_whoever_shows_no_credentials_reads_and_writes_nothing(embedded: Embedded) -> None:
+def test_a_client_without_credentials_can_neither_read_nor_write(embedded: Embedded) -> None:
     with embedded.session_of_a_broker() as broker:
         broker.ensure_path("/aerie/admin/delete_topics")  # open to the world
         for ask in (
@@ -111,7 +111,7 @@ def test_whoever_shows_no_credentials_reads_and_writes_nothing(embedded: Embedde
         assert broker.get_children("/aerie/admin/delete_topics") == []
 
 
-def test_the_credentials_are_their_owners_only_and_in_no_command_line(embedded: Embedded) -> None:
+def test_the_credentials_are_in_private_files_and_in_no_command_line(embedded: Embedded) -> None:
     password = (embedded.folder.parent / "zookeeper.password").read_text().strip()
     files = [embedded.folder / name for name in ("server.jaas", "broker.jaas")]
     for file in [*files, embedded.folder.parent / "zookeeper.password"]:
@@ -120,13 +120,15 @@ def test_the_credentials_are_their_owners_only_and_in_no_command_line(embedded: 
     assert password not in " ".join(map(str, embedded.process.args))  # type: ignore[arg-type]
 
 
-def test_of_the_four_letter_words_srvr_alone_is_answered(embedded: Embedded) -> None:
+def test_srvr_is_the_only_allowed_four_letter_word(embedded: Embedded) -> None:
     assert embedded.ask("srvr").startswith("Zookeeper version")
     for word in ("dump", "cons", "conf", "envi", "mntr", "wchs", "stat"):
         assert "not in the whitelist" in embedded.ask(word)
 
 
-def test_connections_that_announce_much_and_send_nothing_do_not_end_it(embedded: Embedded) -> None:
+def test_connections_that_announce_large_requests_do_not_exhaust_the_heap(
+    embedded: Embedded,
+) -> None:
     with embedded.session_of_a_broker() as broker, contextlib.ExitStack() as held:
         session = broker.client_id
         for size in (1_000_000, 524_287):
@@ -144,7 +146,7 @@ def test_connections_that_announce_much_and_send_nothing_do_not_end_it(embedded:
     assert "OutOfMemoryError" not in output
 
 
-def test_strangers_do_not_keep_brokers_out_by_holding_every_connection(embedded: Embedded) -> None:
+def test_idle_connections_do_not_keep_brokers_out(embedded: Embedded) -> None:
     with contextlib.ExitStack() as held:
         for _ in range(2 * CONNECTIONS_MAX):
             with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""A start without the key that stored secrets were sealed with."""
+"""A start when the key is lost with which stored secrets were encrypted."""
 
 import re
 from dataclasses import replace
@@ -22,14 +22,16 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def lost(tmp_path: Path, settings) -> Path:
-    """Where the key was; a cluster's token is sealed with it."""
+    """The path of the lost key; a cluster's token is encrypted with it."""
     settings.AERIE_SECRET_KEY_FILE = tmp_path / "secret.key"
     Cluster.objects.create(slug="far", bootstrap_servers="127.0.0.1:1", admin_token=seal("t0ken"))
     settings.AERIE_SECRET_KEY_FILE.unlink()
     return tmp_path / "secret.key"
 
 
-def test_the_stack_is_not_started_and_told_what_to_do(lost: Path, tmp_path: Path) -> None:
+def test_without_the_key_the_stack_does_not_start_and_the_error_says_what_to_do(
+    lost: Path, tmp_path: Path
+) -> None:
     config = replace(StackConfig.from_settings(django_settings), data=tmp_path / "data")
     make_folder(config.data, print)
     everything = procfile.parse((config.root / "Procfile").read_text())
@@ -38,20 +40,20 @@ def test_the_stack_is_not_started_and_told_what_to_do(lost: Path, tmp_path: Path
     assert not lost.exists()
 
 
-def test_preparing_the_database_makes_no_other_key(lost: Path) -> None:
+def test_prepare_makes_no_new_key_while_secrets_are_stored(lost: Path) -> None:
     with pytest.raises(SystemExit, match="Put the file back"):
         call_command("prepare")
     assert not lost.exists()
     assert not get_user_model().objects.exists()
 
 
-def test_a_new_key_is_made_on_purpose_only_and_over_none(lost: Path, capsys) -> None:
+def test_newkey_makes_a_key_and_never_overwrites_one(lost: Path, capsys) -> None:
     call_command("newkey")
     assert "Enter again" in capsys.readouterr().out
     made = lost.read_text()
     Fernet(made.strip())
     with pytest.raises(SecretUnreadable):
         Cluster.objects.get().open_admin_token()
-    with pytest.raises(SystemExit, match="holds a key"):
+    with pytest.raises(SystemExit, match="has a key"):
         call_command("newkey")
     assert lost.read_text() == made

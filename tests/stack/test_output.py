@@ -7,7 +7,7 @@ from stack import output
 from stack.output import LINE_BYTES_MAX, LineSplitter, LogFile, Terminal
 
 
-def test_lines_are_cut_where_they_end_not_where_the_data_does() -> None:
+def test_lines_are_split_at_newlines_not_at_chunk_ends() -> None:
     splitter = LineSplitter()
     assert splitter.feed(b"one\ntw") == ["one"]
     assert splitter.feed(b"o\nthree") == ["two"]
@@ -15,14 +15,14 @@ def test_lines_are_cut_where_they_end_not_where_the_data_does() -> None:
     assert splitter.end() == []
 
 
-def test_an_endless_line_is_cut() -> None:
+def test_a_line_that_is_too_long_is_truncated() -> None:
     splitter = LineSplitter()
     [line] = splitter.feed(b"x" * (LINE_BYTES_MAX + 1))
     assert len(line) == LINE_BYTES_MAX
     assert splitter.end() == []
 
 
-def test_what_is_cut_from_a_line_is_no_line_of_its_own() -> None:
+def test_the_truncated_part_of_a_line_is_dropped() -> None:
     splitter = LineSplitter()
     assert len(splitter.feed(b"x" * (LINE_BYTES_MAX + 1))) == 1
     assert splitter.feed(b"ERROR forged") == []
@@ -34,11 +34,11 @@ def test_tabs_become_spaces() -> None:
     assert LineSplitter().feed(b"\tat org.apache.Main\n") == ["    at org.apache.Main"]
 
 
-def test_bytes_that_are_no_text_do_no_harm() -> None:
+def test_invalid_utf8_is_replaced() -> None:
     assert LineSplitter().feed(b"\xff\xfe ok\r\n") == ["\ufffd\ufffd ok"]
 
 
-def test_every_line_carries_its_name() -> None:
+def test_every_line_starts_with_the_name_of_its_process() -> None:
     stream = io.StringIO()
     terminal = Terminal(["web", "broker-1"], stream)
     terminal.line("web", "hello")
@@ -47,7 +47,7 @@ def test_every_line_carries_its_name() -> None:
     assert stream.getvalue() == "web      | hello\nbroker-1 | there\n"
 
 
-def test_no_control_character_of_a_process_reaches_the_terminal_or_its_log(
+def test_control_characters_are_escaped_in_terminal_and_log(
     tmp_path: Path,
 ) -> None:
     stream = io.StringIO()
@@ -66,7 +66,7 @@ def test_no_control_character_of_a_process_reaches_the_terminal_or_its_log(
         assert "\\u2028\\u202e für Zürich" in shown
 
 
-def test_a_terminal_that_is_gone_stops_nothing() -> None:
+def test_a_closed_terminal_does_not_stop_the_log_files() -> None:
     stream = io.StringIO()
     terminal = Terminal(["web"], stream)
     stream.close()

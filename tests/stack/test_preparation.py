@@ -34,7 +34,7 @@ def mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-def test_secrets_are_made_once_and_for_their_owner_only(config: StackConfig) -> None:
+def test_secrets_are_made_once_in_private_files(config: StackConfig) -> None:
     prepare(config, os.environ, ALL)
     files = (
         config.secret_key_file,
@@ -50,8 +50,10 @@ def test_secrets_are_made_once_and_for_their_owner_only(config: StackConfig) -> 
     assert len(set(first)) == len(first)
 
 
-def test_a_data_folder_of_ours_that_was_open_is_closed_and_that_is_said(tmp_path: Path) -> None:
-    data, said = tmp_path / "data", list[str]()
+def test_an_aerie_folder_that_others_can_access_is_made_private_with_a_message(
+    tmp_path: Path,
+) -> None:
+    data, printed = tmp_path / "data", list[str]()
     data.mkdir()
     data.chmod(0o755)
     (data / "stack.lock").touch()
@@ -61,22 +63,24 @@ def test_a_data_folder_of_ours_that_was_open_is_closed_and_that_is_said(tmp_path
         path.touch()
         path.chmod(0o644)
     (data / "link").symlink_to(elsewhere)
-    make_folder(data, said.append)
+    make_folder(data, printed.append)
     assert mode(data) == mode(data / "spark") == 0o700
     assert mode(database) == mode(data / "spark" / "server.properties") == 0o600
     assert mode(elsewhere) == 0o644
-    assert said == [f"{data} was open to other users (mode 0755); it is closed to them now (0700)"]
-    make_folder(data, said.append)
-    assert len(said) == 1
+    assert printed == [
+        f"{data} was open to other users (mode 0755); it is closed to them now (0700)"
+    ]
+    make_folder(data, printed.append)
+    assert len(printed) == 1
 
 
-def test_an_empty_folder_that_was_open_is_closed(tmp_path: Path) -> None:
+def test_an_empty_folder_that_others_can_access_is_made_private(tmp_path: Path) -> None:
     tmp_path.chmod(0o750)
     make_folder(tmp_path, print)
     assert mode(tmp_path) == 0o700
 
 
-def test_an_open_folder_of_something_else_is_left_as_it_is(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_aeries_is_not_changed(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").touch()
     tmp_path.chmod(0o755)
     with pytest.raises(NotReady, match=r"open to other users .* chmod 700"):
@@ -109,9 +113,7 @@ def open_folder(tmp_path: Path) -> Path:
 
 @as_root
 @pytest.mark.parametrize("name", ["secret.key", "redis", "redis/redis.conf", "history/a/b/c"])
-def test_what_another_user_put_into_an_open_folder_is_named_and_refused(
-    open_folder: Path, name: str
-) -> None:
+def test_a_file_of_another_user_in_an_open_folder_is_refused(open_folder: Path, name: str) -> None:
     planted = open_folder / name
     planted.parent.mkdir(parents=True, exist_ok=True)
     if not planted.exists():
@@ -127,7 +129,7 @@ def test_what_another_user_put_into_an_open_folder_is_named_and_refused(
 
 
 @as_root
-def test_a_file_of_another_user_is_refused_in_a_closed_folder_too(open_folder: Path) -> None:
+def test_a_file_of_another_user_in_a_private_folder_is_refused(open_folder: Path) -> None:
     open_folder.chmod(0o700)
     os.chown(open_folder / "secret.key", 12345, 12345)
     with pytest.raises(NotReady, match=r"secret\.key' belongs to another user"):
@@ -149,7 +151,9 @@ def test_files_that_seem_to_be_of_another_user_are_refused(
 
 
 @pytest.mark.parametrize("folder", ["", "redis"])
-def test_a_link_where_others_could_write_is_refused(open_folder: Path, folder: str) -> None:
+def test_a_link_in_a_folder_that_others_could_write_is_refused(
+    open_folder: Path, folder: str
+) -> None:
     elsewhere = open_folder.parent / "elsewhere"
     elsewhere.mkdir(mode=0o755)
     link = open_folder / folder / "history"
@@ -165,7 +169,7 @@ def test_a_link_where_others_could_write_is_refused(open_folder: Path, folder: s
     make_folder(open_folder, print)
 
 
-def test_links_of_ours_in_a_closed_folder_stay(open_folder: Path) -> None:
+def test_links_in_a_private_folder_are_kept(open_folder: Path) -> None:
     open_folder.chmod(0o700)
     elsewhere = open_folder.parent / "elsewhere"
     elsewhere.mkdir()
@@ -175,25 +179,25 @@ def test_links_of_ours_in_a_closed_folder_stay(open_folder: Path) -> None:
     assert (open_folder / "history").is_symlink()
 
 
-def test_a_password_file_that_was_emptied_stays_empty(config: StackConfig) -> None:
+def test_an_empty_password_file_stays_empty(config: StackConfig) -> None:
     prepare(config, os.environ, ALL)
     config.admin_password_file.write_text("")  # the admin has changed the password
     prepare(config, os.environ, ALL)
     assert config.admin_password_file.read_text() == ""
 
 
-def test_a_redis_password_that_a_crash_left_empty_is_made(config: StackConfig) -> None:
+def test_an_empty_redis_password_file_is_filled(config: StackConfig) -> None:
     config.redis_password_file.touch()
     assert ":@" not in prepare(config, os.environ, ALL).redis_url
     assert config.redis_password_file.read_text().strip()
 
 
-def test_a_given_password_is_not_written_anywhere(config: StackConfig) -> None:
+def test_a_password_from_the_environment_is_not_written_to_a_file(config: StackConfig) -> None:
     prepare(replace(config, admin_password_is_given=True), os.environ, ALL)
     assert not config.admin_password_file.exists()
 
 
-def test_the_redis_password_stands_in_no_command_line(config: StackConfig) -> None:
+def test_the_redis_password_is_in_no_command_line(config: StackConfig) -> None:
     prepared = prepare(config, os.environ, ALL)
     password = config.redis_password_file.read_text().strip()
     assert password in prepared.redis_url
@@ -210,7 +214,7 @@ def test_brokerd_accepts_the_properties_written_for_it(config: StackConfig) -> N
     assert parsed.listeners[0].port == config.broker_ports[1]
 
 
-def test_a_machine_without_java_is_told_what_to_do(
+def test_the_error_without_java_says_what_to_do(
     config: StackConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(preparation.java, "java_home", lambda *_: None)
@@ -218,7 +222,7 @@ def test_a_machine_without_java_is_told_what_to_do(
         prepare(config, os.environ, ALL)
 
 
-def test_a_machine_without_redis_is_told_what_to_do(
+def test_the_error_without_redis_says_what_to_do(
     config: StackConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(preparation.redis, "server_path", lambda: None)
@@ -226,23 +230,23 @@ def test_a_machine_without_redis_is_told_what_to_do(
         prepare(config, os.environ, ALL)
 
 
-def test_what_is_replaced_from_outside_is_neither_sought_nor_started(
+def test_external_services_are_neither_looked_for_nor_started(
     config: StackConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(preparation.java, "java_home", lambda *_: None)
-    outside = replace(
+    services = replace(
         config,
         external_redis_url="redis://elsewhere:6379/0",
         embedded_zookeeper=False,
         embedded_spark=False,
     )
-    assert outside.replaced == {"zookeeper", "redis", "spark"}
-    prepared = prepare(outside, os.environ, ALL - outside.replaced)
+    assert services.replaced == {"zookeeper", "redis", "spark"}
+    prepared = prepare(services, os.environ, ALL - services.replaced)
     assert prepared.redis_url == "redis://elsewhere:6379/0"
-    assert [port.setting for port in outside.ports({"web"})] == ["AERIE_PORT"]
+    assert [port.setting for port in services.ports({"web"})] == ["AERIE_PORT"]
 
 
-def test_a_password_has_no_characters_that_look_alike() -> None:
+def test_a_password_has_no_ambiguous_characters() -> None:
     password = secretfiles.password()
     assert len(password) == 19
     assert not set(password) & set("il1o0")
@@ -251,7 +255,7 @@ def test_a_password_has_no_characters_that_look_alike() -> None:
 @pytest.mark.parametrize(
     ("is_behind_proxy", "flag"), [(False, "--no-proxy-headers"), (True, "--proxy-headers")]
 )
-def test_only_behind_a_proxy_is_its_word_for_the_address_believed(
+def test_proxy_headers_are_trusted_only_behind_a_proxy(
     config: StackConfig, is_behind_proxy: bool, flag: str
 ) -> None:
     prepared = prepare(replace(config, is_behind_proxy=is_behind_proxy), os.environ, ALL)

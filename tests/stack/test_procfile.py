@@ -2,13 +2,13 @@ from pathlib import Path
 
 import pytest
 
-from stack.plan import ROLES, roles_for
+from stack.process_table import ROLES, roles_for
 from stack.procfile import ProcfileError, expand, parse
 
 PROCFILE = Path(__file__).parents[2] / "Procfile"
 
 
-def test_names_and_commands_keep_their_order() -> None:
+def test_commands_keep_the_order_of_the_file() -> None:
     assert list(parse("# a comment\n\nb: run it\na: x --y\n").items()) == [
         ("b", "run it"),
         ("a", "x --y"),
@@ -16,12 +16,12 @@ def test_names_and_commands_keep_their_order() -> None:
 
 
 @pytest.mark.parametrize("text", ["no colon here", ": nameless", "name:", "a b: c"])
-def test_a_line_that_is_no_process_is_refused_with_its_number(text: str) -> None:
+def test_the_error_for_an_invalid_line_has_its_number(text: str) -> None:
     with pytest.raises(ProcfileError, match="line 2"):
         parse("ok: fine\n" + text)
 
 
-def test_a_name_given_twice_is_refused() -> None:
+def test_a_duplicate_name_is_refused() -> None:
     with pytest.raises(ProcfileError, match="web is there twice"):
         parse("web: a\nweb: b")
 
@@ -35,28 +35,28 @@ def test_python_is_the_interpreter_in_use() -> None:
     assert expand("python -m brokerd", {}, "/venv/bin/python")[0] == "/venv/bin/python"
 
 
-def test_an_unknown_variable_is_named() -> None:
+def test_the_error_for_an_unknown_variable_has_its_name() -> None:
     with pytest.raises(ProcfileError, match=r"\$NOWHERE"):
         expand("run $NOWHERE", {}, "py")
 
 
-def test_the_procfile_and_the_table_of_roles_know_the_same_processes() -> None:
+def test_the_procfile_and_the_process_table_have_the_same_names() -> None:
     assert set(parse(PROCFILE.read_text())) == set(ROLES)
 
 
-def test_nothing_waits_for_a_process_that_is_left_out() -> None:
+def test_no_process_waits_for_one_that_does_not_run() -> None:
     roles = roles_for(["web", "prepare", "broker-1"])
     assert roles["web"].after == ("prepare",)
     assert roles["broker-1"].after == ()
 
 
-def test_a_process_unknown_to_the_table_starts_at_once() -> None:
+def test_a_process_that_is_not_in_the_table_starts_at_once() -> None:
     assert roles_for(["mine"])["mine"].after == ()
 
 
-def test_a_process_stops_no_later_than_what_it_needs() -> None:
+def test_a_process_stops_before_the_processes_it_depends_on() -> None:
     for name, role in ROLES.items():
-        # Spark starts after others only to leave them the processor: it needs none of them.
+        # Spark starts last only to leave the CPU to the others; it depends on none of them.
         for other in role.after if name != "spark" else ():
             assert role.stage >= ROLES[other].stage
     assert ROLES["spark"].stage < ROLES["spark-jobs"].stage, "who uses it stops before it"

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def start(tmp_path: Path) -> Callable[..., StackConfig]:
-    """One start of the stack: seeds, and gives the configuration it did so with."""
+    """Seed as a start of the stack does; returns the configuration."""
     config = replace(
         StackConfig.from_settings(settings),
         admin_token_file=tmp_path / "token",
@@ -44,7 +44,7 @@ def test_the_first_start_makes_the_admin_with_the_generated_password(
     assert get_user_model().objects.count() == 1
 
 
-def test_a_password_changed_in_the_console_is_never_set_back(
+def test_a_password_changed_in_the_console_is_kept(
     start: Callable[..., StackConfig],
 ) -> None:
     start()
@@ -56,13 +56,13 @@ def test_a_password_changed_in_the_console_is_never_set_back(
     assert config.admin_password_file.read_text() == ""
 
 
-def test_a_password_of_the_environment_holds_at_each_start(
+def test_a_password_of_the_environment_is_set_at_each_start(
     start: Callable[..., StackConfig],
 ) -> None:
     start()
-    config = start("from outside")
-    assert has_password("from outside")
-    assert config.admin_password_file.read_text() == ""  # what it held is nobody's any more
+    config = start("from services")
+    assert has_password("from services")
+    assert config.admin_password_file.read_text() == ""  # the old password is no longer valid
 
 
 def test_a_removed_admin_gets_a_new_password(start: Callable[..., StackConfig]) -> None:
@@ -73,7 +73,7 @@ def test_a_removed_admin_gets_a_new_password(start: Callable[..., StackConfig]) 
     assert has_password(config.admin_password_file.read_text().strip())
 
 
-def test_the_local_cluster_is_known_with_its_sealed_token(
+def test_the_local_cluster_has_an_encrypted_admin_token(
     start: Callable[..., StackConfig],
 ) -> None:
     config = start()

@@ -1,4 +1,4 @@
-"""The supervisor as it is run, over small real processes that are killed under its hands."""
+"""The real supervisor with small real processes, which the tests kill."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from stack import data_folder_lock, sessions
+from stack import data_folder_lock, os_processes
 from stack.data_folder_lock import StackFile
 from stack.shutdown import Refused, down, reset
 
@@ -33,7 +33,7 @@ STUBBORN = ["sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 0.1; done"]
 
 
 class SmallStack:
-    """A supervisor process over programs of the test's choice."""
+    """A supervisor process that runs the programs that a test chooses."""
 
     def __init__(self, data: Path, programs: dict[str, dict[str, object]]) -> None:
         self.data = data
@@ -58,16 +58,20 @@ class SmallStack:
         wait_until(lambda: text in self.text(), f"{text!r} in:\n", self.text)
 
     def file(self) -> StackFile:
-        noted = data_folder_lock.load(self.data)
-        assert noted is not None
-        return noted
+        stack_file = data_folder_lock.load_stack_file(self.data)
+        assert stack_file is not None
+        return stack_file
 
     def pid(self, name: str) -> int:
         return int(self.file().processes[name]["pid"])
 
     def members(self) -> list[int]:
-        noted = data_folder_lock.load(self.data)
-        return sessions.stack_members(noted.stack_id, noted.leaders()) if noted else []
+        stack_file = data_folder_lock.load_stack_file(self.data)
+        return (
+            os_processes.stack_members(stack_file.stack_id, stack_file.leaders())
+            if stack_file
+            else []
+        )
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGINT)
@@ -76,7 +80,8 @@ class SmallStack:
 
 @pytest.fixture(autouse=True)
 def hears_hangups() -> Iterator[None]:
-    """Whatever started this suite (nohup, a job of cron) may have left it deaf to them."""
+    """Restores the default handlers: nohup or cron may have made this process ignore the
+    signals."""
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, before)
@@ -106,19 +111,21 @@ def run(tmp_path: Path) -> Iterator[Callable[..., SmallStack]]:
         if stack.process.poll() is None:
             stack.process.kill()
             stack.process.wait()
-        if (noted := data_folder_lock.load(stack.data)) is not None:
-            sessions.end_stack(noted.stack_id, noted.leaders(), 0.1)
+        if (stack_file := data_folder_lock.load_stack_file(stack.data)) is not None:
+            os_processes.end_stack(stack_file.stack_id, stack_file.leaders(), 0.1)
 
 
 def alive(pid: int) -> bool:
-    return sessions.start_time(pid) is not None and bool(pid in sessions.session_members(pid))
+    return os_processes.start_time(pid) is not None and bool(
+        pid in os_processes.session_members(pid)
+    )
 
 
 def test_processes_start_in_order_of_readiness(run: Callable[..., SmallStack]) -> None:
-    say = "import time\nprint('{}', flush=True)\ntime.sleep(600)\n"
+    print_line = "import time\nprint('{}', flush=True)\ntime.sleep(600)\n"
     stack = run(
         last={
-            "command": [sys.executable, "-c", say.format("LAST runs")],
+            "command": [sys.executable, "-c", print_line.format("LAST runs")],
             "stage": 2,
             "after": ["task"],
             "probe": "line",
@@ -126,7 +133,7 @@ def test_processes_start_in_order_of_readiness(run: Callable[..., SmallStack]) -
         },
         task={"command": ["sh", "-c", "echo TASK done"], "stage": 1, "after": ["first"],
               "probe": "exit"},
-        first={"command": [sys.executable, "-c", say.format("FIRST runs")], "probe": "line",
+        first={"command": [sys.executable, "-c", print_line.format("FIRST runs")], "probe": "line",
                "target": "FIRST runs"},
     )  # fmt: skip
     stack.wait_for("Small is ready")
@@ -135,45 +142,50 @@ def test_processes_start_in_order_of_readiness(run: Callable[..., SmallStack]) -
     assert stack.stop() == 0
 
 
-def test_ctrl_c_stops_everything_and_says_so(run: Callable[..., SmallStack]) -> None:
+def test_ctrl_c_stops_everything_and_prints_it(run: Callable[..., SmallStack]) -> None:
     stack = run(
         a={"command": SLEEP},
         b={"command": FAMILY, "stage": 1, "after": ["a"], "probe": "line", "target": "complete"},
     )
     stack.wait_for("Small is ready")
-    noted = stack.file()
+    stack_file = stack.file()
     assert len(stack.members()) == 5
     assert stack.stop() == 0
     assert "Stopped" in stack.text()
-    assert sessions.stack_members(noted.stack_id, noted.leaders()) == []
-    assert data_folder_lock.load(stack.data) is None
+    assert os_processes.stack_members(stack_file.stack_id, stack_file.leaders()) == []
+    assert data_folder_lock.load_stack_file(stack.data) is None
 
 
-def test_a_closed_terminal_stops_everything_though_make_leads_the_session(tmp_path: Path) -> None:
-    """The leader hears of it by SIGHUP and waits for us; nobody tells us."""
+def test_a_closed_terminal_stops_everything_even_if_make_is_the_session_leader(
+    tmp_path: Path,
+) -> None:
+    """SIGHUP reaches only the session's leader, which waits for the supervisor."""
     data = tmp_path / "data"
     data.mkdir(0o700)
     (data / "programs.json").write_text(json.dumps({"plain": {"command": SLEEP}}))
     supervisor = f"{sys.executable} -m tests.stack.small_stack {data}"
     leader, terminal = pty.fork()
-    if leader == 0:  # as make: deaf to SIGHUP until its child has ended
+    if leader == 0:  # like make: ignores SIGHUP until its child has ended
         os.chdir(Path(__file__).parents[2])
         os.execvp("sh", ["sh", "-c", f"trap : HUP; (trap - HUP; exec {supervisor}) & wait; wait"])
     wait_until(
-        lambda: (noted := data_folder_lock.load(data)) is not None and noted.ready, "the stack"
+        lambda: (
+            (stack_file := data_folder_lock.load_stack_file(data)) is not None and stack_file.ready
+        ),
+        "the stack",
     )
-    noted = data_folder_lock.load(data)
-    assert noted is not None
+    stack_file = data_folder_lock.load_stack_file(data)
+    assert stack_file is not None
     try:
         os.close(terminal)
-        wait_until(lambda: data_folder_lock.load(data) is None, "the stack to stop")
-        assert sessions.stack_members(noted.stack_id, noted.leaders()) == []
+        wait_until(lambda: data_folder_lock.load_stack_file(data) is None, "the stack to stop")
+        assert os_processes.stack_members(stack_file.stack_id, stack_file.leaders()) == []
     finally:
-        sessions.send([noted.pid], signal.SIGKILL)
+        os_processes.send([stack_file.pid], signal.SIGKILL)
         os.waitpid(leader, 0)
 
 
-def test_what_nohup_started_outlives_a_hangup(run: Callable[..., SmallStack]) -> None:
+def test_a_stack_started_with_nohup_ignores_sighup(run: Callable[..., SmallStack]) -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # inherited by what is started now
     try:
         stack = run(plain={"command": SLEEP})
@@ -186,7 +198,7 @@ def test_what_nohup_started_outlives_a_hangup(run: Callable[..., SmallStack]) ->
     assert stack.stop() == 0
 
 
-def test_a_hangup_stops_everything(run: Callable[..., SmallStack]) -> None:
+def test_sighup_stops_everything(run: Callable[..., SmallStack]) -> None:
     stack = run(plain={"command": SLEEP})
     stack.wait_for("Small is ready")
     stack.process.send_signal(signal.SIGHUP)
@@ -199,29 +211,31 @@ def test_a_supervisor_killed_while_it_starts_leaves_no_orphan(
     run: Callable[..., SmallStack], lines: int
 ) -> None:
     stack = run(first={"command": SLEEP}, second={"command": FAMILY, "after": ["first"]})
-    wait_until(lambda: data_folder_lock.load(stack.data) is not None, "a stack that starts")
+    wait_until(
+        lambda: data_folder_lock.load_stack_file(stack.data) is not None, "a stack that starts"
+    )
     wait_until(lambda: stack.text().count("\n") >= lines, "its first lines")
-    noted = stack.file()
+    stack_file = stack.file()
     stack.process.kill()
     stack.process.wait()
-    leaders = [int(each["pid"]) for each in noted.processes.values()]
+    leaders = [int(each["pid"]) for each in stack_file.processes.values()]
     wait_until(
-        lambda: sessions.stack_members(noted.stack_id, leaders) == [],
+        lambda: os_processes.stack_members(stack_file.stack_id, leaders) == [],
         "the guard to end all processes",
     )
-    wait_until(lambda: guards_that_run(noted.stack_id) == [], "the guard to end")
-    assert sessions.stack_members(noted.stack_id, leaders) == []
+    wait_until(lambda: guards_that_run(stack_file.stack_id) == [], "the guard to end")
+    assert os_processes.stack_members(stack_file.stack_id, leaders) == []
 
 
 def guards_that_run(stack_id: str) -> list[int]:
     return [
         process.pid
-        for process in sessions.psutil.process_iter(["cmdline"])
+        for process in os_processes.psutil.process_iter(["cmdline"])
         if stack_id in (process.info["cmdline"] or [])
     ]
 
 
-def test_a_process_deaf_to_sigterm_is_killed_within_its_grace(
+def test_a_process_that_ignores_sigterm_is_killed_after_the_grace_period(
     run: Callable[..., SmallStack],
 ) -> None:
     stack = run(deaf={"command": STUBBORN, "probe": "line", "target": "deaf"})
@@ -230,17 +244,17 @@ def test_a_process_deaf_to_sigterm_is_killed_within_its_grace(
     assert "deaf did not stop in time" in stack.text()
 
 
-def test_a_killed_process_comes_back_and_its_children_are_gone(
+def test_a_killed_process_restarts_and_its_children_are_killed(
     run: Callable[..., SmallStack],
 ) -> None:
     stack = run(family={"command": FAMILY, "probe": "line", "target": "complete"})
     stack.wait_for("Small is ready")
     first = stack.pid("family")
     os.kill(first, signal.SIGKILL)
-    stack.wait_for("family was killed by signal 9; it starts again in 0.5 s")
+    stack.wait_for("family was killed by signal 9; restarting in 0.5 s")
     wait_until(lambda: stack.text().count("family is ready") == 2, "the family's return")
     assert stack.pid("family") != first
-    assert sessions.session_members(first) == []
+    assert os_processes.session_members(first) == []
     assert stack.stop() == 0
 
 
@@ -261,7 +275,7 @@ def test_a_killed_guard_is_replaced(run: Callable[..., SmallStack]) -> None:
     stack.wait_for("Small is ready")
     [guard] = guards_of(stack.process.pid)
     os.kill(guard, signal.SIGKILL)
-    stack.wait_for("the guard died; a new one starts")
+    stack.wait_for("the guard ended; starting a new one")
     wait_until(lambda: len(guards_of(stack.process.pid)) == 1, "a new guard")
     stack.process.kill()
     stack.process.wait()
@@ -269,20 +283,22 @@ def test_a_killed_guard_is_replaced(run: Callable[..., SmallStack]) -> None:
 
 
 def guards_of(supervisor: int) -> list[int]:
-    children = sessions.psutil.Process(supervisor).children()
+    children = os_processes.psutil.Process(supervisor).children()
     return [child.pid for child in children if "stack.guard" in child.cmdline()]
 
 
-def test_a_program_that_is_not_there_is_named_and_tried_again(
+def test_a_missing_program_is_reported_and_retried(
     run: Callable[..., SmallStack],
 ) -> None:
     stack = run(ghost={"command": ["/no/such/program"]}, plain={"command": SLEEP})
     stack.wait_for("ghost cannot be started: [Errno 2] No such file or directory")
-    stack.wait_for("ghost ended with status 127; it starts again in 1 s")
+    stack.wait_for("ghost ended with status 127; restarting in 1 s")
     assert stack.stop() == 0
 
 
-def test_a_second_supervisor_on_the_same_data_refuses(run: Callable[..., SmallStack]) -> None:
+def test_a_second_supervisor_on_the_same_data_folder_is_refused(
+    run: Callable[..., SmallStack],
+) -> None:
     stack = run(plain={"command": SLEEP})
     stack.wait_for("Small is ready")
     second = subprocess.run(
@@ -298,7 +314,7 @@ def test_a_second_supervisor_on_the_same_data_refuses(run: Callable[..., SmallSt
 
 
 @pytest.mark.parametrize("has_guard", [True, False])
-def test_what_is_left_behind_ends_before_the_stores_it_uses(
+def test_leftover_processes_end_before_zookeeper_and_redis(
     run: Callable[..., SmallStack], tmp_path: Path, has_guard: bool
 ) -> None:
     pid, told = tmp_path / "pid", tmp_path / "told"
@@ -312,16 +328,18 @@ def test_what_is_left_behind_ends_before_the_stores_it_uses(
     )  # fmt: skip
     stack.wait_for("Small is ready")
     if not has_guard:
-        os.kill(stack.process.pid, signal.SIGSTOP)  # too late for it to start another
+        os.kill(stack.process.pid, signal.SIGSTOP)  # so that it cannot start another one
         for guard in guards_of(stack.process.pid):
             os.kill(guard, signal.SIGKILL)
-    noted = stack.file()
+    stack_file = stack.file()
     stack.process.kill()
     stack.process.wait()
     if not has_guard:
         assert down(stack.data) == "Stopped"
-    leaders = [int(each["pid"]) for each in noted.processes.values()]
-    wait_until(lambda: sessions.stack_members(noted.stack_id, leaders) == [], "the end of both")
+    leaders = [int(each["pid"]) for each in stack_file.processes.values()]
+    wait_until(
+        lambda: os_processes.stack_members(stack_file.stack_id, leaders) == [], "the end of both"
+    )
     assert told.exists()
 
 
@@ -333,11 +351,11 @@ def test_down_stops_a_running_stack(run: Callable[..., SmallStack]) -> None:
     assert down(stack.data) == "Nothing was running"
 
 
-def test_down_ends_what_was_left_behind(run: Callable[..., SmallStack]) -> None:
+def test_down_ends_leftover_processes(run: Callable[..., SmallStack]) -> None:
     stack = run(family={"command": FAMILY, "probe": "line", "target": "complete"})
     stack.wait_for("Small is ready")
     for guard in guards_of(stack.process.pid):
-        os.kill(stack.process.pid, signal.SIGSTOP)  # too late for it to start another
+        os.kill(stack.process.pid, signal.SIGSTOP)  # so that it cannot start another one
         os.kill(guard, signal.SIGKILL)
     stack.process.kill()
     stack.process.wait()
@@ -346,7 +364,7 @@ def test_down_ends_what_was_left_behind(run: Callable[..., SmallStack]) -> None:
     assert stack.members() == []
 
 
-def test_the_next_start_ends_what_was_left_behind(run: Callable[..., SmallStack]) -> None:
+def test_the_next_start_ends_leftover_processes(run: Callable[..., SmallStack]) -> None:
     stack = run(plain={"command": SLEEP})
     stack.wait_for("Small is ready")
     left = stack.pid("plain")
@@ -358,7 +376,7 @@ def test_the_next_start_ends_what_was_left_behind(run: Callable[..., SmallStack]
     assert alive(left)
     stack.start()
     stack.wait_for("Small is ready")
-    assert "ended 1 process that an earlier start had left behind" in stack.text()
+    assert "ended 1 process that an earlier start had left running" in stack.text()
     assert not alive(left)
     assert stack.stop() == 0
 
@@ -376,8 +394,8 @@ def test_reset_refuses_while_a_stack_runs_and_empties_the_folder_after(
     assert [entry.name for entry in stack.data.iterdir()] == ["stack.lock"]
 
 
-def test_reset_does_not_touch_a_folder_of_somebody_else(tmp_path: Path) -> None:
+def test_reset_refuses_a_folder_that_is_not_aeries(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(Refused, match="not touched"):
+    with pytest.raises(Refused, match="nothing was deleted"):
         reset(tmp_path)
     assert (tmp_path / "thesis.tex").exists()

@@ -16,7 +16,7 @@ import httpx
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from stack import data_folder_lock, sessions
+from stack import data_folder_lock, os_processes
 from tests.support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
@@ -92,10 +92,10 @@ class WholeStack:
             timeout=DEADLINE_S,
         )
 
-    def noted(self) -> data_folder_lock.StackFile:
-        noted = data_folder_lock.load(self.data)
-        assert noted is not None
-        return noted
+    def stack_file(self) -> data_folder_lock.StackFile:
+        stack_file = data_folder_lock.load_stack_file(self.data)
+        assert stack_file is not None
+        return stack_file
 
 
 @pytest.fixture(scope="module")
@@ -107,8 +107,8 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeStack]:
         if whole.process.poll() is None:
             whole.process.kill()
             whole.process.wait()
-        if (noted := data_folder_lock.load(whole.data)) is not None:
-            sessions.end_stack(noted.stack_id, noted.leaders(), 2)
+        if (stack_file := data_folder_lock.load_stack_file(whole.data)) is not None:
+            os_processes.end_stack(stack_file.stack_id, stack_file.leaders(), 2)
 
 
 def sign_in(url: str, password: str) -> int:
@@ -124,7 +124,7 @@ def sign_in(url: str, password: str) -> int:
 
 
 def open_to_others(data: Path) -> list[str]:
-    """Whatever others than its owner could read if the folder itself were open."""
+    """Files and folders in it that other users could read if the folder itself were open."""
     found = [str(data)] if data.stat().st_mode & 0o077 else []
     for folder, _, names in os.walk(data):
         for path in (os.path.join(folder, name) for name in names):
@@ -152,20 +152,20 @@ def test_the_whole_stack_starts_refuses_a_second_stops_and_finds_its_data(
     assert "needed for the console, is in use by" in elsewhere.stderr
     assert stack.run("reset").returncode == 1
 
-    noted = stack.noted()
+    stack_file = stack.stack_file()
     stack.process.send_signal(signal.SIGINT)
     assert stack.process.wait(DEADLINE_S) == 0
-    assert sessions.stack_members(noted.stack_id, noted.leaders()) == []
+    assert os_processes.stack_members(stack_file.stack_id, stack_file.leaders()) == []
 
     assert stack.start() == (url, password)
     assert sign_in(url, password) == 200
     assert "host.processes" in admin.list_topics(timeout=10).topics
 
-    noted = stack.noted()
+    stack_file = stack.stack_file()
     stack.process.kill()
     stack.process.wait()
     deadline = time.monotonic() + DEADLINE_S
-    while sessions.stack_members(noted.stack_id, noted.leaders()):
+    while os_processes.stack_members(stack_file.stack_id, stack_file.leaders()):
         assert time.monotonic() < deadline, "the guard left processes behind"
         time.sleep(0.1)
     assert stack.run("down").returncode == 0

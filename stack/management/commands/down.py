@@ -1,4 +1,4 @@
-"""`manage.py down`: stop a stack that runs elsewhere or was left behind."""
+"""`manage.py down`: stop a stack from another terminal, or its leftover processes."""
 
 import sys
 from typing import Any
@@ -10,7 +10,7 @@ from stack.shutdown import Refused, down
 
 
 class Command(BaseCommand):
-    help = "Stops the stack of this data folder, wherever it was started from."
+    help = "Stops the stack of this data folder."
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py newkey`: begin again with a key for secrets, where the old one is lost for good."""
+"""`manage.py newkey`: create a new key for secrets, when the old one is lost."""
 
 import sys
 from pathlib import Path
@@ -11,15 +11,15 @@ from monitoring import secretfiles
 
 
 class Command(BaseCommand):
-    help = "Makes a key for secrets where the old one is lost; they must be entered again then."
+    help = "Creates a new key for secrets when the old one is lost; enter all secrets again then."
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
         path = Path(settings.AERIE_SECRET_KEY_FILE)
         if secretfiles.read(path):
-            sys.exit(f"aerie: {path} holds a key. To change it, put a new one on top of it.")
+            sys.exit(f"aerie: {path} has a key. To rotate it, add a new key above the old one.")
         secretfiles.ensure(path, secretfiles.fernet_key)
         self.stdout.write(
-            f"Made a key in {path}. Enter again what was sealed with the old one: tokens of "
-            "clusters, webhooks of alert rules."
+            f"Made a key in {path}. Enter again what was encrypted with the old one: admin tokens "
+            "of clusters and webhooks of alert rules."
         )

@@ -1,6 +1,6 @@
-"""`manage.py prepare`: migrate the database, drop sessions that ended, seed what the stack needs.
+"""`manage.py prepare`: migrate the database, delete expired sessions, create the first rows.
 
-Run by the supervisor at each start; does nothing twice.
+The supervisor runs it at each start. It is idempotent.
 """
 
 import sys
@@ -17,15 +17,15 @@ from stack.seeding import seed
 
 
 class Command(BaseCommand):
-    help = "Migrates the database; makes the admin account and the row of the local cluster."
+    help = "Migrates the database; creates the account admin and the cluster local."
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             self._prepare()
         except OperationalError as error:
-            reason = (str(error).splitlines() or ["it does not say why"])[0]
-            sys.exit(f"The database does not do its work: {reason}")
+            reason = (str(error).splitlines() or ["no reason given"])[0]
+            sys.exit(f"The database failed: {reason}")
 
     def _prepare(self) -> None:
         call_command("migrate", verbosity=0, interactive=False)

@@ -10,7 +10,7 @@ from stack.shutdown import Refused, reset
 
 
 class Command(BaseCommand):
-    help = "Removes all data: records, history, accounts, passwords. Refuses while a stack runs."
+    help = "Deletes all data: records, history, accounts, passwords. Refuses while a stack runs."
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py up`: run the whole product in the foreground until Ctrl-C."""
+"""`manage.py up`: run the stack in the foreground until Ctrl-C."""
 
 import os
 import sys
@@ -28,12 +28,12 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        os.umask(0o077)  # of all that is started too: files are their owner's only
+        os.umask(0o077)  # inherited by all processes: only the owner can read files
         without = [name for name in options["without"].split(",") if name]
         config = StackConfig.from_settings(settings)
         try:
             check(config, settings.HISTORY_URL)
-            up(config, without, external_services.of_settings(settings))
+            up(config, without, external_services.from_settings(settings))
         except AlreadyRunning as error:
             sys.exit(f"aerie: {error}. Stop it with Ctrl-C there, or with make down.")
         except (NotReady, ProcfileError, OSError) as error:

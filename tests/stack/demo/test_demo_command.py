@@ -3,20 +3,20 @@ from django.core.management import call_command
 
 from monitoring import heartbeats
 from stack.demo.management.commands import demo
-from stack.demo.management.commands.demo import wanted_rate
+from stack.demo.management.commands.demo import parse_rate
 
 
-def test_no_rate_is_the_settings_rate() -> None:
-    assert wanted_rate("") is None
-    assert wanted_rate(" ") is None
+def test_without_rate_the_setting_is_used() -> None:
+    assert parse_rate("") is None
+    assert parse_rate(" ") is None
 
 
-def test_a_rate_is_taken_as_it_is() -> None:
-    assert wanted_rate("5000") == 5000
+def test_a_valid_rate_is_used() -> None:
+    assert parse_rate("5000") == 5000
 
 
 @pytest.mark.parametrize("rate", ["abc", "0", "-5", "9", "200001", "5e3", "12.5"])
-def test_a_wrong_rate_is_told_in_one_line_without_a_usage_text(
+def test_the_error_for_a_wrong_rate_is_one_line(
     rate: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
@@ -26,11 +26,11 @@ def test_a_wrong_rate_is_told_in_one_line_without_a_usage_text(
     assert capsys.readouterr().err == ""
 
 
-def test_as_a_process_of_the_stack_it_is_heard_and_beside_it_not(settings, redis_server):
-    demo._say_alive()
+def test_only_the_stacks_process_writes_a_heartbeat(settings, redis_server):
+    demo._write_heartbeat()
     assert heartbeats.ages_ms() == {}
     settings.AERIE_PROCESSES = ["web", "demo"]
-    demo._say_alive()
+    demo._write_heartbeat()
     assert list(heartbeats.ages_ms()) == ["demo"]
     redis_server.kill()
-    demo._say_alive()  # one that cannot be told sends on
+    demo._write_heartbeat()  # without Redis it continues to send

@@ -16,44 +16,44 @@ def urls(live_cluster):
 
 
 @pytest.fixture
-def place_file(tmp_path):
-    return tmp_path / "places" / "events.json"
+def position_file(tmp_path):
+    return tmp_path / "positions" / "events.json"
 
 
-def followed(urls, place_file):
-    events = BrokerEvents(urls, place_file, "brokerd.events")
+def broker_events(urls, position_file):
+    events = BrokerEvents(urls, position_file, "brokerd.events")
     for broker in urls.by_broker:
         events._fetch(broker)
     return events
 
 
-def test_what_happens_on_a_broker_becomes_records_once(live_cluster, urls, place_file):
+def test_each_broker_event_becomes_one_record(live_cluster, urls, position_file):
     live_cluster.create_topic("events.some")
-    events = followed(urls, place_file)
+    events = broker_events(urls, position_file)
     records = events.take(10_000)
     assert {record.topic for record in records} == {"brokerd.events"}
-    events.settle(is_delivered=True)
+    events.finish_delivery(is_delivered=True)
     for broker in urls.by_broker:
         events._fetch(broker)
     assert events.take(10_000) == []
-    assert set(json.loads(place_file.read_text())) == set(urls.by_broker)
-    assert followed(urls, place_file).take(10_000) == []  # nor after a restart
+    assert set(json.loads(position_file.read_text())) == set(urls.by_broker)
+    assert broker_events(urls, position_file).take(10_000) == []  # nor after a restart
 
 
-def test_what_was_not_delivered_is_taken_again(urls, place_file):
-    events = followed(urls, place_file)
+def test_events_that_were_not_delivered_are_taken_again(urls, position_file):
+    events = broker_events(urls, position_file)
     records = events.take(3)
-    events.settle(is_delivered=False)
+    events.finish_delivery(is_delivered=False)
     assert events.take(3) == records
 
 
-def test_a_broker_that_refuses_the_token_is_said_once(urls, place_file, monkeypatch, caplog):
+def test_a_broker_that_refuses_the_token_is_logged_once(urls, position_file, monkeypatch, caplog):
     caplog.set_level("INFO", "stack.demo.events")
     monkeypatch.setattr(module, "POLL_S", 0.01)
     wrong = AdminUrls({"1": urls.by_broker["1"]}, "wr0ng", urls.also_allowed)
     stop = threading.Event()
     asked = []
-    events = BrokerEvents(wrong, place_file, "brokerd.events")
+    events = BrokerEvents(wrong, position_file, "brokerd.events")
     fetch = events._fetch
 
     def counted(broker):

@@ -15,7 +15,7 @@ class Asked:
         return []
 
 
-def test_a_paced_member_asks_for_all_that_its_pace_allows() -> None:
+def test_a_rate_limited_member_consumes_as_many_records_as_allowed() -> None:
     allowed = iter([10 * BATCH, 3])
     member = Member("127.0.0.1:1", SLOW, 1, threading.Event(), pace=lambda _: next(allowed))
     consumer = Asked()

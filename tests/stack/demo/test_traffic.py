@@ -1,4 +1,4 @@
-"""The demo traffic against real brokers: it arrives, it is read, and it survives an outage."""
+"""The demo traffic with real brokers: records are sent and read, also across an outage."""
 
 import json
 import threading
@@ -37,7 +37,7 @@ def config(cluster: BrokerdCluster, tmp_path: Path) -> DemoConfig:
         bootstrap_servers=cluster.bootstrap_servers,
         admin=AdminUrls({"1": broker.admin_url}, token, ("127.0.0.1",)),
         logs=tmp_path / "logs",
-        places=tmp_path / "places",
+        positions=tmp_path / "positions",
         rate=200,
         load_rate=3_000,
     )
@@ -64,7 +64,7 @@ def log_request(config: DemoConfig, path: str) -> None:
 
 
 def records(config: DemoConfig, topic: str, is_enough: Callable[[list[dict]], bool]) -> list[dict]:
-    """The values of a topic from its beginning, until they are enough."""
+    """The first values of a topic; waits until there are enough."""
     consumer = Consumer({"bootstrap.servers": config.bootstrap_servers, "group.id": "looking"})
     found: list[dict] = []
     deadline = time.monotonic() + DEADLINE_S
@@ -103,7 +103,7 @@ def test_records_arrive_are_read_by_three_groups_and_survive_an_outage(
     cluster.brokers[0].start()
     found = records(config, "console.access", lambda found: "/during" in paths(found))
     assert set(paths(found)) == {"/before", "/during"}
-    # What the broker had to mend when it started is an event of its own.
+    # Recovery at the broker's start is also an event.
     records(config, "brokerd.events", lambda found: any(e["type"] == "recovery" for e in found))
 
 
@@ -119,7 +119,9 @@ def wait_for_groups(config: DemoConfig, members: dict[str, int]) -> None:
         time.sleep(0.2)
 
 
-def test_load_is_a_counter_without_gaps(config: DemoConfig, running: Callable[..., None]) -> None:
+def test_load_records_are_a_counter_without_holes(
+    config: DemoConfig, running: Callable[..., None]
+) -> None:
     running(run_load, config)
     found = records(config, LOAD_SEQUENCE, lambda found: len(found) >= 3_000)
     numbers = sorted(record["sequence"] for record in found)

@@ -4,7 +4,7 @@ from pathlib import Path
 from stack.embedded.java import java_home, write_wrapper
 
 
-def test_the_wrapper_drops_one_argument_and_keeps_the_rest_as_they_are(tmp_path: Path) -> None:
+def test_the_wrapper_drops_one_argument_and_keeps_the_others(tmp_path: Path) -> None:
     echo = tmp_path / "a folder" / "echo"
     echo.parent.mkdir()
     echo.write_text('#!/bin/sh\nfor word do echo "[$word]"; done\n')
@@ -15,7 +15,7 @@ def test_the_wrapper_drops_one_argument_and_keeps_the_rest_as_they_are(tmp_path:
     assert answer.stdout.splitlines() == ["[-Xmx1g]", "[-cp]", "[a b/*]", "[Main]", "[]"]
 
 
-def test_a_wrapper_made_before_is_taken_as_the_java_that_there_is(tmp_path: Path) -> None:
+def test_an_existing_wrapper_is_used_as_java_home(tmp_path: Path) -> None:
     java = tmp_path / "java"
     java.write_text("#!/bin/sh\necho 'openjdk version \"17.0.1\"' >&2\n")
     java.chmod(0o755)

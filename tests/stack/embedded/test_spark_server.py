@@ -24,7 +24,7 @@ def test_the_token_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> N
     assert os.listdir(path.parent) == ["connect.token"]
 
 
-def test_nothing_secret_is_passed_on(tmp_path: Path) -> None:
+def test_spark_gets_no_secret_in_its_environment(tmp_path: Path) -> None:
     ours = {"PATH": "/bin", "AERIE_ADMIN_PASSWORD": "x", "DATABASE_URL": "y", "REDIS_URL": "z"}
     assert set(environment(ours, tmp_path)) & set(ours) == {"PATH"}
 
@@ -61,7 +61,7 @@ def test_the_secret_of_a_cluster_is_taken_from_its_file(tmp_path: Path) -> None:
 
 
 def rpc_answer(port: int) -> bytes:
-    """What one of Spark's own ports answers to a call (RpcRequest, type 3) without credentials."""
+    """The answer of one of Spark's internal ports to an RpcRequest (type 3) without credentials."""
     body = b"no java object"
     call = struct.pack(">bqi", 3, 7, len(body)) + body
     with socket.create_connection(("127.0.0.1", port), 30) as connection:
@@ -74,7 +74,9 @@ def rpc_answer(port: int) -> bytes:
 
 
 @pytest.mark.spark
-def test_sparks_own_ports_hear_nobody_without_the_secret(spark_process: SparkServer) -> None:
+def test_sparks_internal_ports_refuse_clients_without_the_secret(
+    spark_process: SparkServer,
+) -> None:
     assert spark_process.process is not None
     found = psutil.Process(spark_process.process.pid).net_connections("tcp")
     listening = {each.laddr.port for each in found if each.status == psutil.CONN_LISTEN}
@@ -85,7 +87,7 @@ def test_sparks_own_ports_hear_nobody_without_the_secret(spark_process: SparkSer
 
 
 @pytest.mark.spark
-def test_who_has_no_secret_fills_sparks_buffers_only_so_far(
+def test_clients_without_the_secret_cannot_fill_sparks_memory(
     spark_process: SparkServer, spark: SparkSession
 ) -> None:
     assert spark_process.process is not None
@@ -95,12 +97,12 @@ def test_who_has_no_secret_fills_sparks_buffers_only_so_far(
     for port in listening - {spark_process.config.port}:
         with socket.create_connection(("127.0.0.1", port), 120) as connection:
             connection.sendall(struct.pack(">q", (1 << 31) - 2))
-            with pytest.raises(ConnectionError):  # at 700 MiB, if the heap were the limit
+            with pytest.raises(ConnectionError):  # at 700 MiB if the limit were the heap
                 connection.sendall(part)
     assert spark.range(3).count() == 3
 
 
-def test_a_port_in_use_is_named() -> None:
+def test_the_error_for_a_port_in_use_has_its_number() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -120,13 +122,13 @@ def test_a_port_in_use_is_named() -> None:
 
 
 @pytest.mark.spark
-def test_the_running_server_knows_none_of_our_secrets(spark_process: SparkServer) -> None:
+def test_the_running_server_has_no_secret_in_its_environment(spark_process: SparkServer) -> None:
     process = spark_process.process
     assert process is not None
     proc = Path(f"/proc/{process.pid}")
     if not proc.is_dir():
         pytest.skip("this system has no /proc")
-    # The launcher became Java under its own process id: a supervisor's signal reaches it.
+    # The launcher executes Java under the same process id, so the supervisor's signals reach it.
     assert proc.joinpath("cmdline").read_bytes().split(b"\0")[0].endswith(b"java")
     seen = proc.joinpath("environ").read_bytes()
     assert b"must-not-be-passed-on" not in seen

@@ -26,35 +26,35 @@ def fake_java(folder: Path, version: str) -> Path:
     return java
 
 
-def test_java_home_goes_before_the_path(tmp_path: Path) -> None:
+def test_java_home_is_preferred_to_path(tmp_path: Path) -> None:
     home, other = fake_java(tmp_path / "home", "21.0.1"), fake_java(tmp_path / "other", "17.0.1")
     environment = {"JAVA_HOME": str(tmp_path / "home"), "PATH": str(other.parent)}
     assert system_java(environment) == home
 
 
-def test_a_java_that_is_too_old_is_passed_over(tmp_path: Path) -> None:
+def test_a_java_that_is_too_old_is_ignored(tmp_path: Path) -> None:
     fake_java(tmp_path / "home", "11.0.2")
     other = fake_java(tmp_path / "other", "17.0.1")
     environment = {"JAVA_HOME": str(tmp_path / "home"), "PATH": str(other.parent)}
     assert system_java(environment) == other
 
 
-def test_no_java_at_all_is_none(tmp_path: Path) -> None:
+def test_without_java_the_result_is_none(tmp_path: Path) -> None:
     assert system_java({"PATH": str(tmp_path)}) is None
 
 
-def test_spark_says_which_java_it_needs(tmp_path: Path) -> None:
+def test_the_error_says_which_java_spark_needs(tmp_path: Path) -> None:
     java = fake_java(tmp_path, "11.0.2")
     with pytest.raises(LookupError, match="Java 17 or newer"):
         find_java_home({"JAVA_HOME": str(tmp_path), "PATH": str(java.parent)})
 
 
-def test_a_wrapper_folder_serves_as_java_home(tmp_path: Path) -> None:
+def test_a_wrapper_folder_is_a_java_home(tmp_path: Path) -> None:
     fake_java(tmp_path, "25")
     assert find_java_home({"JAVA_HOME": str(tmp_path), "PATH": ""}) == tmp_path
 
 
-def test_a_link_on_the_path_leads_to_its_home(tmp_path: Path) -> None:
+def test_a_link_on_path_is_resolved_to_its_java_home(tmp_path: Path) -> None:
     java = fake_java(tmp_path / "jdk", "17.0.1")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "java").symlink_to(java)

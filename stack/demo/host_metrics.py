@@ -1,7 +1,7 @@
-"""Looks at this machine: its processes in turn, and its CPUs once a second or more rarely.
+"""Samples of this machine: its processes, one after the other, and its CPUs.
 
-Cheap on purpose: the list of processes is read again every five seconds, and each look at one reads
-two small files of /proc.
+Sampling is cheap: the list of processes is read every five seconds, and one sample reads two small
+files of /proc.
 """
 
 import time
@@ -9,43 +9,43 @@ from collections import deque
 
 import psutil
 
-from stack.demo.shapes import Outgoing, cpu_sample, process_sample
+from stack.demo.records import Outgoing, cpu_sample, process_sample
 
 LIST_EVERY_S = 5.0
 COMM_LENGTH = 15
-"""What the kernel keeps of a process's name. psutil completes a name of that length from the
-command line, where a program may have written anything, its arguments included."""
+"""The kernel cuts process names to this length. psutil completes a name of this length from the
+command line, which a program can overwrite and which may contain its arguments."""
 
 
 class Processes:
-    """Samples of the processes, one after the other, round and round."""
+    """Samples of the processes, round-robin."""
 
     def __init__(self, topic: str) -> None:
         self._topic = topic
-        self._known: dict[int, psutil.Process] = {}
-        self._before: dict[int, tuple[float, float]] = {}  # pid → (when, CPU seconds)
-        self._turn: deque[int] = deque()
+        self._processes: dict[int, psutil.Process] = {}
+        self._previous: dict[int, tuple[float, float]] = {}  # pid → (when, CPU seconds)
+        self._queue: deque[int] = deque()
         self._listed_at = float("-inf")
 
     def take(self, limit: int, at_ms: int) -> list[Outgoing]:
-        """The next `limit` samples; fewer only where the machine has no process to look at."""
+        """The next `limit` samples; fewer only if no process can be read."""
         self._list()
         samples: list[Outgoing] = []
-        failures_left = len(self._turn)
-        while len(samples) < limit and self._turn and failures_left >= 0:
-            pid = self._turn.popleft()
-            sample = self._look(pid, at_ms)
+        failures_left = len(self._queue)
+        while len(samples) < limit and self._queue and failures_left >= 0:
+            pid = self._queue.popleft()
+            sample = self._sample(pid, at_ms)
             if sample is None:
                 failures_left -= 1
-                self._known.pop(pid, None)
-                self._before.pop(pid, None)
+                self._processes.pop(pid, None)
+                self._previous.pop(pid, None)
                 continue
-            self._turn.append(pid)
+            self._queue.append(pid)
             samples.append(sample)
         return samples
 
-    def _look(self, pid: int, at_ms: int) -> Outgoing | None:
-        process = self._known[pid]
+    def _sample(self, pid: int, at_ms: int) -> Outgoing | None:
+        process = self._processes[pid]
         try:
             with process.oneshot():
                 name = process.name()[:COMM_LENGTH]
@@ -54,8 +54,8 @@ class Processes:
         except (psutil.Error, OSError):
             return None
         now, used_s = time.monotonic(), times.user + times.system
-        before = self._before.get(pid)
-        self._before[pid] = now, used_s
+        before = self._previous.get(pid)
+        self._previous[pid] = now, used_s
         percent = None
         if before is not None and now > before[0]:
             percent = 100 * (used_s - before[1]) / (now - before[0])
@@ -67,29 +67,29 @@ class Processes:
             return
         self._listed_at = now
         for pid in psutil.pids():
-            if pid not in self._known:
+            if pid not in self._processes:
                 try:
-                    self._known[pid] = psutil.Process(pid)
+                    self._processes[pid] = psutil.Process(pid)
                 except psutil.Error:
                     continue
-                self._turn.append(pid)
+                self._queue.append(pid)
 
 
 class Cpus:
-    """How each CPU spent its time since the look before."""
+    """How each CPU spent its time since the previous sample."""
 
     def __init__(self, topic: str, every_s: float) -> None:
         self._topic = topic
         self._every_s = every_s
-        self._looked_at = float("-inf")
-        psutil.cpu_times_percent(percpu=True)  # the first look has nothing to compare with
+        self._sampled_at = float("-inf")
+        psutil.cpu_times_percent(percpu=True)  # sets the start of the first interval
 
     def take(self, at_ms: int) -> list[Outgoing]:
-        """One sample per CPU, if it is time."""
+        """One sample per CPU, if the interval is over; else none."""
         now = time.monotonic()
-        if now - self._looked_at < self._every_s:
+        if now - self._sampled_at < self._every_s:
             return []
-        self._looked_at = now
+        self._sampled_at = now
         return [
             cpu_sample(
                 self._topic,

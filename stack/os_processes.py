@@ -1,8 +1,9 @@
-"""Which operating-system processes belong to a stack, and how to end them all.
+"""Finds the operating-system processes of a stack, and ends them.
 
-Every process of a stack leads a session of its own (`setsid`), which its children cannot leave by
-changing their process group; a child that makes a session of its own still carries the variable
-AERIE_STACK. Both together find grandchildren too: workers of Celery, Python workers of Spark.
+Every process of a stack is the leader of a session (`setsid`); its children stay in that session
+even if they change their process group. A child that starts a session of its own still has the
+environment variable AERIE_STACK. Session and variable together also find grandchildren: Celery's
+pool processes and Spark's Python workers.
 """
 
 import os
@@ -12,23 +13,23 @@ from collections.abc import Callable, Collection
 
 import psutil
 
-MARK = "AERIE_STACK"
+STACK_ID_VARIABLE = "AERIE_STACK"
 _POLL_S = 0.05
 
 
 def session_members(leader: int) -> list[int]:
-    """The live processes of the session that `leader` (a process id) leads or led."""
+    """The live processes of the session with this leader (a process id, live or ended)."""
     return [pid for pid in psutil.pids() if _session_of(pid) == leader and _is_alive(pid)]
 
 
 def stack_members(stack_id: str, leaders: Collection[int]) -> list[int]:
-    """The live processes of a stack: by session, or by the mark in their environment."""
+    """The live processes of a stack: by session, or by the variable in their environment."""
     own = os.getpid()
     found = []
     for pid in psutil.pids():
         if pid == own or not _is_alive(pid):
             continue
-        if _session_of(pid) in leaders or _mark_of(pid) == stack_id:
+        if _session_of(pid) in leaders or _stack_id_of(pid) == stack_id:
             found.append(pid)
     return found
 
@@ -36,10 +37,10 @@ def stack_members(stack_id: str, leaders: Collection[int]) -> list[int]:
 def end_stack(
     stack_id: str, leaders: Collection[int], grace_s: float, stores: Collection[int] = ()
 ) -> int:
-    """End every process of a stack: SIGTERM, then SIGKILL after the grace; returns how many.
+    """End every process of a stack: SIGTERM, then SIGKILL after `grace_s`. Returns the number.
 
-    The sessions of `stores` (of `leaders`) come last: a broker that can still tell ZooKeeper that
-    it goes need not be waited for at the next start until its session has run out.
+    The sessions of `stores` (some of `leaders`) end last, so that brokers can close their ZooKeeper
+    sessions. Otherwise the next start would wait until those sessions expire.
     """
     members = stack_members(stack_id, leaders)
     _end(lambda: _not_of(stores, stack_members(stack_id, leaders)), grace_s)
@@ -62,7 +63,7 @@ def _end(members: Callable[[], Collection[int]], grace_s: float) -> None:
 
 
 def send(pids: Collection[int], signal_number: signal.Signals) -> None:
-    """Signal each process; one that is gone already is no mistake."""
+    """Signal each process; ignores processes that have ended."""
     for pid in pids:
         try:
             os.kill(pid, signal_number)
@@ -71,7 +72,7 @@ def send(pids: Collection[int], signal_number: signal.Signals) -> None:
 
 
 def start_time(pid: int) -> float | None:
-    """When the process began (seconds since the epoch), which tells a reused id apart."""
+    """When the process started (seconds since the epoch). Detects a reused process id."""
     try:
         return float(psutil.Process(pid).create_time())
     except psutil.Error:
@@ -92,9 +93,9 @@ def _is_alive(pid: int) -> bool:
         return False
 
 
-def _mark_of(pid: int) -> str | None:
+def _stack_id_of(pid: int) -> str | None:
     try:
-        mark: str | None = psutil.Process(pid).environ().get(MARK)
+        mark: str | None = psutil.Process(pid).environ().get(STACK_ID_VARIABLE)
     except (psutil.Error, OSError):
         return None
     return mark

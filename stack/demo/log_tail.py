@@ -1,50 +1,50 @@
-"""Follows a JSON log that another process appends to, and never loses its place.
+"""Reads new lines of a JSON log that another process appends to, as `tail -F` does.
 
-The place (inode and byte position) is that of the last line a broker has acknowledged, and is kept
-in a file, so that neither a broker's restart nor our own skips a line; lines may be sent twice.
-A log that was renamed to `<name>.1` is read to its end before its successor is begun.
+The position file keeps the inode and the byte position after the last line that was delivered to
+Kafka. So no line is lost when a broker or this process restarts; lines may be sent twice. A log
+that was renamed to `<name>.1` is read to its end before the new file.
 """
 
 import json
 import os
 from pathlib import Path
 
-from stack.demo.shapes import Outgoing, journal_line
+from stack.demo.records import Outgoing, log_line
 
 LINE_BYTES_MAX = 65_536
 _READ_BYTES = 262_144
 
 
-class Journal:
-    """One log file as a source of records."""
+class LogTail:
+    """A source of records: the lines of one log file."""
 
-    def __init__(self, path: Path, place_file: Path, topic: str, key_field: str) -> None:
+    def __init__(self, path: Path, position_file: Path, topic: str, key_field: str) -> None:
         self._path = path
-        self._place_file = place_file
+        self._position_file = position_file
         self._topic = topic
         self._key_field = key_field
         self._inode, self._position_bytes = self._load()
         self._taken_to_bytes: int | None = None
 
     @property
-    def is_waiting(self) -> bool:
-        """True while lines that were taken have not been settled."""
+    def has_unconfirmed(self) -> bool:
+        """True while the delivery of the lines taken last is not finished."""
         return self._taken_to_bytes is not None
 
     def take(self, limit: int) -> list[Outgoing]:
-        """Up to `limit` further lines; none while those before are unsettled."""
-        if self.is_waiting or limit <= 0:
+        """Up to `limit` new lines; none while the previous delivery is not finished."""
+        if self.has_unconfirmed or limit <= 0:
             return []
         lines, taken_to_bytes = self._read(limit)
         if taken_to_bytes == self._position_bytes:
             return []
         self._taken_to_bytes = taken_to_bytes
         if not lines:  # only blank or oversized ones
-            self.settle(True)
-        return [journal_line(self._topic, self._key_field, line) for line in lines]
+            self.finish_delivery(True)
+        return [log_line(self._topic, self._key_field, line) for line in lines]
 
-    def settle(self, is_delivered: bool) -> None:
-        """The lines taken last are with the brokers; or they are not, and will be taken again."""
+    def finish_delivery(self, is_delivered: bool) -> None:
+        """Advance the position if the lines taken last were delivered; else they are sent again."""
         assert self._taken_to_bytes is not None, "nothing was taken"
         if is_delivered:
             self._position_bytes = self._taken_to_bytes
@@ -52,7 +52,7 @@ class Journal:
         self._taken_to_bytes = None
 
     def _read(self, limit: int) -> tuple[list[bytes], int]:
-        """Whole lines from the place on, and the position after the last of them."""
+        """Complete lines from the position on, and the position after the last of them."""
         path = self._current_path()
         if path is None:
             return [], self._position_bytes
@@ -68,15 +68,15 @@ class Journal:
             if line.strip() and len(line) <= LINE_BYTES_MAX:
                 lines.append(line.strip())
         if position_bytes == self._position_bytes and len(data) == _READ_BYTES:
-            position_bytes += len(data)  # a line without end: skip it piece by piece
+            position_bytes += len(data)  # longer than a read: skip it piece by piece
         return lines, position_bytes
 
     def _current_path(self) -> Path | None:
-        """The file that the place is in: the log, or the one it was renamed to."""
+        """The file to read: the renamed one until it is read to its end, then the log."""
         current = _status(self._path)
         if current is not None and current.st_ino == self._inode:
             if current.st_size < self._position_bytes:
-                self._position_bytes = 0  # emptied in place
+                self._position_bytes = 0  # truncated
             return self._path
         rolled = self._path.with_name(self._path.name + ".1")
         status = _status(rolled)
@@ -90,17 +90,17 @@ class Journal:
 
     def _load(self) -> tuple[int, int]:
         try:
-            place = json.loads(self._place_file.read_text())
-            return int(place["inode"]), int(place["position_bytes"])
+            position = json.loads(self._position_file.read_text())
+            return int(position["inode"]), int(position["position_bytes"])
         except (OSError, ValueError, KeyError, TypeError):
             return 0, 0
 
     def _save(self) -> None:
-        self._place_file.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self._place_file.with_suffix(".new")
-        place = {"inode": self._inode, "position_bytes": self._position_bytes}
-        temporary.write_text(json.dumps(place))
-        os.replace(temporary, self._place_file)
+        self._position_file.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self._position_file.with_suffix(".new")
+        position = {"inode": self._inode, "position_bytes": self._position_bytes}
+        temporary.write_text(json.dumps(position))
+        os.replace(temporary, self._position_file)
 
 
 def _status(path: Path) -> os.stat_result | None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import psutil
 
-from stack.demo.host import Cpus, Processes
+from stack.demo.host_metrics import Cpus, Processes
 
 
-def test_processes_are_looked_at_in_turn() -> None:
+def test_processes_are_sampled_round_robin() -> None:
     processes = Processes("host.processes")
     alive = len(psutil.pids())
     seen = {json.loads(record.value)["pid"] for record in processes.take(alive, 1_000)}
@@ -17,7 +17,7 @@ def test_processes_are_looked_at_in_turn() -> None:
     assert len(seen) > alive // 2
 
 
-def test_the_second_look_knows_the_cpu_that_was_used() -> None:
+def test_the_second_sample_has_the_cpu_usage() -> None:
     processes = Processes("host.processes")
     count = len(psutil.pids())
     processes.take(count, 1_000)
@@ -28,18 +28,18 @@ def test_the_second_look_knows_the_cpu_that_was_used() -> None:
     assert own["rss_bytes"] > 0
 
 
-def test_no_more_than_asked_for_is_looked_at() -> None:
+def test_no_more_processes_are_sampled_than_requested() -> None:
     assert len(Processes("host.processes").take(3, 1_000)) == 3
     assert Processes("host.processes").take(-1, 1_000) == []
 
 
-def test_each_cpu_is_sampled_once_in_its_interval() -> None:
+def test_each_cpu_is_sampled_once_per_interval() -> None:
     cpus = Cpus("host.cpu", every_s=1.0)
     assert len(cpus.take(1_000)) == psutil.cpu_count()
     assert cpus.take(1_001) == []
 
 
-def test_a_program_that_writes_its_arguments_into_its_title_is_named_without_them(
+def test_a_process_name_never_contains_the_arguments(
     tmp_path: Path,
 ) -> None:
     program = tmp_path / "sleeping-very-long-name"

@@ -1,8 +1,8 @@
-"""Order of start and stop of the stack, and what "ready" means for each process, as one table.
+"""The table of the stack's processes: start order, stop order, and the readiness probe of each.
 
-Start: a process starts once everything in `after` is ready. Stop: by stage, the highest first,
-each stage within its grace; what is then left is killed. The graces add up to less than the 10 s
-within which Ctrl-C must end everything. A Procfile line that is not in the table starts at once,
+Start: a process starts when all processes in `after` are ready. Stop: by stage, the highest first.
+A process that does not stop within the stage's grace period is killed. The grace periods add up to
+less than 10 s, the limit for Ctrl-C. A Procfile line that is not in the table starts at once,
 counts as ready when it runs, and stops first.
 """
 
@@ -14,21 +14,21 @@ from monitoring.queues import QUEUES
 
 
 class ProbeKind(StrEnum):
-    """How to ask a process whether it is ready; probes.py carries them out."""
+    """The kinds of readiness probes; probes.py implements them."""
 
     NONE = "none"  # ready as soon as it runs
-    EXIT = "exit"  # a task: ready when it has ended with status 0
+    EXIT = "exit"  # a one-shot task: ready when it has ended with status 0
     LINE = "line"  # prints a line that contains the target
     HTTP = "http"  # answers GET target with 200
     TCP = "tcp"  # accepts a connection on port target
     ZOOKEEPER = "zookeeper"  # answers `srvr` on port target
     REDIS = "redis"  # answers PING
-    TICK = "tick"  # has sampled a tick that knows `target` brokers
+    TICK = "tick"  # has sampled a tick in which `target` brokers are up
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A question; `$NAME` in the target is a variable, as in the Procfile."""
+    """A readiness probe; `$NAME` in the target is a variable, as in the Procfile."""
 
     kind: ProbeKind
     target: str = ""
@@ -36,27 +36,27 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A process's place in the order. `waited_for`: "Aerie is ready" waits for it."""
+    """How a process starts and stops. `is_required`: "Aerie is ready" waits for it."""
 
     stage: int
     after: tuple[str, ...] = ()
     probe: Probe = Probe(ProbeKind.NONE)
-    waited_for: bool = True
+    is_required: bool = True
 
     @property
     def is_task(self) -> bool:
-        """True for a process that is meant to end by itself."""
+        """True for a one-shot task, which ends by itself."""
         return self.probe.kind is ProbeKind.EXIT
 
 
-GRACE_MS = {0: 1_500, 1: 4_000, 2: 4_000}  # how long a stage may take to stop
+GRACE_MS = {0: 1_500, 1: 4_000, 2: 4_000}  # stage → how long it may take to stop
 LAST_STAGE = max(GRACE_MS)
 STORES_STAGE = 0
-"""What others write their last words to: ZooKeeper and Redis stop after everything else."""
+"""The stage of ZooKeeper and Redis. They stop last, since the others still write to them."""
 
 _LOGIN_PAGE = "http://127.0.0.1:$AERIE_PORT/login"
 _WORKER = Probe(ProbeKind.LINE, " ready.")
-_PROBES = {"sampling": Probe(ProbeKind.TICK, "3")}  # of workers that say more than `ready`
+_PROBES = {"sampling": Probe(ProbeKind.TICK, "3")}  # queue → probe, if not _WORKER
 _BROKERS = ("broker-1", "broker-2", "broker-3")
 
 ROLES: dict[str, Role] = {
@@ -71,22 +71,22 @@ ROLES: dict[str, Role] = {
         queue.process_name: Role(2, ("prepare", "redis"), _PROBES.get(queue.name, _WORKER))
         for queue in QUEUES.values()
     },
-    "beat": Role(2, ("prepare", "redis")),  # that it works shows in the first tick
+    "beat": Role(2, ("prepare", "redis")),  # the probe of `sampling` covers it
     "demo": Role(2, _BROKERS),
-    # Starts last and is not waited for: it takes a whole core for some seconds. Stops after the
-    # worker that uses it.
+    # Starts last and is not required: its start takes a whole core for some seconds. Stops after
+    # the worker that uses it.
     "spark": Role(
-        1, ("web", "sampling"), Probe(ProbeKind.TCP, "$SPARK_CONNECT_PORT"), waited_for=False
+        1, ("web", "sampling"), Probe(ProbeKind.TCP, "$SPARK_CONNECT_PORT"), is_required=False
     ),
 }
 
 
 def roles_for(names: Iterable[str]) -> dict[str, Role]:
-    """The roles of the processes that are really run: nothing waits for one that is not."""
+    """The roles of the processes that run; processes that do not run are removed from `after`."""
     names = list(names)
     roles: dict[str, Role] = {}
     for name in names:
         role = ROLES.get(name, Role(LAST_STAGE))
         after = tuple(other for other in role.after if other in names)
-        roles[name] = Role(role.stage, after, role.probe, role.waited_for)
+        roles[name] = Role(role.stage, after, role.probe, role.is_required)
     return roles

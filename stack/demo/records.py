@@ -1,7 +1,7 @@
-"""What the records of the demo traffic look like. Pure.
+"""Keys and values of the demo records. Pure.
 
-Keys and values are UTF-8; values are JSON objects with `at_ms`. Of a process only name, id, CPU
-and memory leave the machine's own bookkeeping: never arguments, environment or user.
+Keys and values are UTF-8; values are JSON objects with `at_ms`. A process's record has its name,
+id, CPU and memory only: never its arguments, environment or user.
 """
 
 import json
@@ -27,19 +27,19 @@ def as_json(fields: Mapping[str, Any]) -> bytes:
 def process_sample(
     topic: str, at_ms: int, name: str, pid: int, cpu_percent: float | None, rss_bytes: int
 ) -> Outgoing:
-    """One look at one process; `cpu_percent` of a core since the look before, null at the first."""
+    """One process. `cpu_percent`: of one core, since the previous sample; null in the first."""
     percent = None if cpu_percent is None else round(cpu_percent, 2)
     fields = {"at_ms": at_ms, "name": name, "pid": pid, "cpu_percent": percent}
     return Outgoing(topic, name.encode(), as_json({**fields, "rss_bytes": rss_bytes}))
 
 
 def cpu_sample(topic: str, at_ms: int, cpu: str, percent: Mapping[str, float]) -> Outgoing:
-    """How one CPU (or `all`) spent the last second, in percent."""
+    """How one CPU spent the last interval, in percent."""
     return Outgoing(topic, cpu.encode(), as_json({"at_ms": at_ms, "cpu": cpu, **percent}))
 
 
-def journal_line(topic: str, key_field: str, line: bytes) -> Outgoing:
-    """A line of a JSON log as it is; keyed by one of its fields where it has that field."""
+def log_line(topic: str, key_field: str, line: bytes) -> Outgoing:
+    """A line of a JSON log, unchanged; the key is the field `key_field`, if the line has it."""
     try:
         fields = json.loads(line)
         key = fields.get(key_field)
@@ -49,12 +49,12 @@ def journal_line(topic: str, key_field: str, line: bytes) -> Outgoing:
 
 
 def broker_event(topic: str, broker_id: str, event: Mapping[str, Any]) -> Outgoing:
-    """An event of a broker's ring, keyed by the partition it is about, else by the broker."""
+    """A broker's event; the key is the partition that it concerns, or else the broker."""
     about = event.get("topic")
     key = f"{about}-{event.get('partition')}" if about else f"broker-{broker_id}"
     return Outgoing(topic, key.encode(), as_json({**event, "broker_id": int(broker_id)}))
 
 
 def load_record(topic: str, sequence: int, sent_at_ms: int) -> Outgoing:
-    """Load: a counter and the time it was sent, nothing that pretends to be more."""
+    """A record of `load.sequence`: a counter and the time."""
     return Outgoing(topic, None, as_json({"sequence": sequence, "sent_at_ms": sent_at_ms}))

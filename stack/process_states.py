@@ -1,4 +1,4 @@
-"""The life of one process of the stack, as a table.
+"""The states of a process of the stack, and the table of transitions.
 
     WAITING --due--> STARTING --answered--> READY
        ^                |  |                  |
@@ -9,23 +9,23 @@
                         |
                         +--due--> STARTING
 
-`stop` leads from everywhere to GONE, by way of STOPPING where there is a process to end. A pair of
-state and event that the table lacks is a bug of the caller.
+`stop` leads from every state to STOPPED, through STOPPING if a process runs. A pair of state and
+event that is not in the table is a bug of the caller.
 """
 
 from enum import StrEnum
 
 
 class State(StrEnum):
-    """Where a process is in its life."""
+    """The state of a process."""
 
-    WAITING = "waiting"  # for those that must be ready before it
-    STARTING = "starting"  # runs, does not answer yet
+    WAITING = "waiting"  # for the processes that must be ready first
+    STARTING = "starting"  # runs; its probe has not succeeded yet
     READY = "ready"
-    DONE = "done"  # a one-shot task that ended well
-    BACKOFF = "backoff"  # died; starts again later
-    STOPPING = "stopping"  # was asked to end
-    GONE = "gone"
+    DONE = "done"  # a one-shot task that succeeded
+    BACKOFF = "backoff"  # ended unexpectedly; is restarted later
+    STOPPING = "stopping"  # SIGTERM was sent
+    STOPPED = "stopped"
 
 
 class Event(StrEnum):
@@ -40,20 +40,20 @@ class Event(StrEnum):
 
 TRANSITIONS: dict[tuple[State, Event], State] = {
     (State.WAITING, Event.DUE): State.STARTING,
-    (State.WAITING, Event.STOP): State.GONE,
+    (State.WAITING, Event.STOP): State.STOPPED,
     (State.STARTING, Event.ANSWERED): State.READY,
     (State.STARTING, Event.COMPLETED): State.DONE,
     (State.STARTING, Event.EXITED): State.BACKOFF,
     (State.STARTING, Event.STOP): State.STOPPING,
     (State.READY, Event.EXITED): State.BACKOFF,
     (State.READY, Event.STOP): State.STOPPING,
-    (State.DONE, Event.STOP): State.GONE,
+    (State.DONE, Event.STOP): State.STOPPED,
     (State.BACKOFF, Event.DUE): State.STARTING,
-    (State.BACKOFF, Event.STOP): State.GONE,
-    (State.STOPPING, Event.EXITED): State.GONE,
+    (State.BACKOFF, Event.STOP): State.STOPPED,
+    (State.STOPPING, Event.EXITED): State.STOPPED,
 }
 
 # States in which an operating-system process exists.
 RUNNING = frozenset({State.STARTING, State.READY, State.STOPPING})
-# States that those which come after may build on.
+# States that satisfy `after` of other processes.
 SETTLED = frozenset({State.READY, State.DONE})
