@@ -17,7 +17,7 @@ from monitoring import beat, heartbeats, redis_client
 from monitoring.alerts import stuck
 from monitoring.clock import now_ms
 from monitoring.queues import QUEUES
-from monitoring.spark.probe import SparkState, watch
+from monitoring.spark.probe import SparkState, spark_probe
 
 DEMO = "demo"
 LOOK_S = 2.0
@@ -152,12 +152,12 @@ def _deliveries() -> Part:
 def _spark(wait_s: float) -> Part:
     if settings.AERIE_EMBEDDED_SPARK and not _is_run("spark"):
         return Part("spark", State.LEFT_OUT)
-    look = watch.look(wait_s)
+    result = spark_probe.latest(wait_s)
     states = {
         SparkState.OK: State.OK,
         SparkState.FROZEN: State.DOWN,
         SparkState.REFUSED: State.DOWN,
     }
     # One that is not there may be starting: pages of reports say so.
-    state = states.get(look.state, State.UNKNOWN)
-    return Part("spark", state, "" if state is State.OK else look.state.value, look.since_ms)
+    state = states.get(result.state, State.UNKNOWN)
+    return Part("spark", state, "" if state is State.OK else result.state.value, result.since_ms)

@@ -1,8 +1,9 @@
-"""A lock in Redis: at most one process does a thing, and a dead one blocks it for a bounded time.
+"""A lock in Redis that expires, so that a dead process blocks the others for a limited time.
 
-The lock holds its holder's name and lives for `lifetime_ms` at most; only the holder that took it
-lets it go. It saves work and is no proof: whoever may outlive the lock guards its writing besides
-(encode.py: Redis refuses a tick that is not newer; manifest.py: a number is written once).
+The key's value is the holder's name; only this holder releases the lock. The lock avoids double
+work but does not exclude it: a process can still run when its lock has expired. So writers also
+check (tick_stream.py: Redis refuses a tick that is not newer; manifest.py: each manifest number is
+written once).
 """
 
 import logging
@@ -18,13 +19,13 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def held(key: str, holder: str, lifetime_ms: int) -> Iterator[str | None]:
-    """Hold the lock inside. Yields None when we do, else who holds it. Raises StoreDown."""
+def try_lock(key: str, holder: str, lifetime_ms: int) -> Iterator[str | None]:
+    """Try to take the lock. Yields None on success, else the holder's name. Raises StoreDown."""
     with redis_client.guarded() as client:
         taken = client.set(key, holder, nx=True, px=lifetime_ms)
         other = None if taken else cast(bytes | None, client.get(key))
     if not taken:
-        yield other.decode() if other else holder  # it ended between the two: not ours either
+        yield other.decode() if other else holder  # it was released in between
         return
     try:
         yield None
@@ -37,4 +38,6 @@ def _release(key: str, holder: str) -> None:
         with redis_client.guarded() as client:
             client.eval(_RELEASE, 1, key, holder)
     except redis_client.StoreDown:
-        log.warning("the lock %s is kept until it runs out: Redis does not answer", key)
+        log.warning(
+            "the lock %s was not released, since Redis does not answer; it will expire", key
+        )

@@ -26,7 +26,7 @@ from monitoring.reports import result_files, services
 from monitoring.reports.kinds import THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report, State
 from monitoring.spark.config import from_settings
-from monitoring.spark.session import is_answering
+from monitoring.spark.session import is_reachable
 
 TABLE_ROWS_SHOWN = 50
 
@@ -49,7 +49,7 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
         "lines": [_line(report) for report in table.rows],
         "is_live": any(not report.is_finished for report in rows),
         "may_run": request.rights.may("report.run"),
-        "spark_answers": is_answering(from_settings()),
+        "spark_answers": is_reachable(from_settings()),
     }
     return render(request, "reports/index.html", context)
 
@@ -74,7 +74,7 @@ def new(request: ClusterRequest, cluster: str) -> HttpResponse:
             return redirect("report", cluster, report.id)
     if request.method == "POST":
         status = 422
-    context = {"form": form, "spark_answers": is_answering(from_settings())}
+    context = {"form": form, "spark_answers": is_reachable(from_settings())}
     return render(request, "reports/new.html", context, status=status)
 
 

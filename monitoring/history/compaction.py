@@ -1,8 +1,8 @@
-"""What keeps history small: hours merged once they are over, dropped when they are too old.
+"""Keeps the history small: merges the files of finished hours and deletes old hours.
 
-A merged hour is one file per table, sorted by name, partition and time, so that a chart of one
-topic reads few row groups of it. Files that no manifest names any more are deleted after a grace
-time, which outlasts every reader that opened an older manifest.
+A merged hour has one file per table, sorted by name, partition and time, so that the chart of one
+topic reads few row groups. Files that no manifest lists any more are deleted after a grace time, so
+that readers with an older manifest can finish.
 """
 
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from monitoring.history.writer import SCHEMAS, write_file
 
 RAW_KEPT_MS = 48 * 3_600_000
 _MERGE_AFTER_MS = 5 * 60_000
-_MERGE_ROWS_MAX = 4_000_000  # larger hours are for Spark
+_MERGE_ROWS_MAX = 4_000_000  # larger hours would need too much memory
 _GRACE_MS = 15 * 60_000
 _ORDER = {
     "partitions": ("topic", "partition", "at_ms"),
@@ -27,7 +27,7 @@ _ORDER = {
 
 
 def drop_old(root: Root, slug: str, now_ms: int) -> list[str]:
-    """Delete the hours that ended more than 48 hours ago; which."""
+    """Delete the hours that ended more than 48 hours ago; returns them."""
     old = [hour for hour in manifest.hours(root, slug) if end_ms(hour) <= now_ms - RAW_KEPT_MS]
     for hour in old:
         root.delete_folder(cluster_folder(slug), hour_folder(hour))
@@ -35,7 +35,7 @@ def drop_old(root: Root, slug: str, now_ms: int) -> list[str]:
 
 
 def merge_one_hour(root: Root, slug: str, now_ms: int) -> str | None:
-    """Merge the files of the oldest finished hour that has many; which, or None."""
+    """Merge the files of the oldest finished hour that has several; returns the hour, or None."""
     for hour in manifest.hours(root, slug):
         if end_ms(hour) > now_ms - _MERGE_AFTER_MS:
             return None
@@ -59,7 +59,7 @@ def _merge(root: Root, slug: str, hour: str, before: manifest.Manifest) -> None:
             kept += files
             continue
         paths = [root.path(cluster_folder(slug), hour_folder(hour), file.name) for file in files]
-        import pyarrow.dataset as ds  # late: it brings pandas, 40 MB, into its process
+        import pyarrow.dataset as ds  # imported late: it loads pandas, 40 MB
 
         dataset = ds.dataset(paths, schema=schema, format="parquet", filesystem=root.filesystem)
         rows = _sorted(dataset.to_table(), _ORDER[table])
@@ -68,7 +68,7 @@ def _merge(root: Root, slug: str, hour: str, before: manifest.Manifest) -> None:
 
 
 def _sorted(rows: pa.Table, names: tuple[str, ...]) -> pa.Table:
-    """`rows` by `names`; Arrow does not sort dictionaries, so those are sorted by their values."""
+    """`rows` sorted by `names`. Arrow cannot sort dictionary columns; they are sorted by value."""
     keys = {name: rows[name] for name in names}
     for name, column in keys.items():
         if pa.types.is_dictionary(column.type):
@@ -77,8 +77,8 @@ def _sorted(rows: pa.Table, names: tuple[str, ...]) -> pa.Table:
     return rows.unify_dictionaries().take(order)
 
 
-def delete_unnamed(root: Root, slug: str, now_ms: int) -> int:
-    """Delete files that no manifest names, once they are older than the grace time; how many."""
+def delete_unlisted(root: Root, slug: str, now_ms: int) -> int:
+    """Delete files that no manifest lists and that are older than the grace time; how many."""
     deleted = 0
     for hour in manifest.hours(root, slug):
         folder = (cluster_folder(slug), hour_folder(hour))

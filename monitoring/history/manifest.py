@@ -1,11 +1,11 @@
-"""The manifest of an hour: the only files that exist, whatever else lies in the folder.
+"""The manifest of an hour lists the hour's files. Other files in the folder are ignored.
 
     _manifest-<N>.json   {"version": 1, "files": [{"name", "table", "rows", "min_tick", "max_tick",
                           "min_at_ms", "max_at_ms", "bytes"}]}
 
-The highest N that can be read wins. It is written last, so a crash before it leaves the hour as it
-was, and a file that is replaced stays for a while for readers that began with an older manifest.
-A number is written once: of two writers that began with the same manifest the second fails.
+Readers use the highest N that can be parsed. The manifest is written after its files, so a crash
+before it changes nothing. Replaced files stay for a while, for readers with an older manifest. Each
+number is written once: if two writers start from the same manifest, the second fails.
 """
 
 import json
@@ -17,7 +17,7 @@ from monitoring.history.root import Root, cluster_folder, hour_folder
 
 _VERSION = 1
 _NAME = re.compile(r"^_manifest-([0-9]+)\.json$")
-_KEPT = 3  # older manifests stay for readers that are about to open them
+_KEPT = 3  # older manifests, for readers that are about to open them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class HistoryFile:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The files of an hour; `number` is the highest there is, readable or torn (0 = none yet)."""
+    """The files of an hour; `number` is the highest one, even if it cannot be parsed (0 = none)."""
 
     number: int
     files: tuple[HistoryFile, ...]
@@ -45,7 +45,7 @@ class Manifest:
         return [file for file in self.files if file.table == table]
 
     def max_at_ms(self) -> int:
-        """The newest moment that the hour holds; −1 = nothing."""
+        """The time of the hour's newest sample; −1 = no samples."""
         return max((file.max_at_ms for file in self.files), default=-1)
 
 
@@ -55,24 +55,24 @@ def numbers(names: Iterable[str]) -> list[int]:
 
 
 def format_manifest(files: Iterable[HistoryFile]) -> bytes:
-    """The bytes of a manifest."""
-    told = {"version": _VERSION, "files": [asdict(file) for file in files]}
-    return json.dumps(told, separators=(",", ":")).encode()
+    """A manifest as JSON bytes."""
+    content = {"version": _VERSION, "files": [asdict(file) for file in files]}
+    return json.dumps(content, separators=(",", ":")).encode()
 
 
 def parse_manifest(number: int, data: bytes) -> Manifest:
-    """What `format_manifest` wrote. Raises ValueError for anything else."""
+    """Parse the output of `format_manifest`. Raises ValueError."""
     try:
-        told = json.loads(data)
-        if told["version"] != _VERSION:
+        content = json.loads(data)
+        if content["version"] != _VERSION:
             raise ValueError("a manifest of another version")
-        return Manifest(number, tuple(HistoryFile(**file) for file in told["files"]))
+        return Manifest(number, tuple(HistoryFile(**file) for file in content["files"]))
     except (KeyError, TypeError) as error:
         raise ValueError(f"not a manifest: {error}") from error
 
 
 def load(root: Root, slug: str, hour: str) -> Manifest:
-    """The manifest of an hour that holds; an unreadable one is passed over for the one before."""
+    """The current manifest of an hour: the newest one that can be parsed."""
     folder = (cluster_folder(slug), hour_folder(hour))
     found = numbers(entry.base_name for entry in root.entries(*folder))
     for number in found:
@@ -84,9 +84,9 @@ def load(root: Root, slug: str, hour: str) -> Manifest:
 
 
 def replace(root: Root, slug: str, hour: str, before: Manifest, files: list[HistoryFile]) -> None:
-    """Make `files` the files of the hour, in place of what `before` says.
+    """Write the next manifest, with `files`; it replaces `before`.
 
-    Raises FileExistsError when somebody replaced `before` already.
+    Raises FileExistsError if another writer has replaced `before` already.
     """
     folder = (cluster_folder(slug), hour_folder(hour))
     number = before.number + 1
@@ -97,13 +97,13 @@ def replace(root: Root, slug: str, hour: str, before: Manifest, files: list[Hist
 
 
 def hours(root: Root, slug: str) -> list[str]:
-    """The hours that a cluster has folders for, oldest first."""
+    """The hours of a cluster, oldest first."""
     names = (entry.base_name for entry in root.entries(cluster_folder(slug)))
     found = [name.removeprefix("hour=") for name in names if re.match(r"^hour=[0-9]{10}$", name)]
     return sorted(found)
 
 
 def clusters(root: Root) -> list[str]:
-    """The slugs that have any history."""
+    """The slugs of the clusters that have a history."""
     names = (entry.base_name for entry in root.entries())
     return sorted(n.removeprefix("cluster=") for n in names if n.startswith("cluster="))

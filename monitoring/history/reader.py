@@ -1,7 +1,7 @@
-"""History for charts and reports: the files of a time range, and bounded reads of them.
+"""Reads the history for charts and reports: the files of a time range, or their rows.
 
-Only files that a manifest names are ever looked at. Times are wall-clock milliseconds, ranges
-include `from_ms` and exclude `to_ms`.
+Only files that a manifest lists are read. Times are wall-clock milliseconds; ranges include
+`from_ms` and exclude `to_ms`.
 """
 
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ from monitoring.history.writer import SCHEMAS
 
 
 def files(slug: str, table: str, from_ms: int, to_ms: int) -> list[str]:
-    """Where the Parquet files are that hold `table` in the range, oldest first.
+    """The locations of the Parquet files of `table` in the range, oldest first.
 
-    Plain paths if the history is a local folder, else URLs. Files may hold more than the range.
+    Paths if the history is a local folder, else URLs. The files can contain rows outside the range.
     """
     root = current()
     return [root.location(*parts) for parts in _parts(root, slug, table, from_ms, to_ms)]
@@ -33,9 +33,9 @@ def read(
     topic: str | None = None,
     group: str | None = None,
 ) -> pa.Table:
-    """`columns` of every row in the range, of one topic or group if named; in no set order.
+    """`columns` of all rows in the range, optionally of one topic or group; unsorted.
 
-    Names come back dictionary-encoded. An empty table of the same columns = there is nothing.
+    Names are dictionary-encoded. Without rows the table is empty and has the same columns.
     """
     root = current()
     schema = SCHEMAS[table]
@@ -47,7 +47,7 @@ def read(
         wanted &= pc.field("topic") == topic
     if group is not None:
         wanted &= pc.field("group") == group
-    import pyarrow.dataset as ds  # late: it brings pandas, 40 MB, into its process
+    import pyarrow.dataset as ds  # imported late: it loads pandas, 40 MB
 
     dataset = ds.dataset(paths, schema=schema, format="parquet", filesystem=root.filesystem)
     return dataset.to_table(columns=list(columns), filter=wanted)

@@ -1,6 +1,6 @@
-"""Where history lies: a folder on a file system, S3 or HDFS, by HISTORY_URL.
+"""The root folder of the history: on a local file system, S3 or HDFS, given by HISTORY_URL.
 
-Below it, per cluster and hour (UTC):
+Its content, per cluster and hour (UTC):
 
     cluster=<slug>/hour=<YYYYMMDDHH>/partitions-<min tick>-<max tick>.parquet
                                      groups-….parquet  ticks-….parquet
@@ -23,7 +23,7 @@ class Root:
 
     filesystem: pafs.FileSystem
     base: str
-    url: str  # what other programs call the folder
+    url: str  # of the folder, for Spark and other programs
 
     @property
     def is_local(self) -> bool:
@@ -34,13 +34,13 @@ class Root:
         return "/".join((self.base, *parts))
 
     def location(self, *parts: str) -> str:
-        """What Spark or another program opens: a plain path if local, else a URL."""
+        """The location for Spark: a path if local, else a URL."""
         return self.path(*parts) if self.is_local else "/".join((self.url, *parts))
 
     def write(self, data: bytes | memoryview, *parts: str) -> None:
-        """Write a whole file, or nothing: a crash leaves at most a stray `.tmp` file."""
+        """Write a file atomically: a crash leaves at most a `.tmp` file."""
         path = self.path(*parts)
-        if not self.is_local:  # object stores show a file when it is complete
+        if not self.is_local:  # object stores write atomically
             with self.filesystem.open_output_stream(path) as stream:
                 stream.write(data)
             return
@@ -53,10 +53,10 @@ class Root:
         os.replace(temporary, path)
 
     def create(self, data: bytes, *parts: str) -> None:
-        """Write a small file that is not there yet. Raises FileExistsError.
+        """Write a small new file. Raises FileExistsError.
 
-        A crash may leave it torn. On an object store two writers at the same moment both get
-        through; elsewhere one of them does.
+        A crash can leave it incomplete. If two writers create it at the same time, one fails; on an
+        object store both can succeed.
         """
         path = self.path(*parts)
         if not self.is_local:
@@ -76,7 +76,7 @@ class Root:
             return bytes(stream.read())
 
     def entries(self, *parts: str) -> list[pafs.FileInfo]:
-        """What lies directly in a folder; nothing if there is no such folder."""
+        """The entries of a folder; none if it does not exist."""
         selector = pafs.FileSelector(self.path(*parts), allow_not_found=True)
         found: list[pafs.FileInfo] = self.filesystem.get_file_info(selector)
         return found
@@ -89,7 +89,7 @@ class Root:
 
 
 def current() -> Root:
-    """The root that the settings name."""
+    """The root of HISTORY_URL."""
     return _root_of(settings.HISTORY_URL)
 
 

@@ -1,4 +1,4 @@
-"""Writing history, one worker at a time: the lock is asked for once, and a busy one is told."""
+"""Writes, compacts and expires the history. A Redis lock admits one worker at a time."""
 
 import logging
 import uuid
@@ -8,39 +8,39 @@ from monitoring import redis_client
 from monitoring.clock import now_ms
 from monitoring.history import compaction, manifest, writer
 from monitoring.history.root import Root, current
-from monitoring.redis_lock import held
+from monitoring.redis_lock import try_lock
 
 log = logging.getLogger(__name__)
 _LOCK, _LOCK_MS = "aerie:history:writing", 300_000
 
 
 def flush(slugs: Iterable[str]) -> bool:
-    """Append what was sampled of these clusters since the last time. Raises StoreDown.
+    """Append the new ticks of these clusters. Raises StoreDown.
 
-    False = nothing was done: another worker writes history just now.
+    Returns False if another worker holds the lock; then nothing was done.
     """
-    return _each(slugs, writer.flush)
+    return _for_each_cluster(slugs, writer.flush)
 
 
 def compact_and_expire() -> bool:
-    """Merge finished hours, drop those that are too old, delete what no manifest names.
+    """Merge finished hours, delete old hours and files that no manifest lists.
 
     Returns and raises as `flush`.
     """
-    return _each(manifest.clusters(current()), _tidy)
+    return _for_each_cluster(manifest.clusters(current()), _compact_and_expire)
 
 
-def _tidy(root: Root, slug: str) -> None:
+def _compact_and_expire(root: Root, slug: str) -> None:
     at_ms = now_ms()
     compaction.drop_old(root, slug, at_ms)
     compaction.merge_one_hour(root, slug, at_ms)
-    compaction.delete_unnamed(root, slug, at_ms)
+    compaction.delete_unlisted(root, slug, at_ms)
 
 
-def _each(slugs: Iterable[str], work: Callable[[Root, str], object]) -> bool:
-    """One cluster's history that cannot be written never holds up the others'."""
-    # The lock dies with its worker.
-    with held(_LOCK, uuid.uuid4().hex, _LOCK_MS) as other:
+def _for_each_cluster(slugs: Iterable[str], work: Callable[[Root, str], object]) -> bool:
+    """Call `work` for each cluster. An error of one cluster does not stop the others."""
+    # If the worker dies, the lock expires.
+    with try_lock(_LOCK, uuid.uuid4().hex, _LOCK_MS) as other:
         if other is not None:
             return False
         for slug in slugs:

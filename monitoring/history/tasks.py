@@ -1,4 +1,4 @@
-"""The tasks that write, compact and expire history; where another worker does so, they end."""
+"""Celery tasks that write, compact and expire the history. They end if another worker does so."""
 
 from celery import shared_task
 
@@ -8,11 +8,11 @@ from monitoring.history import service
 
 @shared_task(ignore_result=True)
 def flush() -> None:
-    """Append what was sampled since the last flush, of every cluster."""
+    """Append the new ticks of every cluster."""
     service.flush(Cluster.objects.values_list("slug", flat=True))
 
 
 @shared_task(ignore_result=True)
 def drop_old() -> None:
-    """Merge finished hours, drop those that are too old, delete what no manifest names."""
+    """Merge finished hours, delete old hours and files that no manifest lists."""
     service.compact_and_expire()

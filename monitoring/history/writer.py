@@ -1,7 +1,7 @@
-"""Ticks to files: what is new in Redis since the last flush, by hour, under the manifest.
+"""Appends the new ticks in Redis to the Parquet files of their hours.
 
-How far a cluster is flushed is read off its manifests and kept nowhere else, so a repeated flush,
-or one after a crash at any point, writes each tick exactly once.
+The position of the last flush is read from the manifests and stored nowhere else. So each tick is
+written exactly once, also if a flush is repeated or crashes.
 """
 
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ _OVERLAP_MS = 60_000  # a stream entry's id is the start of its tick, `at_ms` a 
 
 
 def flush(root: Root, slug: str) -> int:
-    """Append every tick that is not in the history yet; how many. Raises StoreDown or OSError."""
+    """Append the ticks that are not in the history yet; how many. Raises StoreDown or OSError."""
     after_ms, flushed = flushed_until_ms(root, slug), 0
     start = str(max(after_ms - _OVERLAP_MS, 0))
     while True:
@@ -55,7 +55,7 @@ def flush(root: Root, slug: str) -> int:
 
 
 def flushed_until_ms(root: Root, slug: str) -> int:
-    """The newest moment in the cluster's history; −1 = it has none."""
+    """The time of the newest sample in the cluster's history; −1 = none."""
     for hour in reversed(manifest.hours(root, slug)):
         newest = manifest.load(root, slug, hour).max_at_ms()
         if newest >= 0:
@@ -64,7 +64,7 @@ def flushed_until_ms(root: Root, slug: str) -> int:
 
 
 def append(root: Root, slug: str, ticks: Iterable[Tick]) -> None:
-    """Write `ticks` (in order) as one file per hour and table, and name them in the manifest."""
+    """Write `ticks` (in order) as one file per hour and table, and add them to the manifest."""
     for hour, of_hour in groupby(ticks, key=lambda tick: hour_of(tick.at_ms)):
         tables = _tables(list(of_hour))
         files = [
@@ -81,7 +81,7 @@ def append(root: Root, slug: str, ticks: Iterable[Tick]) -> None:
 def write_file(
     root: Root, slug: str, hour: str, table_name: str, table: pa.Table, mark: str = ""
 ) -> HistoryFile:
-    """One Parquet file, complete on return but in no manifest yet."""
+    """Write a Parquet file. The caller adds it to the manifest."""
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", row_group_size=ROW_GROUP_ROWS)
     data = sink.getvalue()
@@ -105,11 +105,13 @@ def _tables(ticks: list[Tick]) -> dict[str, pa.Table]:
     rows = [{name: getattr(tick, name) for name in TICKS.names} for tick in ticks]
     return {
         "partitions": pa.concat_tables([tick.partitions for tick in ticks]).unify_dictionaries(),
-        "groups": pa.concat_tables([_told(tick.groups) for tick in ticks]).unify_dictionaries(),
+        "groups": pa.concat_tables(
+            [_without_carried_rows(tick.groups) for tick in ticks]
+        ).unify_dictionaries(),
         "ticks": pa.Table.from_pylist(rows, schema=TICKS),
     }
 
 
-def _told(groups: pa.Table) -> pa.Table:
-    """Without what a silent coordinator told earlier: in the history that is a gap, no repeat."""
+def _without_carried_rows(groups: pa.Table) -> pa.Table:
+    """Removes rows of groups whose coordinator did not answer, which repeat an earlier tick."""
     return groups.filter(pc.is_null(groups["told_at_ms"]))

@@ -31,8 +31,8 @@ from monitoring.spark.config import from_settings
 from monitoring.spark.session import (
     SparkStarting,
     SparkUnavailable,
-    lost_session,
     open_session,
+    session_lost_error,
 )
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def _compute_now(attempt: Attempt) -> Outcome:
         except PySparkException as error:
             if attempt.cancelled.is_set():
                 raise Cancelled from None
-            raise (lost_session(error) or error) from error
+            raise (session_lost_error(error) or error) from error
 
 
 def _store(attempt: Attempt, outcome: Outcome) -> None:

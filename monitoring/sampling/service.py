@@ -14,7 +14,7 @@ from monitoring import keys, redis_client
 from monitoring.alerts.evaluate import evaluate
 from monitoring.clock import now_ms
 from monitoring.gateway import loop
-from monitoring.redis_lock import held
+from monitoring.redis_lock import try_lock
 from monitoring.sampling.assemble import assemble
 from monitoring.sampling.carry import carried
 from monitoring.sampling.sampler import Outcome, Samplers, Target
@@ -30,7 +30,7 @@ _NOTICE_TIMEOUT_S = 2.0
 def sample_cluster(target: Target, number: int, interval_ms: int) -> Tick | None:
     """Sample `target` for tick `number`; None when another worker does, or Redis is away."""
     try:
-        with held(keys.sampling(target.slug), str(number), interval_ms) as holder:
+        with try_lock(keys.sampling(target.slug), str(number), interval_ms) as holder:
             if holder is not None:
                 if int(holder) < number:
                     note_skipped(target.slug, number, "the tick before was still being read")

@@ -1,8 +1,8 @@
-"""Where Spark is, as the settings say, and the token that opens our own server.
+"""Configuration of the Spark Connect server, and the token of the embedded one.
 
-`SPARK_REMOTE` names a Connect server that somebody else runs (`sc://host:15002/;token=…`).
-Without it we run our own on 127.0.0.1, guarded by a token that lives in a file of mode 0600 and
-in no environment: whoever needs it first, the server or a client, writes the file.
+`SPARK_REMOTE` names an external Spark Connect server (`sc://host:15002/;token=…`). Without it the
+stack runs its own on 127.0.0.1. Its token is in a file of mode 0600 and in no environment variable;
+the first process that needs it, server or client, creates the file.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from monitoring import secretfiles
 
 @dataclass(frozen=True, slots=True)
 class SparkConfig:
-    """`remote` is '' when the server is ours; then the rest says where and how it runs."""
+    """`remote` is the external server's URL; '' = the embedded server, described by the rest."""
 
-    home: Path  # the server's own folder: token, properties, warehouse, temporary files
+    home: Path  # the server's folder: token, properties, warehouse, temporary files
     port: int
     master: str = "local[2]"
     remote: str = ""
@@ -45,5 +45,5 @@ def from_settings() -> SparkConfig:
 
 
 def token(path: Path) -> str:
-    """The token of our own server, made on first use."""
+    """The embedded server's token; created on first use."""
     return secretfiles.ensure(path, secretfiles.token)

@@ -1,11 +1,10 @@
-"""Whether Spark Connect answers, not only accepts connections: one small call, asked aside.
+"""Checks in a background thread whether Spark Connect answers a small call.
 
-The call is real (it reads a setting within a session of ours), and is made with gRPC alone: what
-pyspark loads for it is a hundred megabytes, which a web process has no other use for. Its request
-is the message `ConfigRequest` of spark/connect/base.proto, written here.
+The call reads a setting in a session. It uses gRPC directly: pyspark would load 100 MB into the web
+process. The request is the message `ConfigRequest` of spark/connect/base.proto, encoded here.
 
-`Watch` keeps what was found last. Whoever asks starts the next look, in a thread, if the last one
-is old; so nobody waits for Spark, and Spark is left alone while nobody wants to know.
+`SparkProbe` keeps the latest result. Reading a result that is too old starts the next call, in a
+thread. So no page waits for Spark, and no calls are made while nobody reads the result.
 """
 
 from __future__ import annotations
@@ -23,39 +22,39 @@ from monitoring.clock import now_ms
 from monitoring.spark.config import SparkConfig, from_settings
 from monitoring.spark.session import SparkStarting, check_reachable, remote_url
 
-DEADLINE_S = 10.0  # a JVM that is busy with a report answers in far less
-AGAIN_S = 10.0
+DEADLINE_S = 10.0  # a JVM that is busy with a report answers much faster
+REFRESH_AFTER_S = 10.0
 log = logging.getLogger(__name__)
 _METHOD = "/spark.connect.SparkConnectService/Config"
 
 
 class SparkState(StrEnum):
-    """What came of a look."""
+    """The result of a call."""
 
     OK = "ok"
-    ABSENT = "absent"  # nothing listens there (yet)
-    FROZEN = "frozen"  # it takes connections and answers nothing
-    REFUSED = "refused"  # our token
-    UNKNOWN = "unknown"  # nobody has looked yet
+    ABSENT = "absent"  # nothing listens on the port
+    FROZEN = "frozen"  # accepts connections but does not answer
+    REFUSED = "refused"  # the token is wrong
+    UNKNOWN = "unknown"  # no call has finished yet
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """A state, and since when it is so."""
+class ProbeResult:
+    """A state, and when it began."""
 
     state: SparkState = SparkState.UNKNOWN
     since_ms: int = 0
 
 
-def ask(config: SparkConfig, session_id: str, deadline_s: float = DEADLINE_S) -> SparkState:
-    """Make the call. Takes as long as the deadline, where Spark is frozen."""
+def probe(config: SparkConfig, session_id: str, deadline_s: float = DEADLINE_S) -> SparkState:
+    """Make the call. If Spark is frozen, it takes until the deadline."""
     try:
         check_reachable(config.remote or f"sc://localhost:{config.port}")
     except SparkStarting as error:
-        # The kernel's queue of connections that a frozen server did not take is full at last.
+        # A frozen server does not accept connections; the kernel's queue for them can become full.
         return SparkState.FROZEN if isinstance(error.__cause__, TimeoutError) else SparkState.ABSENT
     url = remote_url(config)
-    import grpc  # late: it must not be alive in a process that is going to fork
+    import grpc  # imported late: gRPC must not run in a process that forks later
 
     with _channel(grpc, url) as channel:
         call = channel.unary_unary(_METHOD)
@@ -64,18 +63,18 @@ def ask(config: SparkConfig, session_id: str, deadline_s: float = DEADLINE_S) ->
         try:
             call(config_request(session_id), timeout=deadline_s, metadata=metadata)
         except grpc.RpcError as error:
-            return _meaning(grpc, error.code())
+            return _state_of_error(grpc, error.code())
     return SparkState.OK
 
 
-def _meaning(grpc: Any, code: Any) -> SparkState:
+def _state_of_error(grpc: Any, code: Any) -> SparkState:
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return SparkState.FROZEN
     if code is grpc.StatusCode.UNAVAILABLE:
         return SparkState.ABSENT
     if code in (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED):
         return SparkState.REFUSED
-    return SparkState.OK  # whatever it said, it answered
+    return SparkState.OK  # any other error is an answer
 
 
 def _channel(grpc: Any, url: str) -> Any:
@@ -87,7 +86,7 @@ def _channel(grpc: Any, url: str) -> Any:
 
 
 def _parameters(url: str) -> dict[str, str]:
-    """Of `sc://host:port/;name=value;name=value`."""
+    """The parameters of `sc://host:port/;name=value;name=value`."""
     pairs = (part.partition("=") for part in urlsplit(url).path.lstrip("/").split(";"))
     return {name: unquote(value) for name, _, value in pairs if name}
 
@@ -101,48 +100,48 @@ def config_request(session_id: str) -> bytes:
 
 
 def _field(number: int, data: bytes) -> bytes:
-    """A length-delimited field of Protocol Buffers; ours are shorter than 128 bytes."""
+    """A length-delimited Protocol Buffers field of less than 128 bytes."""
     assert len(data) < 128
     return bytes([number << 3 | 2, len(data)]) + data
 
 
-class Watch:
-    """The last look at Spark, shared by all threads of a process."""
+class SparkProbe:
+    """The latest result, shared by all threads of a process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._looked = threading.Event()  # at least once, and lately
-        self._looking = False
-        self._at_s = -1e9
-        self._look = Look()
-        self._session_id = str(uuid.uuid4())  # one, however often it is asked
+        self._has_result = threading.Event()  # and it is recent
+        self._is_probing = False
+        self._probed_at_s = -1e9
+        self._result = ProbeResult()
+        self._session_id = str(uuid.uuid4())  # one session for all calls
 
-    def look(self, wait_s: float = 0.0) -> Look:
-        """What was found last. Where that is long ago, at most `wait_s` are given to a new look."""
+    def latest(self, wait_s: float = 0.0) -> ProbeResult:
+        """The latest result. If it is old, start a new call and wait for it at most `wait_s`."""
         with self._lock:
-            age_s = time.monotonic() - self._at_s
-            if age_s > AGAIN_S and not self._looking:
-                self._looking = True
-                threading.Thread(target=self._ask, name="spark-probe", daemon=True).start()
-            if age_s > AGAIN_S + 2 * DEADLINE_S:
-                self._looked.clear()
+            age_s = time.monotonic() - self._probed_at_s
+            if age_s > REFRESH_AFTER_S and not self._is_probing:
+                self._is_probing = True
+                threading.Thread(target=self._run, name="spark-probe", daemon=True).start()
+            if age_s > REFRESH_AFTER_S + 2 * DEADLINE_S:
+                self._has_result.clear()
         if wait_s:
-            self._looked.wait(wait_s)
+            self._has_result.wait(wait_s)
         with self._lock:
-            return self._look if self._looked.is_set() else Look()
+            return self._result if self._has_result.is_set() else ProbeResult()
 
-    def _ask(self) -> None:
+    def _run(self) -> None:
         state = SparkState.UNKNOWN
         try:
-            state = ask(from_settings(), self._session_id)
+            state = probe(from_settings(), self._session_id)
         except Exception:
-            log.exception("Spark could not be asked")
+            log.exception("the probe of Spark failed")
         with self._lock:
-            self._looking = False
-            self._at_s = time.monotonic()
-            if state is not self._look.state:
-                self._look = Look(state, now_ms())
-            self._looked.set()
+            self._is_probing = False
+            self._probed_at_s = time.monotonic()
+            if state is not self._result.state:
+                self._result = ProbeResult(state, now_ms())
+            self._has_result.set()
 
 
-watch = Watch()
+spark_probe = SparkProbe()

@@ -1,7 +1,7 @@
-"""The columns of the history that Spark jobs read, as Spark types.
+"""Spark schemas of the history's Parquet files, with the columns that Spark jobs read.
 
-The files are written with the Arrow schemas of `monitoring/ticks/schema.py` (a test holds
-the two together); a job names what it needs, and a column that an older file lacks is null.
+The files are written with the Arrow schemas of `monitoring/ticks/schema.py`; a test compares the
+two. A column that is missing in an older file is null.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ GROUP_SAMPLES = StructType(
 def read(
     spark: SparkSession, files: Sequence[str], schema: StructType, from_ms: int, to_ms: int
 ) -> DataFrame:
-    """The samples with `from_ms <= at_ms < to_ms` of the named files, and of no others.
+    """The samples with `from_ms <= at_ms < to_ms` in these files.
 
-    Folders are not looked at: a file that no manifest names does not exist.
+    The files come from the manifests; folders are never listed.
     """
     if not files:
         return spark.createDataFrame([], schema)

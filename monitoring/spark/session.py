@@ -1,12 +1,11 @@
-"""A session on the Spark Connect server: opened with a bound, closed for sure.
+"""Opens sessions on the Spark Connect server, with short time-outs, and closes them.
 
-Spark is not waited for when the product starts, so "not there yet" is an ordinary answer:
-`SparkStarting` (retriable). The server is asked first by a plain TCP connect and then by one
-small request; only then is a session handed out, with a retry policy of seconds instead of the
-library's ten minutes. Each report has a session of its own: nothing of one is seen by another.
+The stack does not wait for Spark when it starts, so Spark may not be available yet: `SparkStarting`
+(retriable). `open_session` first makes a TCP connection and then one small request. Only then it
+yields a session, with a retry policy of seconds instead of the library's ten minutes. Each report
+has its own session and cannot see another's.
 
-No `sparkContext`, RDD or `_jvm` anywhere: what runs here runs on any server that
-`SPARK_REMOTE` names.
+The code uses no `sparkContext`, RDD or `_jvm`, so it runs on any server that `SPARK_REMOTE` names.
 """
 
 from __future__ import annotations
@@ -24,32 +23,36 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 CONNECT_S = 2.0
-# What a query fails with when the server went away, is being stopped, or is another by now.
-_LOST = (
-    "UNAVAILABLE", "SESSION_NOT_FOUND", "SESSION_CHANGED", "stopped SparkContext",
-    "SparkContext was shut down", "SparkContext has been shutdown",
-)  # fmt: skip
+# Parts of error messages when the server stopped, is stopping, or was restarted.
+_SESSION_LOST_MESSAGES = (
+    "UNAVAILABLE",
+    "SESSION_NOT_FOUND",
+    "SESSION_CHANGED",
+    "stopped SparkContext",
+    "SparkContext was shut down",
+    "SparkContext has been shutdown",
+)
 
-# pyspark logs each failed query with the server's whole stack; we log what we make of it.
+# pyspark logs each failed query with the server's whole stack trace; callers log a short line.
 logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
 
 
 class SparkUnavailable(Exception):
-    """No session. `retriable` says whether asking again later can help."""
+    """No session could be opened. `retriable`: whether to try again later."""
 
     retriable = False
 
 
 class SparkStarting(SparkUnavailable):
-    """Nothing listens there (yet)."""
+    """Spark does not accept connections yet."""
 
     retriable = True
 
 
 def remote_url(config: SparkConfig) -> str:
-    """The `sc://` URL of the server, with the token when it is ours.
+    """The `sc://` URL of the server, with the embedded server's token.
 
-    Ours is named `localhost`: for that name alone does the client send a token without TLS.
+    The host must be `localhost`: only to this name the client sends a token without TLS.
     """
     if config.remote:
         return config.remote
@@ -57,7 +60,7 @@ def remote_url(config: SparkConfig) -> str:
 
 
 def check_reachable(url: str, timeout_s: float = CONNECT_S) -> None:
-    """Raises SparkStarting when nothing accepts a connection in this time."""
+    """Raises SparkStarting if no connection is accepted within `timeout_s`."""
     parts = urlsplit(url)
     host, port = parts.hostname or "localhost", parts.port or 15002
     try:
@@ -66,8 +69,8 @@ def check_reachable(url: str, timeout_s: float = CONNECT_S) -> None:
         raise SparkStarting(f"Spark does not answer on {host}:{port} yet.") from error
 
 
-def is_answering(config: SparkConfig) -> bool:
-    """Whether something listens there, for a page that wants to say so: cheap and short."""
+def is_reachable(config: SparkConfig) -> bool:
+    """Whether Spark accepts connections; a fast check for pages."""
     try:
         check_reachable(config.remote or f"sc://localhost:{config.port}", timeout_s=0.3)
     except SparkStarting:
@@ -77,13 +80,13 @@ def is_answering(config: SparkConfig) -> bool:
 
 @contextmanager
 def open_session(config: SparkConfig) -> Iterator[SparkSession]:
-    """A new session, ended on the way out.
+    """A new session, closed at the end.
 
-    Raises SparkStarting, or SparkUnavailable when the server refuses us (a wrong token …).
+    Raises SparkStarting, or SparkUnavailable if the server refuses (a wrong token, for example).
     """
     url = remote_url(config)
     check_reachable(url)
-    # Imported late: gRPC must not be alive in a process that is going to fork.
+    # Imported late: gRPC must not run in a process that forks later.
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
     from pyspark.sql.connect.client.retries import DefaultPolicy
@@ -94,25 +97,25 @@ def open_session(config: SparkConfig) -> Iterator[SparkSession]:
         try:
             session.conf.set("spark.sql.session.timeZone", "UTC")
         except PySparkException as error:
-            raise _refusal(error) from error
+            raise _session_error(error) from error
         yield session
     finally:
-        with suppress(Exception):  # the session also ends by its own time-out
+        with suppress(Exception):  # the server's time-out also ends the session
             session.stop()
 
 
-def lost_session(error: Exception) -> SparkStarting | None:
-    """SparkStarting if it was not the query that failed, but the server that was lost."""
+def session_lost_error(error: Exception) -> SparkStarting | None:
+    """SparkStarting if the query failed because the server was lost; else None."""
     text = str(error)
-    if any(word in text for word in _LOST):
+    if any(word in text for word in _SESSION_LOST_MESSAGES):
         return SparkStarting("Spark was restarted.")
     return None
 
 
-def _refusal(error: Exception) -> SparkUnavailable:
+def _session_error(error: Exception) -> SparkUnavailable:
     text = str(error)
     if "UNAVAILABLE" in text:
         return SparkStarting("Spark accepts connections but does not answer yet.")
     if "UNAUTHENTICATED" in text or "Invalid authentication token" in text:
-        return SparkUnavailable("Spark refused our token. Restart it, or correct SPARK_REMOTE.")
+        return SparkUnavailable("Spark refused the token. Restart it, or correct SPARK_REMOTE.")
     return SparkUnavailable(f"Spark refused the session: {text.splitlines()[0][:200]}")

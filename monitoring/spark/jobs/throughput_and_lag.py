@@ -1,8 +1,8 @@
-"""The report "Throughput and lag": per topic what was written, per group how far it was behind.
+"""The Spark job of the report "Throughput and lag": throughput per topic, lag per group.
 
-Reads the raw history through Spark and hands back small Arrow tables and the few figures that
-its finding is made of. A table is bounded: a summary has at most SUMMARY_ROWS_MAX rows (most
-messages or highest lag first), a series follows the first SERIES_NAMES_MAX of those.
+It reads the history and returns small Arrow tables, and the figures of the report's headline. A
+summary has at most SUMMARY_ROWS_MAX rows (most messages or highest lag first); a series has the
+first SERIES_NAMES_MAX names of the summary.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from monitoring.spark import schemas
 from monitoring.spark.transforms import lag, throughput
 from monitoring.spark.transforms.names import without_prefixes
-from monitoring.spark.transforms.time import GAP_STEPS, bucket_ms_for, rhythm
+from monitoring.spark.transforms.time import GAP_STEPS, bucket_ms_for, sampling_interval
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 SUMMARY_ROWS_MAX = 20_000
 SERIES_NAMES_MAX = 20
-# The stages people see, each one Spark action.
+# The stages that the progress page shows; each is one Spark action.
 STAGES = ("samples", "topics", "topic_series", "groups", "group_series")
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to compute: `[from_ms, to_ms)`, from these files, without these topics."""
+    """The input: the range `[from_ms, to_ms)`, the files, and the topics to leave out."""
 
     from_ms: int
     to_ms: int
@@ -42,20 +42,20 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`tables` by name (topics, topic_series, groups, group_series); `figures` for the finding."""
+    """`tables` by name (topics, topic_series, groups, group_series); `figures` of the headline."""
 
     tables: dict[str, pa.Table]
     figures: dict[str, int | float | str | None]
 
 
 def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) -> Outcome:
-    """Calls `on_stage(i)` before the i-th of STAGES. Raises what Spark raises."""
+    """Run the job. Calls `on_stage(i)` before the i-th of STAGES. Raises Spark's errors."""
     on_stage(0)
     partitions = _samples(spark, request, request.partition_files, schemas.PARTITION_SAMPLES)
     groups = _samples(spark, request, request.group_files, schemas.GROUP_SAMPLES)
-    beat = rhythm(partitions.select("at_ms")).toArrow().to_pylist()[0]
+    sampling = sampling_interval(partitions.select("at_ms")).toArrow().to_pylist()[0]
     bucket_ms = bucket_ms_for(request.from_ms, request.to_ms)
-    gap_ms = GAP_STEPS * (beat["interval_ms"] or bucket_ms)
+    gap_ms = GAP_STEPS * (sampling["interval_ms"] or bucket_ms)
 
     on_stage(1)
     steps = throughput.steps(partitions)
@@ -68,7 +68,7 @@ def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) 
     group_rows = _first_rows(lag.summary(totals, gap_ms), "lag_max", "group")
     on_stage(4)
     group_series = _series_of(lag.series(totals, bucket_ms), "group", group_rows)
-    figures = {**beat, "bucket_ms": bucket_ms, "gap_ms": gap_ms, **headline(topics, group_rows)}
+    figures = {**sampling, "bucket_ms": bucket_ms, "gap_ms": gap_ms, **headline(topics, group_rows)}
     tables = {
         "topics": topics.slice(0, SUMMARY_ROWS_MAX),
         "topic_series": topic_series,
@@ -86,22 +86,22 @@ def _samples(
 
 
 def _first_rows(rows: DataFrame, by: str, name: str) -> pa.Table:
-    """Those that are kept, and one more where there are more."""
+    """The first SUMMARY_ROWS_MAX rows, and one more if there are more."""
     ordered = rows.orderBy(F.col(by).desc_nulls_last(), F.col(name))
     return ordered.limit(SUMMARY_ROWS_MAX + 1).toArrow()
 
 
 def _series_of(rows: DataFrame, name: str, summary: pa.Table) -> pa.Table:
-    """The series of the names that lead the summary, in order of name and time."""
+    """The series of the summary's first names, ordered by name and time."""
     names = summary[name].slice(0, SERIES_NAMES_MAX).to_pylist()
     return rows.where(F.col(name).isin(names)).orderBy(name, "bucket_ms").toArrow()
 
 
 def headline(topics: pa.Table, groups: pa.Table) -> dict[str, int | float | str | None]:
-    """The figures of the finding, from the two summaries (already in order, nulls last).
+    """The figures of the headline, from the two summaries (sorted, nulls last).
 
-    `messages_least` and `bytes_least` say that something is not in the sum: it is at least so;
-    `topics_least` and `groups_least` that there are more than were counted.
+    `messages_least` and `bytes_least`: the sum is incomplete, so it is a lower bound.
+    `topics_least` and `groups_least`: there are more topics or groups than were counted.
     """
     topics_least, groups_least = (rows.num_rows > SUMMARY_ROWS_MAX for rows in (topics, groups))
     topics, groups = topics.slice(0, SUMMARY_ROWS_MAX), groups.slice(0, SUMMARY_ROWS_MAX)

@@ -1,9 +1,9 @@
-"""How far groups were behind: DataFrame → DataFrame, nothing read, no clock.
+"""The lag of groups over time. Pure transformations: DataFrame → DataFrame.
 
-A group's lag at a tick is the sum over the partitions it has committed. It is null (unknown)
-where the end of one of them was not known, and where the group has committed nothing. A
-negative lag (a commit beyond the end) adds nothing: it must not hide another partition's. Beside it
-is told how many partitions are ahead, and by how many offsets together.
+A group's lag at a tick is the sum over the partitions for which it has committed an offset. It is
+null (unknown) if the end offset of one of them is unknown, or if the group has no commits. A
+negative lag (a commit beyond the end) counts as 0, so that it does not hide another partition's
+lag. `ahead` counts such partitions, `ahead_by` sums their offsets beyond the end.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ def totals(samples: DataFrame) -> DataFrame:
 
 
 def series(total_rows: DataFrame, bucket_ms: int) -> DataFrame:
-    """totals → group, bucket_ms (start), lag_min, lag_mean, lag_max over its known samples."""
+    """totals → group, bucket_ms (start), lag_min, lag_mean, lag_max; unknown samples are
+    ignored."""
     return total_rows.groupBy(
         "group", bucket_start(F.col("at_ms"), bucket_ms).alias("bucket_ms")
     ).agg(
@@ -43,25 +44,24 @@ def series(total_rows: DataFrame, bucket_ms: int) -> DataFrame:
 
 
 def summary(total_rows: DataFrame, gap_ms: int) -> DataFrame:
-    """One row per group. A sample holds until the next one, unless a gap lies between.
+    """One row per group. A sample is valid until the next one, unless there is a gap in between.
 
-    lag_min, lag_mean, lag_p95 (linear between samples), lag_max, lag_last: over known samples.
-    ahead_max, ahead_by_max: the most partitions whose commits were beyond their ends at one sample,
-    and the most offsets. over_zero_ms and known_ms: how long the lag was above 0, of the time in
-    which it is known.
+    lag_min, lag_mean, lag_p95 (linear interpolation), lag_max, lag_last: over known samples.
+    ahead_max, ahead_by_max: the highest `ahead` and `ahead_by` of a sample. over_zero_ms, known_ms:
+    for how long the lag was above 0, and for how long it is known.
     """
     next_at_ms = F.lead("at_ms").over(Window.partitionBy("group").orderBy("at_ms"))
-    held = total_rows.select(
+    intervals = total_rows.select(
         "group",
         "at_ms",
         "partitions",
         "lag",
         "ahead",
         "ahead_by",
-        (next_at_ms - F.col("at_ms")).alias("held_ms"),
+        (next_at_ms - F.col("at_ms")).alias("interval_ms"),
     )
-    near = F.col("held_ms") <= gap_ms
-    return held.groupBy("group").agg(
+    is_continuous = F.col("interval_ms") <= gap_ms
+    return intervals.groupBy("group").agg(
         F.max("partitions").alias("partitions"),
         F.min("lag").alias("lag_min"),
         F.avg("lag").alias("lag_mean"),
@@ -72,11 +72,13 @@ def summary(total_rows: DataFrame, gap_ms: int) -> DataFrame:
         F.max("ahead").alias("ahead_max"),
         F.max("ahead_by").alias("ahead_by_max"),
         F.sum(
-            F.when(near & (F.col("lag") > 0), F.col("held_ms")).when(
-                near & F.col("lag").isNotNull(), F.lit(0)
+            F.when(is_continuous & (F.col("lag") > 0), F.col("interval_ms")).when(
+                is_continuous & F.col("lag").isNotNull(), F.lit(0)
             )
         ).alias("over_zero_ms"),
-        F.sum(F.when(near & F.col("lag").isNotNull(), F.col("held_ms"))).alias("known_ms"),
+        F.sum(F.when(is_continuous & F.col("lag").isNotNull(), F.col("interval_ms"))).alias(
+            "known_ms"
+        ),
         F.count(F.lit(1)).alias("samples"),
         F.count_if(F.col("lag").isNull()).alias("unknown_samples"),
         F.min("at_ms").alias("first_at_ms"),

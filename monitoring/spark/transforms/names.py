@@ -1,4 +1,4 @@
-"""Which rows a reader may see, by name."""
+"""Filters the rows that a user may see, by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 
 def without_prefixes(rows: DataFrame, column: str, prefixes: Sequence[str]) -> DataFrame:
-    """The rows whose `column` begins with none of the prefixes; a null column stays."""
+    """Removes rows whose `column` starts with one of the prefixes; keeps rows where it is null."""
     for prefix in prefixes:
         rows = rows.where(F.col(column).isNull() | ~F.col(column).startswith(prefix))
     return rows

@@ -1,4 +1,4 @@
-"""Time as the samples know it: how often they were taken, and into which buckets they fall.
+"""Buckets of time, and the interval of the samples.
 
 All times are epoch milliseconds (bigint), UTC.
 """
@@ -8,14 +8,14 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-# A step longer than this many ordinary steps is a gap: nothing is said about its inside.
+# A step longer than this many sampling intervals is a gap: it counts as unknown time.
 GAP_STEPS = 3
 BUCKETS_MAX = 240
 _BUCKETS_MS = [60_000 * minutes for minutes in (1, 2, 5, 10, 15, 30, 60, 120, 360, 720, 1440)]
 
 
 def bucket_ms_for(from_ms: int, to_ms: int) -> int:
-    """The width of a bucket: a round time, at least a minute, at most BUCKETS_MAX of them."""
+    """The width of the buckets: at least a minute, and at most BUCKETS_MAX buckets."""
     for width_ms in _BUCKETS_MS:
         if (to_ms - from_ms) <= width_ms * BUCKETS_MAX:
             return width_ms
@@ -26,7 +26,7 @@ def bucket_start(at_ms: Column, bucket_ms: int) -> Column:
     return at_ms - at_ms % F.lit(bucket_ms)
 
 
-def rhythm(samples: DataFrame) -> DataFrame:
+def sampling_interval(samples: DataFrame) -> DataFrame:
     """One row: ticks, first_at_ms, last_at_ms, interval_ms (the median step; 1 tick: null)."""
     ticks = samples.select("at_ms").distinct()
     steps = ticks.select(

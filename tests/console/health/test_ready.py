@@ -8,7 +8,7 @@ from django.utils import timezone
 from monitoring import health, heartbeats
 from monitoring.models import AlertDelivery, AlertRule
 from monitoring.queues import QUEUES
-from monitoring.spark.probe import Look, SparkState, Watch
+from monitoring.spark.probe import ProbeResult, SparkProbe, SparkState
 from tests.console.conftest import BROKERS, sample
 
 NAMES = [*QUEUES, "beat"]
@@ -16,21 +16,21 @@ PROCESSES = [*(queue.process_name for queue in QUEUES.values()), "beat", "spark"
 LONG_AGO_MS = 10 * heartbeats.SILENT_MS
 
 
-class Told(Watch):
-    """A Spark of which this was found."""
+class FixedProbe(SparkProbe):
+    """A probe with a fixed result."""
 
     def __init__(self, state):
         super().__init__()
-        self._told = Look(state, 1_000_000)
+        self._fixed = ProbeResult(state, 1_000_000)
 
-    def look(self, wait_s=0.0):
-        return self._told
+    def latest(self, wait_s=0.0):
+        return self._fixed
 
 
 @pytest.fixture
 def spark(monkeypatch):
     def is_in(state):
-        monkeypatch.setattr(health, "watch", Told(state))
+        monkeypatch.setattr(health, "spark_probe", FixedProbe(state))
 
     is_in(SparkState.OK)
     return is_in

@@ -47,9 +47,9 @@ def test_replaced_files_go_after_the_grace_time_and_not_before(root):
     for path in old:
         os.utime(path, (now_ms / 1000, now_ms / 1000))
     compaction.merge_one_hour(root, "local", now_ms)
-    compaction.delete_unnamed(root, "local", now_ms + 60_000)
+    compaction.delete_unlisted(root, "local", now_ms + 60_000)
     assert all(Path(path).exists() for path in old)
-    compaction.delete_unnamed(root, "local", now_ms + 20 * 60_000)
+    compaction.delete_unlisted(root, "local", now_ms + 20 * 60_000)
     assert not any(Path(path).exists() for path in old)
     assert len(rows()) == 4 * 6
 

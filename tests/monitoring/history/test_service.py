@@ -6,7 +6,7 @@ import pytest
 
 from monitoring.history import reader, service
 from monitoring.redis_client import StoreDown
-from monitoring.redis_lock import held
+from monitoring.redis_lock import try_lock
 from monitoring.reports import kinds
 from monitoring.ticks.tick_stream import put_tick
 from tests.monitoring.tick_factory import make_tick
@@ -29,7 +29,7 @@ def test_the_samples_of_the_clusters_named_are_stored(root, redis_server):
 
 def test_where_another_worker_writes_nothing_is_done_and_that_is_told(root, redis_server):
     put()
-    with held(service._LOCK, "another", 10_000):
+    with try_lock(service._LOCK, "another", 10_000):
         assert not service.flush(["local"])
         assert not service.compact_and_expire()
     assert stored() == []
@@ -56,7 +56,7 @@ def test_a_report_says_in_the_log_that_it_does_without_the_newest_samples(
     report = SimpleNamespace(id="r1", cluster=SimpleNamespace(slug="local"))
     kinds._store_newest_samples(report)
     assert caplog.messages == []
-    with held(service._LOCK, "another", 10_000):
+    with try_lock(service._LOCK, "another", 10_000):
         kinds._store_newest_samples(report)
     assert caplog.messages == [
         "report r1 does without the newest samples: another worker writes history now"

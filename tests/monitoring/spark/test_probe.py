@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql.connect.proto import base_pb2
 
-from monitoring.spark.probe import SparkState, Watch, ask, config_request
+from monitoring.spark.probe import SparkProbe, SparkState, config_request, probe
 from tests.support.ports import free_port
 from tests.support.processes import hung
 from tests.support.waiting import wait_until
@@ -24,30 +24,30 @@ def test_the_request_is_what_pyspark_would_send() -> None:
 
 def test_where_nothing_listens_that_is_found(settings) -> None:
     settings.SPARK_CONNECT_PORT = free_port()
-    assert Watch().look(wait_s=60).state is SparkState.ABSENT
+    assert SparkProbe().latest(wait_s=60).state is SparkState.ABSENT
 
 
 @pytest.mark.spark
 def test_a_frozen_spark_is_told_from_one_that_answers(spark_process, spark_server) -> None:
-    assert ask(spark_server, SESSION, deadline_s=60) is SparkState.OK
+    assert probe(spark_server, SESSION, deadline_s=60) is SparkState.OK
     with hung(spark_process.process):
-        assert ask(spark_server, SESSION, deadline_s=1) is SparkState.FROZEN
-    assert ask(spark_server, SESSION, deadline_s=60) is SparkState.OK
+        assert probe(spark_server, SESSION, deadline_s=1) is SparkState.FROZEN
+    assert probe(spark_server, SESSION, deadline_s=60) is SparkState.OK
 
 
 @pytest.mark.spark
 def test_a_watch_notices_that_spark_froze_and_that_it_answers_again(
     spark_process, spark_server, monkeypatch
 ) -> None:
-    monkeypatch.setattr("monitoring.spark.probe.AGAIN_S", 0.1)
-    watch = Watch()
-    assert watch.look(wait_s=60).state is SparkState.OK
+    monkeypatch.setattr("monitoring.spark.probe.REFRESH_AFTER_S", 0.1)
+    spark_probe = SparkProbe()
+    assert spark_probe.latest(wait_s=60).state is SparkState.OK
     with hung(spark_process.process):
-        wait_until(lambda: watch.look().state is SparkState.FROZEN, "it is frozen", 120)
-    wait_until(lambda: watch.look().state is SparkState.OK, "it answers", 120)
+        wait_until(lambda: spark_probe.latest().state is SparkState.FROZEN, "it is frozen", 120)
+    wait_until(lambda: spark_probe.latest().state is SparkState.OK, "it answers", 120)
 
 
 @pytest.mark.spark
 def test_a_token_that_spark_does_not_know_is_found(spark_server, tmp_path: Path) -> None:
     other = dataclasses.replace(spark_server, home=tmp_path)
-    assert ask(other, SESSION, deadline_s=60) is SparkState.REFUSED
+    assert probe(other, SESSION, deadline_s=60) is SparkState.REFUSED

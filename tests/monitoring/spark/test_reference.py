@@ -6,7 +6,7 @@ That Spark computes the same figures is tested in test_transforms.py.
 import pytest
 from hypothesis import given
 
-from tests.monitoring.spark import reference, shapes
+from tests.monitoring.spark import random_samples, reference
 
 BUCKET_MS = 60_000
 GAP_MS = 15_000
@@ -16,7 +16,7 @@ def figures_of(cluster):
     return reference.throughput(cluster.samples(), BUCKET_MS, GAP_MS)
 
 
-@given(shapes.clusters(topics=2))
+@given(random_samples.clusters(topics=2))
 def test_no_mean_is_above_its_peak_whatever_is_missing(cluster):
     summaries, _ = figures_of(cluster)
     for row in summaries.values():
@@ -26,7 +26,7 @@ def test_no_mean_is_above_its_peak_whatever_is_missing(cluster):
             assert mean is None or mean <= peak * (1 + 1e-9)
 
 
-@given(shapes.clusters(topics=2, is_whole=True))
+@given(random_samples.clusters(topics=2, is_whole=True))
 def test_where_nothing_is_missing_the_mean_over_the_time_is_what_was_written(cluster):
     summaries, _ = figures_of(cluster)
     for topic, row in summaries.items():

@@ -7,8 +7,8 @@ from pyspark.sql import SparkSession
 from monitoring.spark.schemas import GROUP_SAMPLES, PARTITION_SAMPLES
 from monitoring.spark.transforms import lag, throughput
 from monitoring.spark.transforms.names import without_prefixes
-from monitoring.spark.transforms.time import BUCKETS_MAX, bucket_ms_for, rhythm
-from tests.monitoring.spark import reference, shapes
+from monitoring.spark.transforms.time import BUCKETS_MAX, bucket_ms_for, sampling_interval
+from tests.monitoring.spark import random_samples, reference
 
 pytestmark = pytest.mark.spark
 
@@ -157,7 +157,7 @@ def test_what_came_into_a_new_topic_over_a_gap_is_in_no_rate(spark: SparkSession
 
 
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(shapes.clusters(topics=8))
+@given(random_samples.clusters(topics=8))
 def test_of_any_shape_the_figures_agree_with_plain_python(spark: SparkSession, cluster) -> None:
     samples = cluster.samples()
     expected, expected_series = reference.throughput(samples, BUCKET_MS, GAP_MS)
@@ -223,7 +223,7 @@ def test_hidden_topics_are_left_out_and_nameless_rows_stay(spark: SparkSession) 
 
 def test_the_rhythm_is_the_median_step(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(T0 + at,) for at in (0, 0, 5000, 10000, 95000)], "at_ms long")
-    (row,) = rhythm(frame).collect()
+    (row,) = sampling_interval(frame).collect()
     assert row.asDict() == {
         "ticks": 4, "first_at_ms": T0, "last_at_ms": T0 + 95000, "interval_ms": 5000,
     }  # fmt: skip

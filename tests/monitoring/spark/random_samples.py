@@ -1,4 +1,4 @@
-"""Histories of small clusters, of every shape: what Hypothesis makes of them."""
+"""Hypothesis strategies for the samples of small clusters."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ UNKNOWN, ABSENT, RESET = "unknown", "absent", "reset"
 
 @dataclass
 class Log:
-    """One partition: when it was made (a tick's number), what came before each tick since."""
+    """One partition: the tick in which it was created, and its growth before each later tick."""
 
     topic: str
     partition: int
