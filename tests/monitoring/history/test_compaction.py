@@ -35,12 +35,12 @@ def test_a_finished_hour_becomes_one_sorted_file_with_the_same_rows(root):
     assert compaction.merge_one_hour(root, "local", end_ms(HOUR) + HOUR_MS) is None
 
 
-def test_an_hour_that_is_not_over_is_left_alone(root):
+def test_an_hour_that_is_not_over_is_not_merged(root):
     write_ticks(root)
     assert compaction.merge_one_hour(root, "local", end_ms(HOUR)) is None
 
 
-def test_replaced_files_go_after_the_grace_time_and_not_before(root):
+def test_replaced_files_are_deleted_after_the_grace_time(root):
     write_ticks(root)
     old = reader.files("local", "partitions", *ALWAYS)
     now_ms = end_ms(HOUR) + HOUR_MS

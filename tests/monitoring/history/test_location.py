@@ -12,7 +12,7 @@ from monitoring.history.location import local_folder
         ("hdfs://name:8020/history", None),
     ],
 )
-def test_a_folder_of_this_machine_is_told_from_another_file_system(
+def test_a_local_folder_is_distinguished_from_other_file_systems(
     url: str, folder: str | None
 ) -> None:
     assert local_folder(url) == folder

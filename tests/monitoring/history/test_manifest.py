@@ -8,7 +8,7 @@ FILE = HistoryFile(name="ticks-1-2.parquet", table="ticks", rows=2, min_tick=1, 
 HOUR = "2026010100"
 
 
-def test_a_manifest_survives_its_encoding():
+def test_a_manifest_can_be_encoded_and_parsed():
     data = manifest.format_manifest([FILE])
     assert manifest.parse_manifest(3, data) == Manifest(3, (FILE,))
 
@@ -16,19 +16,19 @@ def test_a_manifest_survives_its_encoding():
 @pytest.mark.parametrize(
     "data", [b"", b"{", b"[]", b"null", b'{"version":9,"files":[]}', b'{"version":1,"files":[{}]}']
 )
-def test_anything_else_is_refused(data):
+def test_an_invalid_manifest_is_refused(data):
     with pytest.raises(ValueError):  # noqa: PT011 (the reason is Python's own)
         manifest.parse_manifest(1, data)
 
 
-def test_the_highest_number_wins_as_a_number_and_not_as_text(root):
+def test_manifest_numbers_are_compared_as_numbers(root):
     before = Manifest(8, ())
     manifest.replace(root, "c", HOUR, before, [])
     manifest.replace(root, "c", HOUR, Manifest(9, ()), [FILE])
     assert manifest.load(root, "c", HOUR) == Manifest(10, (FILE,))
 
 
-def test_a_torn_manifest_is_passed_over_for_the_one_before(root):
+def test_an_incomplete_manifest_is_skipped(root):
     manifest.replace(root, "c", HOUR, Manifest(0, ()), [FILE])
     root.write(b'{"version":1,"fi', "cluster=c", f"hour={HOUR}", "_manifest-2.json")
     torn = manifest.load(root, "c", HOUR)
@@ -37,14 +37,14 @@ def test_a_torn_manifest_is_passed_over_for_the_one_before(root):
     assert manifest.load(root, "c", HOUR) == Manifest(3, ())
 
 
-def test_of_two_writers_that_began_alike_only_the_first_gets_through(root):
+def test_the_second_of_two_concurrent_writers_fails(root):
     manifest.replace(root, "c", HOUR, Manifest(0, ()), [FILE])
     with pytest.raises(FileExistsError):
         manifest.replace(root, "c", HOUR, Manifest(0, ()), [])
     assert manifest.load(root, "c", HOUR).files == (FILE,)
 
 
-def test_old_manifests_are_cleared_away_but_the_last_ones_stay(root):
+def test_old_manifests_are_deleted_except_the_last_ones(root):
     for number in range(6):
         manifest.replace(root, "c", HOUR, Manifest(number, ()), [FILE])
     names = [entry.base_name for entry in root.entries("cluster=c", f"hour={HOUR}")]

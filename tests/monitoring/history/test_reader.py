@@ -31,7 +31,7 @@ def test_a_range_includes_its_start_and_excludes_its_end(history):
     assert sorted(read["tick"].to_pylist()) == [FIRST, FIRST + 1]
 
 
-def test_a_topic_or_group_can_be_chosen(history):
+def test_a_read_can_be_limited_to_a_topic_or_group(history):
     columns = ["topic", "partition", "log_end_offset"]
     read = reader.read("local", "partitions", AT_MS, AT_MS + 1, columns, topic="b")
     assert read.to_pylist() == [
@@ -41,13 +41,13 @@ def test_a_topic_or_group_can_be_chosen(history):
     assert reader.read("local", "groups", 0, 10**14, ["lag"], group="nobody").num_rows == 0
 
 
-def test_files_outside_of_the_range_are_not_named(history):
+def test_files_outside_the_range_are_not_listed(history):
     assert len(reader.files("local", "groups", 0, 10**14)) == 3
     assert len(reader.files("local", "groups", AT_MS + INTERVAL_MS, 10**14)) == 2
     assert reader.files("local", "groups", 0, AT_MS) == []
 
 
-def test_no_history_is_an_empty_table_with_the_columns_asked_for(root):
+def test_without_history_the_table_is_empty_with_the_requested_columns(root):
     read = reader.read("local", "partitions", 0, 10**14, ["topic", "size_bytes"])
     assert (read.num_rows, read.column_names) == (0, ["topic", "size_bytes"])
 
@@ -58,7 +58,7 @@ def test_local_files_are_plain_paths(history):
         assert "/his tory/cluster=local/hour=" in path
 
 
-def test_a_file_that_is_older_than_a_column_has_nulls_in_it(history, monkeypatch):
+def test_a_column_that_is_missing_in_an_older_file_is_null(history, monkeypatch):
     old = make_tick(FIRST + 3, partitions=[{"topic": "a", "partition": 9, "size_bytes": 5}])
     younger = ["replicas_size_bytes", "replicas_told"]
     with monkeypatch.context() as patched:

@@ -20,14 +20,14 @@ def stored(slug="local"):
     return reader.read(slug, "ticks", 0, 10**6, ["tick"]).to_pydict()["tick"]
 
 
-def test_the_samples_of_the_clusters_named_are_stored(root, redis_server):
+def test_the_samples_of_the_given_clusters_are_stored(root, redis_server):
     put("local")
     put("other")
     assert service.flush(["local"])
     assert (stored("local"), stored("other")) == ([10], [])
 
 
-def test_where_another_worker_writes_nothing_is_done_and_that_is_told(root, redis_server):
+def test_flush_does_nothing_and_returns_false_while_another_worker_writes(root, redis_server):
     put()
     with try_lock(service._LOCK, "another", 10_000):
         assert not service.flush(["local"])
@@ -36,7 +36,7 @@ def test_where_another_worker_writes_nothing_is_done_and_that_is_told(root, redi
     assert service.flush(["local"])
 
 
-def test_a_cluster_that_cannot_be_written_does_not_hold_up_the_next(root, redis_server):
+def test_an_error_of_one_cluster_does_not_stop_the_next(root, redis_server):
     put("broken")
     put("local")
     root.write(b"", "cluster=broken")  # a file where its folder must be
@@ -44,13 +44,13 @@ def test_a_cluster_that_cannot_be_written_does_not_hold_up_the_next(root, redis_
     assert stored("local") == [10]
 
 
-def test_without_redis_nothing_is_flushed_and_that_is_an_error(root, redis_server):
+def test_flush_without_redis_raises_an_error(root, redis_server):
     redis_server.kill()
     with pytest.raises(StoreDown):
         service.flush(["local"])
 
 
-def test_a_report_says_in_the_log_that_it_does_without_the_newest_samples(
+def test_a_report_without_the_newest_samples_logs_a_warning(
     root, redis_server, caplog
 ):
     report = SimpleNamespace(id="r1", cluster=SimpleNamespace(slug="local"))

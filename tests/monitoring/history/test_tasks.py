@@ -19,7 +19,7 @@ def stored():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_flush_after_many_that_expired_writes_what_they_would_have(root, settings, redis_server):
+def test_a_flush_after_missed_ones_writes_all_ticks(root, settings, redis_server):
     Cluster.objects.create(slug="local", name="Local", bootstrap_servers="127.0.0.1:1")
     for number in range(10, 40):
         put_tick(make_tick(number, partitions=[{"topic": "a", "partition": 0}]))

@@ -36,7 +36,7 @@ def test_a_flush_writes_every_new_tick_once(root, redis_server):
         assert ticks_in_history(table) == list(range(FIRST, FIRST + 31))
 
 
-def test_a_crash_before_the_manifest_leaves_the_hour_as_it_was(root, redis_server, monkeypatch):
+def test_a_crash_before_the_manifest_changes_nothing(root, redis_server, monkeypatch):
     put_tick(sampled(FIRST))
     writer.flush(root, "local")
     put_tick(sampled(FIRST + 1))
@@ -53,7 +53,7 @@ def test_a_crash_before_the_manifest_leaves_the_hour_as_it_was(root, redis_serve
     assert ticks_in_history() == [FIRST, FIRST + 1]
 
 
-def test_a_half_written_file_is_never_read(root, redis_server):
+def test_an_incomplete_file_is_never_read(root, redis_server):
     put_tick(sampled(FIRST))
     writer.flush(root, "local")
     [known] = reader.files("local", "partitions", *ALWAYS)
@@ -61,7 +61,7 @@ def test_a_half_written_file_is_never_read(root, redis_server):
     assert ticks_in_history() == [FIRST]
 
 
-def test_gaps_are_in_the_table_of_ticks_and_nowhere_else(root, redis_server):
+def test_gaps_are_in_the_ticks_table_only(root, redis_server):
     put_tick(sampled(FIRST))
     put_tick(Tick(cluster="local", tick=FIRST + 1, at_ms=(FIRST + 1) * INTERVAL_MS,
                   interval_ms=INTERVAL_MS, status="gap", reason="no broker answered"))  # fmt: skip
@@ -103,7 +103,7 @@ def test_clusters_have_folders_of_their_own(root, redis_server):
     assert reader.read("other", "partitions", *ALWAYS, ["topic"]).to_pylist() == [{"topic": "x"}]
 
 
-def test_what_a_silent_coordinator_told_earlier_is_written_once_and_not_again(root):
+def test_rows_carried_over_for_a_silent_coordinator_are_not_written_again(root):
     told = {"group": "g", "topic": "a", "partition": 0, "committed_offset": 4}
     writer.append(
         root,

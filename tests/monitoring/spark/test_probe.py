@@ -22,13 +22,13 @@ def test_the_request_is_what_pyspark_would_send() -> None:
     assert base_pb2.ConfigRequest.FromString(config_request(SESSION)) == wanted
 
 
-def test_where_nothing_listens_that_is_found(settings) -> None:
+def test_a_server_that_does_not_listen_is_absent(settings) -> None:
     settings.SPARK_CONNECT_PORT = free_port()
     assert SparkProbe().latest(wait_s=60).state is SparkState.ABSENT
 
 
 @pytest.mark.spark
-def test_a_frozen_spark_is_told_from_one_that_answers(spark_process, spark_server) -> None:
+def test_a_frozen_spark_is_detected(spark_process, spark_server) -> None:
     assert probe(spark_server, SESSION, deadline_s=60) is SparkState.OK
     with hung(spark_process.process):
         assert probe(spark_server, SESSION, deadline_s=1) is SparkState.FROZEN
@@ -36,7 +36,7 @@ def test_a_frozen_spark_is_told_from_one_that_answers(spark_process, spark_serve
 
 
 @pytest.mark.spark
-def test_a_watch_notices_that_spark_froze_and_that_it_answers_again(
+def test_the_probe_notices_that_spark_froze_and_that_it_answers_again(
     spark_process, spark_server, monkeypatch
 ) -> None:
     monkeypatch.setattr("monitoring.spark.probe.REFRESH_AFTER_S", 0.1)
@@ -48,6 +48,6 @@ def test_a_watch_notices_that_spark_froze_and_that_it_answers_again(
 
 
 @pytest.mark.spark
-def test_a_token_that_spark_does_not_know_is_found(spark_server, tmp_path: Path) -> None:
+def test_a_wrong_token_is_detected(spark_server, tmp_path: Path) -> None:
     other = dataclasses.replace(spark_server, home=tmp_path)
     assert probe(other, SESSION, deadline_s=60) is SparkState.REFUSED

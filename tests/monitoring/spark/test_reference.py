@@ -27,7 +27,7 @@ def test_no_mean_is_above_its_peak_whatever_is_missing(cluster):
 
 
 @given(random_samples.clusters(topics=2, is_whole=True))
-def test_where_nothing_is_missing_the_mean_over_the_time_is_what_was_written(cluster):
+def test_without_unknown_steps_mean_times_duration_is_the_total(cluster):
     summaries, _ = figures_of(cluster)
     for topic, row in summaries.items():
         logs = [log for log in cluster.logs if log.topic == topic]

@@ -11,32 +11,32 @@ from monitoring.spark.session import SparkStarting, SparkUnavailable, open_sessi
 from tests.support.ports import free_port
 
 
-def test_a_server_that_is_not_there_yet_is_an_ordinary_answer(tmp_path: Path) -> None:
+def test_a_server_that_does_not_listen_yet_is_starting(tmp_path: Path) -> None:
     with pytest.raises(SparkStarting) as caught:
         with open_session(SparkConfig(home=tmp_path, port=free_port())):
             pass
     assert caught.value.retriable
 
 
-def test_a_remote_server_is_taken_as_it_is_named(tmp_path: Path) -> None:
+def test_the_url_of_a_remote_server_is_used_unchanged(tmp_path: Path) -> None:
     config = SparkConfig(home=tmp_path, port=1, remote="sc://spark.example:15002/;use_ssl=true")
     assert remote_url(config) == "sc://spark.example:15002/;use_ssl=true"
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.spark
-def test_a_wrong_token_is_refused_and_said(spark_server: SparkConfig, tmp_path: Path) -> None:
+def test_the_error_for_a_wrong_token_says_so(spark_server: SparkConfig, tmp_path: Path) -> None:
     (tmp_path / "connect.token").write_text("wrong")
-    with pytest.raises(SparkUnavailable, match="refused our token") as caught:
+    with pytest.raises(SparkUnavailable, match="refused the token") as caught:
         with open_session(dataclasses.replace(spark_server, home=tmp_path)):
             pass
     assert not caught.value.retriable
 
 
 @pytest.mark.spark
-def test_without_a_token_nothing_is_told(spark_server: SparkConfig) -> None:
+def test_a_client_without_a_token_is_refused(spark_server: SparkConfig) -> None:
     without = dataclasses.replace(spark_server, remote=f"sc://localhost:{spark_server.port}")
-    with pytest.raises(SparkUnavailable, match="refused our token") as caught:
+    with pytest.raises(SparkUnavailable, match="refused the token") as caught:
         with open_session(without):
             pass
     assert not caught.value.retriable

@@ -54,7 +54,7 @@ def request_of(history: dict, **fields: object) -> Request:
     )
 
 
-def test_the_stages_that_a_page_words_are_those_of_the_job() -> None:
+def test_the_page_has_a_text_for_each_stage_of_the_job() -> None:
     assert KINDS[THROUGHPUT_AND_LAG].stages == STAGES
 
 
@@ -108,7 +108,7 @@ def test_hidden_topics_are_in_no_table_and_no_sum(spark: SparkSession, history: 
     assert set(outcome.tables["topic_series"]["topic"].to_pylist()) == {"orders", "clicks"}
 
 
-def test_where_there_are_more_than_a_table_keeps_the_sums_say_at_least(
+def test_sums_are_lower_bounds_if_a_table_is_cut(
     spark: SparkSession, history: dict, monkeypatch
 ) -> None:
     monkeypatch.setattr(throughput_and_lag, "SUMMARY_ROWS_MAX", 2)
@@ -120,7 +120,7 @@ def test_where_there_are_more_than_a_table_keeps_the_sums_say_at_least(
     assert outcome.figures["messages_least"]
 
 
-def test_only_the_time_asked_for_counts(spark: SparkSession, history: dict) -> None:
+def test_only_samples_in_the_range_count(spark: SparkSession, history: dict) -> None:
     middle = history["partition_rows"][len(history["partition_rows"]) // 2]["at_ms"]
     outcome = run(spark, request_of(history, to_ms=middle), lambda stage: None)
     rows = [row for row in history["partition_rows"] if row["at_ms"] < middle]
@@ -137,7 +137,7 @@ def test_no_files_give_empty_tables_and_unknown_figures(spark: SparkSession) -> 
     assert outcome.figures["ticks"] == 0
 
 
-def test_a_file_that_no_manifest_names_is_not_read(spark: SparkSession, history: dict) -> None:
+def test_a_file_that_is_in_no_manifest_is_not_read(spark: SparkSession, history: dict) -> None:
     outcome = run(
         spark, request_of(history, partition_files=history["partitions"][:1]), lambda stage: None
     )

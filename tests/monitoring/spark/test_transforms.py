@@ -92,7 +92,7 @@ def test_the_lag_series_keeps_the_peak_within_a_bucket(spark: SparkSession) -> N
         assert row["lag_mean"] == (pytest.approx(sum(lags) / len(lags)) if lags else None)
 
 
-def test_messages_are_what_the_end_offsets_grew_by(spark: SparkSession) -> None:
+def test_messages_are_the_growth_of_the_end_offset(spark: SparkSession) -> None:
     row = summary_of(partition(spark, [100, 110, 110, 160]))
     assert row["messages"] == 60
     assert row["messages_per_minute_mean"] == 240.0  # 60 in 15 s
@@ -110,7 +110,7 @@ def test_the_counter_of_another_leader_is_not_compared(spark: SparkSession) -> N
     assert (row["bytes"], row["restarts"]) == (100, 0)
 
 
-def test_an_end_offset_that_went_back_is_not_guessed_at(spark: SparkSession) -> None:
+def test_a_step_in_which_the_end_offset_went_back_is_unknown(spark: SparkSession) -> None:
     row = summary_of(partition(spark, [100, 5, 25]))
     assert (row["messages"], row["resets"]) == (20, 1)
 
@@ -122,12 +122,12 @@ def test_unknown_stays_null_and_is_never_zero(spark: SparkSession) -> None:
     assert row["messages_unknown"] == row["bytes_unknown"] == 2
 
 
-def test_one_dark_partition_makes_the_total_of_the_topic_unknown(spark: SparkSession) -> None:
+def test_one_unknown_partition_makes_the_total_of_the_topic_unknown(spark: SparkSession) -> None:
     both = partition(spark, [0, 10, 20]).union(partition(spark, [{}, {}, {}], partition=1))
     assert summary_of(both)["messages"] is None
 
 
-def test_what_a_new_partition_held_when_first_seen_was_written_since(spark: SparkSession) -> None:
+def test_the_first_value_of_a_new_partition_counts_in_full(spark: SparkSession) -> None:
     made = [None, None, {"log_end_offset": 5, "bytes_in": 700, "leader": 2}]
     there = [{"log_end_offset": 10 * n, "bytes_in": 10 * n} for n in range(3)]
     both = partition(spark, there).union(partition(spark, made, partition=1))
@@ -138,7 +138,7 @@ def test_what_a_new_partition_held_when_first_seen_was_written_since(spark: Spar
     assert series[0]["messages_per_minute"] == pytest.approx(25 * 6), "in the 10 s of both"
 
 
-def test_a_burst_into_a_new_topic_is_in_its_peak_as_in_its_mean(spark: SparkSession) -> None:
+def test_a_burst_into_a_new_topic_is_in_peak_and_mean(spark: SparkSession) -> None:
     there = partition(spark, [0] * 60, topic="other")
     burst = partition(spark, [None] * 20 + [50_000] * 40)
     row = summary_of(there.union(burst))
@@ -148,7 +148,7 @@ def test_a_burst_into_a_new_topic_is_in_its_peak_as_in_its_mean(spark: SparkSess
     assert row["messages_peak_at_ms"] == T0 + BUCKET_MS
 
 
-def test_what_came_into_a_new_topic_over_a_gap_is_in_no_rate(spark: SparkSession) -> None:
+def test_messages_of_a_new_topic_across_a_gap_are_in_no_rate(spark: SparkSession) -> None:
     there = partition(spark, [0, 0, *[None] * 40, 0, 0], topic="other")
     burst = partition(spark, [None, None, *[None] * 40, 900, 900])
     row = summary_of(there.union(burst))
@@ -158,7 +158,9 @@ def test_what_came_into_a_new_topic_over_a_gap_is_in_no_rate(spark: SparkSession
 
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(random_samples.clusters(topics=8))
-def test_of_any_shape_the_figures_agree_with_plain_python(spark: SparkSession, cluster) -> None:
+def test_the_figures_agree_with_plain_python_for_random_samples(
+    spark: SparkSession, cluster
+) -> None:
     samples = cluster.samples()
     expected, expected_series = reference.throughput(samples, BUCKET_MS, GAP_MS)
     steps = throughput.steps(spark.createDataFrame(samples, PARTITION_SAMPLES))
@@ -177,17 +179,17 @@ def test_of_any_shape_the_figures_agree_with_plain_python(spark: SparkSession, c
     assert rates == pytest.approx({key: rate for key, (rate, _) in expected_series.items()})
 
 
-def test_a_new_partition_may_be_seen_before_its_offset_is_known(spark: SparkSession) -> None:
+def test_a_new_partition_whose_offset_is_unknown_at_first(spark: SparkSession) -> None:
     both = partition(spark, [0, 10, 20]).union(partition(spark, [None, {}, 5], partition=1))
     assert summary_of(both)["messages"] == 25
 
 
-def test_one_sample_gives_no_figure(spark: SparkSession) -> None:
+def test_one_sample_gives_no_rates(spark: SparkSession) -> None:
     row = summary_of(partition(spark, [100]))
     assert row["messages"] is row["messages_per_minute_mean"] is None
 
 
-def test_a_gap_counts_in_the_total_and_in_no_rate(spark: SparkSession) -> None:
+def test_a_step_across_a_gap_counts_in_the_total_and_in_no_rate(spark: SparkSession) -> None:
     minutes = [0, 60, *[None] * 40, 900, 960]  # 3 min without samples, ends in the fourth minute
     samples = partition(spark, minutes)
     assert summary_of(samples)["messages"] == 960
@@ -215,13 +217,13 @@ def test_a_sample_stored_twice_counts_once(spark: SparkSession) -> None:
     assert lag.totals(frame).collect()[0]["lag"] == 9
 
 
-def test_hidden_topics_are_left_out_and_nameless_rows_stay(spark: SparkSession) -> None:
+def test_hidden_topics_are_removed_and_rows_without_topic_stay(spark: SparkSession) -> None:
     frame = spark.createDataFrame([("console.audit",), ("consoles",), (None,)], "topic string")
     kept = [row.topic for row in without_prefixes(frame, "topic", ["console."]).collect()]
     assert kept == ["consoles", None]
 
 
-def test_the_rhythm_is_the_median_step(spark: SparkSession) -> None:
+def test_the_sampling_interval_is_the_median_step(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(T0 + at,) for at in (0, 0, 5000, 10000, 95000)], "at_ms long")
     (row,) = sampling_interval(frame).collect()
     assert row.asDict() == {
