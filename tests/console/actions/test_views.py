@@ -164,9 +164,8 @@ def test_a_wrong_form_says_what_is_wrong(cluster, client_of, operator, wrong):
     assert Plan.objects.count() == 0
 
 
-def test_a_cluster_that_is_down_is_said_in_the_form(cluster, client_of, operator):
-    cluster.bootstrap_servers = "127.0.0.1:1"
-    cluster.save()
+def test_a_cluster_that_is_down_is_said_in_the_form(cluster, fake_cluster, client_of, operator):
+    fake_cluster.down.update(fake_cluster.broker_ids)
     form = {"name": a_name(), "partitions": 1, "replication": 1}
     response = client_of(operator).post(reverse("topic-create", args=["local"]), form)
     assert response.status_code == 503

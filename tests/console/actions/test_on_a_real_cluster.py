@@ -1,0 +1,74 @@
+"""Each kind of change once on real brokers. Tasks are run in place of a worker."""
+
+import pytest
+
+from console.actions import models, services
+from console.actions.plan import PlanRefused
+from console.audit.models import AuditEntry
+from monitoring.gateway.gateway import for_cluster
+from monitoring.models import Cluster
+from tests.console.actions.test_services import (
+    _queued,  # noqa: F401  (a fixture)
+    a_name,
+    confirm_and_run,
+    creation,
+    make,
+    partitions_of,
+    propose,
+)
+from tests.support.live_cluster import LiveCluster
+
+pytestmark = pytest.mark.usefixtures("_queued")
+
+
+@pytest.fixture
+def cluster(db, redis_server, live_cluster: LiveCluster) -> Cluster:
+    row = live_cluster.row("local")
+    row.save()
+    return row
+
+
+def test_a_topic_is_created_as_planned_and_written_down(cluster, operator):
+    name = a_name()
+    params = creation(name, configs={"retention.ms": "60000"})
+    plan = propose(operator, cluster, "topic.create", name, **params)
+    assert partitions_of(cluster, name) is None, "a plan changes nothing"
+    assert confirm_and_run(plan, operator).state == models.DONE
+    assert partitions_of(cluster, name) == 3
+    with for_cluster(cluster) as gateway:
+        configs = {c.name: c.value for c in gateway.admin.describe_configs(name)}
+    assert configs["retention.ms"] == "60000"
+    entry = AuditEntry.objects.get()
+    assert (entry.verb, entry.resource, entry.outcome) == ("topic.create", name, "ok")
+    assert (entry.actor_name, entry.remote_addr) == ("operator", "10.0.0.9")
+    assert entry.after["Partitions"] == "3"
+
+
+def test_partitions_are_added(cluster, operator):
+    name = a_name()
+    make(cluster, name, 2)
+    plan = propose(operator, cluster, "topic.add-partitions", name, total=5)
+    assert plan.draft["changes"] == [{"name": "Partitions", "before": "2", "after": "5"}]
+    assert confirm_and_run(plan, operator).state == models.DONE
+    assert partitions_of(cluster, name) == 5
+
+
+def test_a_topic_is_deleted_only_with_its_name_typed(cluster, admin):
+    name = a_name()
+    make(cluster, name)
+    plan = propose(admin, cluster, "topic.delete", name)
+    for typed in ("", "yes", name.upper(), name[:-1]):
+        with pytest.raises(PlanRefused, match="exactly"):
+            services.confirm(plan, admin, typed, "10.0.0.9")
+    assert partitions_of(cluster, name) == 2
+    assert confirm_and_run(plan, admin, name).state == models.DONE
+    assert partitions_of(cluster, name) is None
+    assert AuditEntry.objects.get().before["Partitions"] == "2"
+
+
+def test_what_the_broker_refuses_is_told_in_its_words(cluster, operator):
+    name = a_name()
+    params = creation(name, configs={"no.such.setting": "1"})
+    with pytest.raises(PlanRefused, match=r"no\.such\.setting"):
+        propose(operator, cluster, "topic.create", name, **params)
+    assert partitions_of(cluster, name) is None

@@ -1,0 +1,96 @@
+"""What each change asks of the cluster, and what it says where the cluster does not follow."""
+
+import pytest
+
+from console.topics.changes import topic
+from console.topics.changes.add_partitions import AddPartitions
+from console.topics.changes.create import CreateTopic
+from console.topics.changes.delete import DeleteTopic
+from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound, Refused
+from tests.support.fake_gateway import FakeCluster
+
+NEW = {"name": "orders", "partitions": 2, "replication": 1, "configs": {"retention.ms": "1000"}}
+
+
+@pytest.fixture
+def fake(monkeypatch) -> FakeCluster:
+    monkeypatch.setattr(topic, "WAIT_SECONDS", 0.1)
+    return FakeCluster()
+
+
+@pytest.fixture
+def stages() -> list[int]:
+    return []
+
+
+def applied(change, fake, params, stages) -> None:
+    change.apply(fake.gateway(), params, lambda percent, stage: stages.append(percent))
+
+
+def test_a_topic_is_created_with_its_settings(fake, stages):
+    applied(CreateTopic(), fake, NEW, stages)
+    assert len(fake.topics["orders"].replicas) == 2
+    assert fake.topics["orders"].configs == {"retention.ms": "1000"}
+    assert stages == sorted(stages)
+
+
+def test_a_new_topic_is_only_validated_while_it_is_planned(fake):
+    facts = CreateTopic().read(fake.gateway(), NEW)
+    assert (facts["exists"], facts["brokers"], facts["objection"]) == (False, 2, "")
+    assert fake.topics == {}
+
+
+def test_what_the_brokers_object_to_is_among_the_facts(fake):
+    wrong = NEW | {"configs": {"no.such.setting": "1"}}
+    assert "no.such.setting" in CreateTopic().read(fake.gateway(), wrong)["objection"]
+
+
+def test_a_name_that_collides_is_among_the_facts(fake):
+    fake.create_topic("a.b")
+    assert CreateTopic().read(fake.gateway(), NEW | {"name": "a_b"})["alike"] == ["a.b"]
+
+
+def test_partitions_without_a_leader_are_said(fake, stages):
+    fake.create_topic("orders", 1)
+    fake.down.add(2)
+    with pytest.raises(GatewayError, match="no leader yet"):
+        applied(AddPartitions(), fake, {"name": "orders", "total": 3}, stages)
+    assert len(fake.topics["orders"].replicas) == 3
+
+
+def test_a_topic_that_stays_although_its_deletion_was_accepted_is_said(fake, stages, monkeypatch):
+    fake.create_topic("orders")
+    gateway = fake.gateway()
+    monkeypatch.setattr(gateway.admin, "delete_topic", lambda name: None)
+    with pytest.raises(GatewayError, match="still there"):
+        DeleteTopic().apply(gateway, {"name": "orders"}, lambda *_: None)
+
+
+def test_a_deleted_topic_is_gone(fake, stages):
+    fake.create_topic("orders")
+    applied(DeleteTopic(), fake, {"name": "orders"}, stages)
+    assert fake.topics == {}
+
+
+@pytest.mark.parametrize("change", [AddPartitions(), DeleteTopic()])
+def test_a_topic_that_is_not_there_cannot_be_planned_to_change(fake, change):
+    with pytest.raises(NotFound):
+        change.read(fake.gateway(), {"name": "orders", "total": 3})
+
+
+@pytest.mark.parametrize(
+    ("change", "call"),
+    [
+        (CreateTopic(), "create_topic"),
+        (AddPartitions(), "create_partitions"),
+        (DeleteTopic(), "delete_topic"),
+    ],
+)
+@pytest.mark.parametrize("error", [Refused("no"), ClusterUnavailable("away")])
+def test_what_the_cluster_refuses_ends_the_change(fake, stages, change, call, error):
+    if call != "create_topic":
+        fake.create_topic("orders", 2)
+    fake.fails[call] = error
+    with pytest.raises(type(error)):
+        applied(change, fake, NEW | {"total": 5}, stages)
+    assert fake.calls.count(call) == 1

@@ -1,0 +1,226 @@
+"""What the gateway does to a real cluster and to the fake one alike: tests may use the fake.
+
+The names and signatures are compared besides: a call that the gateway gains must be the fake's too.
+"""
+
+import inspect
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+
+from monitoring.gateway.admin import Admin
+from monitoring.gateway.broker_admin import BrokerAdmin
+from monitoring.gateway.browse import Browse
+from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
+from monitoring.gateway.gateway import Gateway
+from monitoring.gateway.wire.facade import Wire
+from monitoring.gateway.zookeeper import ZooKeeper
+from tests.support import fake_gateway as fake
+from tests.support.waiting import wait_until
+
+PAIRS = [
+    (Gateway, fake.FakeGateway),
+    (Wire, fake.FakeWire),
+    (Admin, fake.FakeAdmin),
+    (Browse, fake.FakeBrowse),
+    (BrokerAdmin, fake.FakeBrokerAdmin),
+    (ZooKeeper, fake.FakeZooKeeper),
+]
+
+
+def _calls(kind: type) -> dict[str, list[tuple[str, Any]]]:
+    found = inspect.getmembers(kind, inspect.isfunction)
+    return {
+        name: [(p.name, p.kind) for p in inspect.signature(method).parameters.values()]
+        for name, method in found
+        if not name.startswith("_")
+    }
+
+
+@pytest.mark.parametrize(("real", "fake"), PAIRS, ids=lambda kind: kind.__name__)
+def test_the_fake_has_every_call_of_the_real_one(real: type, fake: type) -> None:
+    assert _calls(fake) == _calls(real)
+
+
+def test_the_fake_has_every_part_of_the_gateway() -> None:
+    assert set(fake.PARTS) <= set(vars(fake.FakeCluster().gateway()))
+    parts = {name for name in vars(Gateway) if not name.startswith("_")} - {"close"}
+    assert parts == set(fake.PARTS)
+
+
+@pytest.fixture(params=["real", "fake"])
+def kind(request) -> str:
+    return request.param
+
+
+@pytest.fixture
+def cluster(kind, request) -> Any:
+    """A LiveCluster or a FakeCluster."""
+    return request.getfixturevalue("live_cluster") if kind == "real" else fake.FakeCluster()
+
+
+@pytest.fixture
+def gateway(kind, cluster) -> Any:
+    if kind == "fake":
+        yield cluster.gateway()
+        return
+    with Gateway(cluster.row(admin_urls={}, zookeeper_connect="")) as real:
+        yield real
+
+
+@pytest.fixture
+def produce(kind, cluster) -> Callable[..., None]:
+    def write(topic: str, partition: int, *values: bytes) -> None:
+        if kind == "fake":
+            cluster.produce(topic, partition, *values)
+            return
+        producer = Producer({"bootstrap.servers": cluster.brokerd.bootstrap_servers})
+        for value in values:
+            producer.produce(topic, value, partition=partition)
+        assert producer.flush(30) == 0
+
+    return write
+
+
+@pytest.fixture
+def name() -> str:
+    return f"contract-{uuid.uuid4().hex[:10]}"
+
+
+def test_a_topic_is_created_grown_described_and_deleted(gateway, name):
+    gateway.admin.create_topic(name, 2, 1)
+    gateway.admin.create_partitions(name, 3)
+    told = gateway.admin.describe_topic(name)
+    assert [place.partition for place in told.partitions] == [0, 1, 2]
+    assert {len(place.replicas) for place in told.partitions} == {1}
+    assert all(place.leader == place.replicas[0] for place in told.partitions)
+    assert all(place.isr == place.replicas for place in told.partitions)
+    assert gateway.wire.has_topic(name)
+    gateway.admin.delete_topic(name)
+    wait_until(lambda: not gateway.wire.has_topic(name), "it is gone")
+    with pytest.raises(NotFound):
+        gateway.admin.describe_topic(name)
+
+
+def test_a_topic_of_the_same_name_has_another_id(gateway, name):
+    gateway.admin.create_topic(name, 1, 1)
+    first = gateway.admin.describe_topic(name).topic_id
+    assert first
+    gateway.admin.delete_topic(name)
+    wait_until(lambda: not gateway.wire.has_topic(name), "it is gone")
+    gateway.admin.create_topic(name, 1, 1)
+    assert gateway.admin.describe_topic(name).topic_id not in ("", first)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda admin, name: admin.describe_topic(name),
+        lambda admin, name: admin.describe_configs(name),
+        lambda admin, name: admin.delete_topic(name),
+        lambda admin, name: admin.create_partitions(name, 3),
+    ],
+    ids=["describe_topic", "describe_configs", "delete_topic", "create_partitions"],
+)
+def test_a_topic_that_is_not_there_is_not_found_and_not_made(gateway, name, ask):
+    with pytest.raises(NotFound):
+        ask(gateway.admin, name)
+    assert not gateway.wire.has_topic(name)
+
+
+def test_what_cannot_be_is_refused(gateway, name):
+    gateway.admin.create_topic(name, 2, 1)
+    with pytest.raises(Refused, match="exists"):
+        gateway.admin.create_topic(name, 2, 1)
+    with pytest.raises(Refused):
+        gateway.admin.create_partitions(name, 2)
+    for bad_name in ("no spaces", ".."):
+        with pytest.raises(Refused):
+            gateway.admin.create_topic(bad_name, 1, 1)
+    with pytest.raises(Refused):
+        gateway.admin.create_topic(f"{name}.copies", 1, 3)
+    with pytest.raises(Refused, match=r"no\.such\.setting"):
+        gateway.admin.create_topic(f"{name}.setting", 1, 1, {"no.such.setting": "1"})
+
+
+def test_what_is_only_validated_is_not_made(gateway, name):
+    gateway.admin.create_topic(name, 1, 1, validate_only=True)
+    assert not gateway.wire.has_topic(name)
+    with pytest.raises(Refused):
+        gateway.admin.create_topic(name, 1, 3, validate_only=True)
+
+
+def test_settings_tell_whether_they_are_the_topics_own(gateway, name):
+    gateway.admin.create_topic(name, 1, 1, {"retention.ms": "60000"})
+    told = {value.name: value for value in gateway.admin.describe_configs(name)}
+    assert list(told) == sorted(told)
+    own = told["retention.ms"]
+    assert (own.value, own.source, own.is_default) == ("60000", "DYNAMIC_TOPIC_CONFIG", False)
+    for key, value in fake.DEFAULT_CONFIGS.items():
+        if key != "retention.ms":
+            assert (told[key].value, told[key].is_default) == (value, True), key
+
+
+def test_metadata_name_brokers_topics_and_leaders(gateway, name):
+    gateway.admin.create_topic(name, 3, 1)
+    metadata = gateway.wire.metadata()
+    assert metadata.cluster_id == gateway.wire.cluster_id() != ""
+    assert len(metadata.brokers) == 2
+    span = metadata.spans[name]
+    assert name in metadata.topics
+    assert len(span) == 3
+    ids = {broker.id for broker in metadata.brokers}
+    assert set(metadata.leaders[span.start : span.stop].tolist()) <= ids
+
+
+def test_records_are_read_from_the_end_and_from_an_offset(gateway, name, produce):
+    gateway.admin.create_topic(name, 2, 1)
+    produce(name, 0, *(b"%d" % number for number in range(7)))
+    assert gateway.wire.spans(name, 5.0) == {0: range(7), 1: range(0)}
+    newest = gateway.browse.read(name, 0, None, 3)
+    assert [(row.offset, row.value) for row in newest.rows] == [(6, b"6"), (5, b"5"), (4, b"4")]
+    assert (newest.older, newest.newer, newest.unread) == (4, None, ())
+    older = gateway.browse.read(name, 0, None, 3, before=4)
+    assert ([row.offset for row in older.rows], older.older, older.newer) == ([3, 2, 1], 1, 4)
+    up = gateway.browse.read(name, 0, 2, 3)
+    assert ([row.offset for row in up.rows], up.older, up.newer) == ([2, 3, 4], 2, 5)
+    assert gateway.browse.read(name, 0, 5, 3).newer is None
+    assert [row.offset for row in gateway.browse.read(name, None, None, 2).rows] == [6, 5]
+
+
+def test_a_read_of_what_is_not_there_says_so(gateway, name):
+    gateway.admin.create_topic(name, 1, 1)
+    with pytest.raises(NotFound):
+        gateway.browse.read(name, 9, None, 3)
+    with pytest.raises(NotFound):
+        gateway.browse.read(f"{name}.not", 0, None, 3)
+    with pytest.raises(NotFound):
+        gateway.browse.read(name, None, 3, 3)
+    with pytest.raises(OffsetOutOfRange):
+        gateway.browse.read(name, 0, 1, 3)
+    assert gateway.browse.read(name, 0, 0, 3).rows == ()
+
+
+def test_a_cluster_without_admin_ports_tells_nothing_of_segments(gateway, name):
+    for ask in (
+        lambda: gateway.broker_admin.segments(1, name, 0),
+        lambda: gateway.broker_admin.index(1, name, 0, 0, "offset", 0, 10),
+        lambda: gateway.broker_admin.batches(1, name, 0, 0, 0, 10),
+        lambda: gateway.broker_admin.broker(1),
+        lambda: gateway.broker_admin.events(1, 0, 10),
+    ):
+        with pytest.raises(Unsupported, match="no admin address"):
+            ask()
+
+
+def test_a_cluster_without_zookeeper_shows_none(gateway):
+    assert gateway.zookeeper.presence() == []
+
+
+def test_a_gateway_may_be_used_again_after_it_was_closed(gateway, name):
+    assert not gateway.wire.has_topic(name)
+    gateway.close()
+    assert not gateway.wire.has_topic(name)

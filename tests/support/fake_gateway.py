@@ -1,0 +1,364 @@
+"""A cluster in memory behind the gateway's whole interface, for tests that need no broker.
+
+It answers as a cluster of Kafka without brokerd's admin ports and without ZooKeeper does, at once.
+tests/monitoring/gateway/test_contract.py holds it to what the real one does.
+
+    fake_cluster.create_topic("orders", 2)          # behind everybody's back
+    fake_cluster.fails["delete_topic"] = Refused("…")   # until it is taken out again
+"""
+
+import dataclasses
+import itertools
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from monitoring.gateway.admin import ConfigValue, PartitionPlace, TopicDescription
+from monitoring.gateway.browse import LIMIT_MAX, NO_LEADER, Portion, Unread
+from monitoring.gateway.errors import (
+    ClusterUnavailable,
+    GatewayError,
+    NotFound,
+    OffsetOutOfRange,
+    Refused,
+    Unsupported,
+)
+from monitoring.gateway.gateway import Gateway
+from monitoring.gateway.records import RecordRow, by_offset, by_time
+from monitoring.gateway.wire.limits import Refusals
+from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble
+from monitoring.gateway.zookeeper import Server
+from monitoring.topic_names import is_topic_name
+
+DEFAULT_CONFIGS = {
+    "cleanup.policy": "delete",
+    "min.insync.replicas": "1",
+    "retention.bytes": "-1",
+    "retention.ms": "604800000",
+    "segment.bytes": "1073741824",
+}
+PARTS = ("admin", "broker_admin", "browse", "wire", "zookeeper")
+
+
+@dataclasses.dataclass
+class FakeTopic:
+    """`replicas` and `records` by partition; the first replica that is up leads."""
+
+    topic_id: str
+    replicas: list[tuple[int, ...]]
+    configs: dict[str, str]
+    records: list[list[RecordRow]]
+
+
+class FakeCluster:
+    """The state that all fake gateways to it share.
+
+    Attributes:
+        fails: the name of a call → the error that it raises instead of answering.
+        calls: the names of the calls that were made, in their order.
+    """
+
+    def __init__(self, broker_ids: tuple[int, ...] = (1, 2)) -> None:
+        self.id = f"fake-{uuid.uuid4().hex[:12]}"
+        self.broker_ids = broker_ids
+        self.down: set[int] = set()  # brokers; with all of them down nobody answers
+        self.topics: dict[str, FakeTopic] = {}
+        self.fails: dict[str, GatewayError] = {}
+        self.calls: list[str] = []
+        self._next_broker = itertools.cycle(broker_ids)
+
+    @property
+    def up(self) -> list[int]:
+        return [id for id in self.broker_ids if id not in self.down]
+
+    def asked(self, call: str) -> None:
+        """Notes the call. Raises what it is to fail with."""
+        self.calls.append(call)
+        if call in self.fails:
+            raise self.fails[call]
+        if not self.up:
+            raise ClusterUnavailable("no broker answered within 5 seconds")
+
+    def topic(self, name: str) -> FakeTopic:
+        if name not in self.topics:
+            raise NotFound("Broker: Unknown topic or partition")
+        return self.topics[name]
+
+    def create_topic(
+        self,
+        name: str,
+        partitions: int = 1,
+        replication_factor: int = 1,
+        configs: Mapping[str, str] | None = None,
+    ) -> None:
+        self.topics[name] = topic = FakeTopic(str(uuid.uuid4()), [], dict(configs or {}), [])
+        self.add_partitions(topic, partitions, replication_factor)
+
+    def add_partitions(self, topic: FakeTopic, total: int, replication_factor: int) -> None:
+        while len(topic.replicas) < total:
+            first = self.broker_ids.index(next(self._next_broker))
+            ring = self.broker_ids[first:] + self.broker_ids[:first]
+            topic.replicas.append(ring[:replication_factor])
+            topic.records.append([])
+
+    def produce(self, name: str, partition: int, *values: bytes, key: bytes | None = None) -> None:
+        log = self.topic(name).records[partition]
+        for value in values:
+            log.append(RecordRow(partition, len(log), 1_700_000_000_000 + len(log), key, value, ()))
+
+    def leader(self, replicas: tuple[int, ...]) -> int:
+        return next((id for id in replicas if id not in self.down), -1)
+
+    def gateway(self) -> "FakeGateway":
+        return FakeGateway(self)
+
+
+class FakeGateway:
+    """As monitoring.gateway.gateway.Gateway."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self.wire = FakeWire(cluster)
+        self.admin = FakeAdmin(cluster)
+        self.browse = FakeBrowse(cluster)
+        self.broker_admin = FakeBrokerAdmin(cluster)
+        self.zookeeper = FakeZooKeeper()
+
+    def close(self) -> None:
+        pass
+
+    def __enter__(self) -> "FakeGateway":
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.close()
+
+
+class FakeWire:
+    """As monitoring.gateway.wire.facade.Wire."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+
+    def metadata(self) -> Metadata:
+        self._cluster.asked("metadata")
+        brokers = tuple(Broker(id, f"fake-{id}", 9092, None) for id in self._cluster.up)
+        rows = {
+            name: [
+                (self._cluster.leader(ids), ids, tuple(id for id in ids if id in self._cluster.up))
+                for ids in topic.replicas
+            ]
+            for name, topic in self._cluster.topics.items()
+        }
+        first = min(self._cluster.up)
+        return _assemble(self._cluster.id, first, brokers, rows, Refusals())
+
+    def cluster_id(self) -> str:
+        self._cluster.asked("cluster_id")
+        return self._cluster.id
+
+    def has_topic(self, name: str) -> bool:
+        self._cluster.asked("has_topic")
+        return name in self._cluster.topics
+
+    def spans(self, topic: str, timeout_s: float) -> dict[int, range]:
+        self._cluster.asked("spans")
+        found = self._cluster.topics.get(topic)
+        if found is None:
+            return {}
+        return {
+            number: range(len(log))
+            for number, log in enumerate(found.records)
+            if self._cluster.leader(found.replicas[number]) >= 0
+        }
+
+
+class FakeAdmin:
+    """As monitoring.gateway.admin.Admin."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+
+    def create_topic(
+        self,
+        name: str,
+        partitions: int,
+        replication_factor: int,
+        configs: Mapping[str, str] | None = None,
+        *,
+        validate_only: bool = False,
+    ) -> None:
+        self._cluster.asked("create_topic")
+        if not is_topic_name(name):
+            raise Refused(f"the topic name {name!r} is not valid")
+        if name in self._cluster.topics:
+            raise Refused(f"Topic '{name}' already exists.")
+        if not 0 < replication_factor <= len(self._cluster.up) or partitions < 1:
+            raise Refused(f"{replication_factor} copies cannot lie on {len(self._cluster.up)}")
+        for key in configs or {}:
+            if key not in DEFAULT_CONFIGS:
+                raise Refused(f"Unknown topic config name: {key}")
+        if not validate_only:
+            self._cluster.create_topic(name, partitions, replication_factor, configs)
+
+    def create_partitions(self, name: str, total: int) -> None:
+        self._cluster.asked("create_partitions")
+        topic = self._cluster.topic(name)
+        if total <= len(topic.replicas):
+            raise Refused(f"Topic already has {len(topic.replicas)} partitions.")
+        self._cluster.add_partitions(topic, total, len(topic.replicas[0]))
+
+    def delete_topic(self, name: str) -> None:
+        self._cluster.asked("delete_topic")
+        self._cluster.topic(name)
+        del self._cluster.topics[name]
+
+    def describe_topic(self, name: str) -> TopicDescription:
+        self._cluster.asked("describe_topic")
+        topic = self._cluster.topic(name)
+        up = set(self._cluster.up)
+        places = [
+            PartitionPlace(
+                number, self._cluster.leader(ids), ids, tuple(id for id in ids if id in up)
+            )
+            for number, ids in enumerate(topic.replicas)
+        ]
+        return TopicDescription(name, tuple(places), topic.topic_id)
+
+    def describe_configs(self, topic: str) -> list[ConfigValue]:
+        self._cluster.asked("describe_configs")
+        own = self._cluster.topic(topic).configs
+        return [
+            ConfigValue(
+                key,
+                own.get(key, value),
+                "DYNAMIC_TOPIC_CONFIG" if key in own else "DEFAULT_CONFIG",
+                key not in own,
+                False,
+            )
+            for key, value in sorted(DEFAULT_CONFIGS.items())
+        ]
+
+
+class FakeBrowse:
+    """As monitoring.gateway.browse.Browse, without a bound in bytes."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+
+    def read(
+        self,
+        topic: str,
+        partition: int | None,
+        offset: int | None,
+        limit: int,
+        max_bytes: int = 8 * 1024 * 1024,
+        *,
+        before: int | None = None,
+    ) -> Portion:
+        self._cluster.asked("read")
+        found = self._cluster.topic(topic)
+        if partition is None and (offset is not None or before is not None):
+            raise NotFound("an offset needs a partition")
+        if partition is not None and partition >= len(found.replicas):
+            raise NotFound(f"topic {topic} has no partition {partition}")
+        limit = max(1, min(limit, LIMIT_MAX))
+        asked = range(len(found.replicas)) if partition is None else [partition]
+        led = [n for n in asked if self._cluster.leader(found.replicas[n]) >= 0]
+        unread = tuple(Unread(n, NO_LEADER) for n in asked if n not in led)
+        if not led:
+            return Portion((), unread)
+        if len(asked) > 1:
+            rows = sorted((row for n in led for row in found.records[n]), key=by_time)
+            return Portion(tuple(rows[:limit]), unread)
+        log = found.records[led[0]]
+        if offset is not None:
+            return _upwards(topic, led[0], log, offset, limit)
+        return _downwards(led[0], log, before, limit)
+
+
+def _upwards(topic: str, partition: int, log: list[RecordRow], at: int, limit: int) -> Portion:
+    if not 0 <= at <= len(log):
+        holds = f"holds offsets 0 to {len(log) - 1}" if log else "is empty"
+        raise OffsetOutOfRange(f"partition {partition} of {topic} {holds}")
+    rows = log[at : at + limit]
+    newer = at + len(rows) if rows and at + len(rows) < len(log) else None
+    return Portion(tuple(rows), (), partition, at or None, newer)
+
+
+def _downwards(partition: int, log: list[RecordRow], before: int | None, limit: int) -> Portion:
+    end = len(log) if before is None else min(before, len(log))
+    rows = sorted(log[max(0, end - limit) : end], key=by_offset)
+    older = rows[-1].offset if rows and rows[-1].offset else None
+    newer = None if before is None or end >= len(log) else end
+    return Portion(tuple(rows), (), partition, older, newer)
+
+
+class FakeBrokerAdmin:
+    """As monitoring.gateway.broker_admin.BrokerAdmin of a cluster that has no admin ports."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+
+    def segments(self, broker_id: int, topic: str, partition: int) -> dict[str, Any]:
+        return self._get("segments", broker_id)
+
+    def index(
+        self,
+        broker_id: int,
+        topic: str,
+        partition: int,
+        base_offset: int,
+        kind: str,
+        start: int,
+        limit: int,
+    ) -> dict[str, Any]:
+        return self._get("index", broker_id)
+
+    def batches(
+        self,
+        broker_id: int,
+        topic: str,
+        partition: int,
+        base_offset: int,
+        position: int,
+        limit: int,
+    ) -> dict[str, Any]:
+        return self._get("batches", broker_id)
+
+    def broker(self, broker_id: int) -> dict[str, Any]:
+        return self._get("broker", broker_id)
+
+    def events(self, broker_id: int, after: int, limit: int) -> dict[str, Any]:
+        return self._get("events", broker_id)
+
+    def close(self) -> None:
+        pass
+
+    def _get(self, call: str, broker_id: int) -> dict[str, Any]:
+        self._cluster.asked(call)
+        raise Unsupported(f"broker {broker_id} has no admin address in this cluster's settings")
+
+
+class FakeZooKeeper:
+    """As monitoring.gateway.zookeeper.ZooKeeper of a cluster for which none is named."""
+
+    def presence(self) -> list[Server]:
+        return []
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, cluster: FakeCluster) -> None:
+    """Lets every gateway of this process lead to `cluster`, whoever makes it."""
+    fake = cluster.gateway()
+    for part in PARTS:
+        monkeypatch.setattr(Gateway, part, property(lambda _, part=part: getattr(fake, part)))
+
+
+@pytest.fixture
+def fake_cluster() -> Iterator[FakeCluster]:
+    """A cluster in memory, to which all gateways lead."""
+    cluster = FakeCluster()
+    with pytest.MonkeyPatch.context() as monkeypatch:  # not the test's, which it may undo
+        stand_in(monkeypatch, cluster)
+        yield cluster
