@@ -55,8 +55,7 @@ def _row(alert: Alert, shown: Snapshot | None) -> GroupRow | GroupOnTopicRow | N
         return None
     if not alert.topic:
         return shown.group(alert.group)
-    readers = shown.readers(alert.topic)
-    return next((reader for reader in readers if reader.group == alert.group), None)
+    return shown.group_on_topic(alert.group, alert.topic)
 
 
 def matching_now(rule: AlertRule, shown: Snapshot | None) -> int | None:
@@ -64,7 +63,7 @@ def matching_now(rule: AlertRule, shown: Snapshot | None) -> int | None:
     if shown is None:
         return None
     wanted = rules.Rule(rule.pk or 0, rule.group_pattern, "", rule.lag_max, 0)
-    return sum(rules.matches(wanted, rules.Subject(group.name)) for group in shown.groups)
+    return sum(rules.matches(wanted, rules.Subject(name)) for name in shown.group_names)
 
 
 def told(rule: AlertRule) -> dict[str, Any]:

@@ -17,21 +17,15 @@ def context(cluster: Cluster, rights: Rights, argument: str = "") -> dict[str, A
     if shown is None:
         return None
     points = snapshot_cache.history(cluster.slug, rights)
-    worst = sorted(
-        shown.groups,
-        key=lambda group: (-1 if group.lag is None else group.lag, group.ahead_by),
-        reverse=True,
-    )
-    # Also those at rest, so that the table keeps its height from tick to tick.
-    busiest = sorted(shown.topics, key=lambda t: (-(t.messages_rate.value or 0.0), t.name))
     return {
         "alerts": open_alerts(cluster, rights, shown) if rights.may("alert.view") else None,
         "totals": shown.totals,
         "at_ms": shown.at_ms,
         "brokers": shown.brokers,
         "controller": shown.tick.controller_id,
-        "worst_groups": worst[:TOP],
-        "busiest_topics": busiest[:TOP],
+        "worst_groups": shown.groups_most_behind(TOP),
+        # Also those at rest, so that the table keeps its height from tick to tick.
+        "busiest_topics": shown.busiest_topics(TOP),
         "history": {
             name: _line(points, name)
             for name in ("messages_rate", "bytes_in_rate", "bytes_out_rate", "lag")

@@ -21,15 +21,16 @@ def context(cluster: Cluster, rights: Rights, argument: str) -> dict[str, Any] |
         return None
     read = shown.read_by(argument)
     members, topics = member_totals(read), topic_totals(read)
+    topics_shown = _first(topics)
     return {
         "group": group,
         "at_ms": shown.at_ms,
         "told_at_ms": group.told_at_ms or shown.at_ms,
         "members": _first(members),
         "members_left_out": _left_out(members),
-        "topics": _first(topics),
+        "topics": topics_shown,
         "topics_left_out": _left_out(topics),
-        "topics_there": {topic.name for topic in shown.topics},
+        "topics_there": {row["topic"] for row in topics_shown if shown.has_topic(row["topic"])},
         "rows": shown.lags(group=argument, count_max=ROWS_MAX),
         "rows_left_out": _left_out(read),
     }

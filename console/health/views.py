@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from console.audit.middleware import answered
 from console.live import health_texts, snapshot_cache
+from console.live.sample_status import Status, Troubles
 from console.ui import numbers
 from monitoring import health
 from monitoring.models import Cluster
@@ -43,7 +44,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     return JsonResponse(told, status=200 if is_ready else 503)
 
 
-def _sampled(status: snapshot_cache.Status) -> str:
+def _sampled(status: Status) -> str:
     """How a cluster's samples stand. Addresses and names stay out of it."""
     since = _(" since %(at)s") % {"at": numbers.moment(status.since_ms)} if status.since_ms else ""
     said = {
@@ -58,7 +59,7 @@ def _sampled(status: snapshot_cache.Status) -> str:
     return _("sampled, but ") + ", ".join(_troubles(status.troubles)) + since
 
 
-def _troubles(troubles: snapshot_cache.Troubles) -> list[str]:
+def _troubles(troubles: Troubles) -> list[str]:
     said = [_("broker %(id)d does not answer") % {"id": row.id} for row in troubles.brokers_down]
     if troubles.zookeeper_since_ms:
         said.append(_("ZooKeeper does not answer"))

@@ -78,7 +78,7 @@ class Page:
 
     @cached_property
     def status(self) -> Any:
-        """How the samples of the menu's cluster stand (console.live.snapshot_cache.Status)."""
+        """How the samples of the menu's cluster stand (console.live.sample_status.Status)."""
         if self.menu_cluster is None:
             return None
         rights = rights_of(self._request.user, self.menu_cluster)

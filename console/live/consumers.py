@@ -21,6 +21,7 @@ from redis.exceptions import RedisError
 
 from console.accounts.rights import Rights, rights_of
 from console.live import fragments, snapshot_cache
+from console.live.sample_status import Status
 from monitoring.models import Cluster
 
 NOT_ALLOWED = 4403
@@ -106,7 +107,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         self._sent, self._acknowledged = occasion, False
         await self.send(text_data=html)
 
-    def _status(self, rights: Rights) -> snapshot_cache.Status:
+    def _status(self, rights: Rights) -> Status:
         snapshot_cache.refresh(
             self.slug, at_once=self._announced is None, announced=self._announced
         )

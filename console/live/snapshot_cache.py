@@ -1,123 +1,98 @@
 """What this web process knows of each cluster: the newest tick, read once and shared by all.
 
-A page asks `snapshot(slug, rights)` and `status(slug)`; neither asks a broker, and Redis at most
-every CHECK_SECONDS for a cluster, and then only for what is newer. A gap in sampling or a Redis
-that is away changes the status, not the figures: those stay the last good ones, with their age.
+A page asks `snapshot(slug, rights)`, `status(slug, rights)` and `history(slug, rights)`. None asks
+a broker, and Redis is asked at most every CHECK_SECONDS for a cluster, and then only for what is
+newer. A gap in sampling or a Redis that is away changes the status, not the figures: those stay the
+last good ones, with their age.
+
+What is known of a cluster is a value (`_State`) that is never changed, only replaced. One thread at
+a time reads and computes the next one, off every request: until it is swapped in, whoever comes
+gets the last one at once. Only who asks before anything is known waits, and who asks when the last
+tick is late. Readers are told apart by their scope; a few scopes are kept for each cluster, those
+asked for last.
 
 A cluster that was removed, or that nobody asked about for a while, is forgotten, and its memory
 given back to the system.
 """
 
+import logging
 import threading
 import time
-from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from django.utils.translation import gettext as _
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 
 from console.accounts.rights import Rights, is_hidden
 from console.live import memory
-from console.ui.texts import sentence
+from console.live.sample_status import Status, is_late, status_of
 from monitoring.clock import now_ms
 from monitoring.redis_client import StoreDown, ask_again
+from monitoring.scope import EVERYTHING, Scope
 from monitoring.ticks import tick_stream
-from monitoring.ticks.schema import GROUPS
 from monitoring.ticks.tick import Tick
-from monitoring.views.columns import names
-from monitoring.views.rows import BrokerRow, Totals
-from monitoring.views.snapshot import Snapshot, everything
+from monitoring.views.rows import Totals
+from monitoring.views.snapshot import Snapshot
+from monitoring.views.tick_columns import TickColumns
 
 CHECK_SECONDS = 1.0
-LATE_INTERVALS, LATE_SLACK_MS = 2, 1500  # static/app/live.js waits as long
 POINTS_MAX = 60  # of the small history beside the totals
-# Of a large cluster a process that has just started reads less of the past: a tick costs 0.1 s.
+# Of a large cluster a process that has just started reads less of the past.
 LARGE_ROWS, POINTS_LARGE = 20_000, 6
 CLUSTERS_MAX = 256
+SCOPES_MAX = 8  # of one cluster
 IDLE_SECONDS = 300.0
+log = logging.getLogger(__name__)
+
+Points = tuple[Totals | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Troubles:
-    """What of a cluster that answers is away or untrue; made for one set of visible topics."""
+class _State:
+    """What is known of one cluster."""
 
-    leaderless: int = 0
-    leaderless_since_ms: int | None = None
-    partitions: int = 0
-    brokers_down: tuple[BrokerRow, ...] = ()
-    groups_silent: int = 0
-    groups_complete: bool = True
-    zookeeper_since_ms: int | None = None
-    refused: tuple[str, ...] = ()  # what the cluster told and cannot be true
+    head: Tick | None = None  # the newest tick, gap or not
+    columns: TickColumns | None = None  # of the newest good tick
+    points: Mapping[Scope, Points] = field(default_factory=dict)
+    snapshots: dict[Scope, Snapshot] = field(default_factory=dict)  # of `columns`, as asked for
+    unreadable: str | Promise = ""
+    unreadable_since_ms: int | None = None
 
-    def __bool__(self) -> bool:
-        return bool(
-            self.leaderless
-            or self.brokers_down
-            or self.groups_silent
-            or self.zookeeper_since_ms
-            or self.refused
-        )
-
-    @property
-    def led_by_brokers_down(self) -> int:
-        """Partitions whose leader does not answer; the cluster may not have noticed yet."""
-        return sum(broker.leaders for broker in self.brokers_down)
-
-    @property
-    def since_ms(self) -> int | None:
-        """When the oldest of them began."""
-        down = [broker.down_since_ms for broker in self.brokers_down]
-        known = [at for at in (self.leaderless_since_ms, self.zookeeper_since_ms, *down) if at]
-        return min(known, default=None)
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """How the samples of a cluster stand.
-
-    state: ok | partial (live, but a part of the cluster is away: `troubles`) | gap (sampling
-           fails: `reason`) | stale (no tick comes) | none (never sampled)
-           | unreadable (Redis is away)
-    at_ms: when the figures shown were sampled, None when there are none; age_ms: how long ago
-    since_ms: since when the state is not ok, as far as known
-    """
-
-    slug: str = ""
-    state: str = "none"
-    at_ms: int | None = None
-    age_ms: int | None = None
-    reason: str = ""
-    source: str = ""
-    tick: int | None = None
-    since_ms: int | None = None
-    troubles: Troubles | None = None
-
-    @property
-    def is_live(self) -> bool:
-        return self.state in ("ok", "partial")
+    def snapshot(self, scope: Scope) -> Snapshot | None:
+        """Made by whoever asks first; two threads may make equal ones."""
+        if self.columns is None:
+            return None
+        found = self.snapshots.get(scope)
+        if found is None:
+            found = Snapshot(self.columns, scope)
+            if scope != EVERYTHING and found.shows_all:
+                whole = self.snapshots.setdefault(EVERYTHING, Snapshot(self.columns))
+                found = whole if not self.columns.tick.refused else found
+            self.snapshots[scope] = found
+        return found
 
 
 @dataclass(slots=True)
 class _Known:
-    """The mutable memory of one cluster; `lock` guards it all."""
+    """The place of one cluster's state. Who has `lock` may replace the state, and alone reads."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     asked_at: float = field(default_factory=time.monotonic)
     checked_at: float = -1e9
-    head: Tick | None = None  # the newest tick, gap or not
-    ok: Tick | None = None
-    before: Tick | None = None
-    unreadable: str = ""
-    unreadable_since_ms: int | None = None
-    snapshots: dict[bool, Snapshot] = field(default_factory=dict)
-    points: dict[bool, deque[Totals | None]] = field(default_factory=dict)
+    state: _State = field(default_factory=_State)
+    scopes: dict[Scope, None] = field(default_factory=dict)  # the one asked for last is the last
+
+    @property
+    def is_due(self) -> bool:
+        return time.monotonic() - self.checked_at >= CHECK_SECONDS
 
 
 _known: dict[str, _Known] = {}
-_known_lock = threading.Lock()
+_known_lock = threading.Lock()  # never held for long
 
 
-def _of(slug: str) -> _Known:
+def _of(slug: str, scope: Scope | None = None) -> _Known:
     now = time.monotonic()
     with _known_lock:
         idle = [name for name, known in _known.items() if now - known.asked_at > IDLE_SECONDS]
@@ -127,6 +102,13 @@ def _of(slug: str) -> _Known:
             _known.pop(next(iter(_known)))
         found = _known.setdefault(slug, _Known())
         found.asked_at = now
+        if scope is not None:
+            found.scopes.pop(scope, None)
+            found.scopes[scope] = None
+            if len(found.scopes) > SCOPES_MAX:
+                oldest = next(iter(found.scopes))
+                del found.scopes[oldest]
+                found.state.snapshots.pop(oldest, None)
     if idle:
         memory.give_back()
     return found
@@ -139,166 +121,190 @@ def forget(slug: str) -> None:
     memory.give_back()
 
 
-def refresh(slug: str, *, at_once: bool = False, announced: int | None = None) -> None:
-    """Looks for newer ticks; `at_once` where one may just have come, or was `announced`."""
-    known = _of(slug)
-    with known.lock:
-        if announced is not None:
-            if _knows(known, announced):
-                return  # another socket asked already
-            at_once = True
-        if not at_once and time.monotonic() - known.checked_at < CHECK_SECONDS:
-            return
-        known.checked_at = time.monotonic()
-        if at_once:
-            ask_again()  # what was announced came through Redis: it answers
-        try:
-            _read(slug, known)
-            known.unreadable, known.unreadable_since_ms = "", None
-        except StoreDown:
-            _note_unreadable(known, _("Redis, which holds the samples, does not answer."))
-        except ValueError as error:
-            _note_unreadable(known, str(error))
+class _AdminOnlyHidden(Scope):
+    """All but the topics that only admins know of."""
+
+    def shows_topic(self, name: str) -> bool:
+        return not is_hidden("topic.view", name)
 
 
-def _knows(known: _Known, number: int) -> bool:
-    return known.head is not None and known.head.tick >= number and not known.unreadable
+_ADMIN_ONLY_HIDDEN = _AdminOnlyHidden()
 
 
-def _note_unreadable(known: _Known, reason: str) -> None:
-    known.unreadable = reason
-    known.unreadable_since_ms = known.unreadable_since_ms or now_ms()
-
-
-def _read(slug: str, known: _Known) -> None:
-    """Takes in what is newer: as a rule nothing or one tick, else as much as the drawings show."""
-    if known.head is not None:
-        newer = tick_stream.ticks_after(slug, known.head.start_ms, 2)
-        if len(newer) < 2:
-            for tick in newer:
-                _take(known, tick)
-            return
-    head = tick_stream.latest_tick(slug)
-    if head is None:
-        return
-    points = POINTS_MAX if len(head.partitions) + len(head.groups) < LARGE_ROWS else POINTS_LARGE
-    since_ms = head.start_ms - points * head.interval_ms
-    if known.head is not None:
-        since_ms = max(since_ms, known.head.start_ms + 1)
-    for tick in tick_stream.recent_ticks(slug, since_ms):
-        _take(known, tick)
-    if known.ok is None:
-        known.ok = tick_stream.last_ok_tick(slug)
-    if points == POINTS_LARGE:
-        memory.give_back()  # what the past has taken, of which only points are left
-
-
-def _take(known: _Known, tick: Tick) -> None:
-    known.head = tick
-    for line in known.points.values():
-        line.append(None)
-    if not tick.ok:
-        return
-    # Of the tick before only the growth since is asked for, which groups have no part in.
-    known.before = replace(known.ok, groups=GROUPS.empty_table()) if known.ok else None
-    known.ok = tick
-    known.snapshots.clear()
-    for sees_all in (True, False):
-        snapshot = _snapshot(known, sees_all)
-        line = known.points.setdefault(sees_all, deque([None], maxlen=POINTS_MAX))
-        if snapshot is not None:
-            line[-1] = snapshot.totals
-
-
-def _snapshot(known: _Known, sees_all: bool) -> Snapshot | None:
-    if known.ok is None:
-        return None
-    if not known.snapshots:
-        whole = Snapshot(known.ok, known.before, everything)
-        hidden = any(not _visible(topic) for topic in names(known.ok.partitions["topic"])[1])
-        part = Snapshot(known.ok, known.before, _visible) if hidden else whole
-        known.snapshots = {True: whole, False: part}
-    return known.snapshots[sees_all]
-
-
-def _visible(topic: str) -> bool:
-    return not is_hidden("topic.view", topic)
+def _scope(rights: Rights | None) -> Scope:
+    return EVERYTHING if rights is not None and not rights.hidden_prefixes else _ADMIN_ONLY_HIDDEN
 
 
 def snapshot(slug: str, rights: Rights) -> Snapshot | None:
-    """The newest good figures, without topics that these rights do not show; None = none yet."""
-    refresh(slug)
-    known = _of(slug)
-    with known.lock:
-        return _snapshot(known, not rights.hidden_prefixes)
+    """The newest good figures, without what these rights do not show; None = none yet."""
+    scope = _scope(rights)
+    return _look(slug, scope).state.snapshot(scope)
 
 
 def history(slug: str, rights: Rights) -> list[Totals | None]:
     """The totals of the last ticks, oldest first; None for a tick that failed."""
-    refresh(slug)
-    known = _of(slug)
-    with known.lock:
-        return list(known.points.get(not rights.hidden_prefixes, ()))
+    scope = _scope(rights)
+    known = _look(slug, scope)
+    if scope not in known.state.points and known.state.columns is not None:
+        with known.lock:  # waited for once in each scope
+            _add_points(slug, known, scope)
+    return list(known.state.points.get(scope, ()))
 
 
 def status(slug: str, rights: Rights | None = None) -> Status:
     """How the samples stand now; cheap, for every page. Without rights nothing hidden counts."""
-    refresh(slug)
+    scope = _scope(rights)
+    state = _look(slug, scope).state
+    found = status_of(slug, state.head, state.snapshot(scope))
+    if state.unreadable:
+        reason, since_ms = str(state.unreadable), state.unreadable_since_ms
+        found = replace(found, state="unreadable", reason=reason, since_ms=since_ms, troubles=None)
+    return found
+
+
+def refresh(slug: str, *, at_once: bool = False, announced: int | None = None) -> None:
+    """Looks for newer ticks and waits for what is found: `at_once`, or where one was `announced`.
+
+    For who has nothing else to show meanwhile, as the socket of a page.
+    """
     known = _of(slug)
+    if announced is not None and _has(known.state, announced):
+        return
     with known.lock:
-        head, shown = known.head, known.ok
-        said = Status(
-            slug=slug,
-            at_ms=shown.at_ms if shown else None,
-            age_ms=now_ms() - shown.at_ms if shown else None,
-            source=_("sampler"),
-            tick=head.tick if head else None,
-        )
-        if known.unreadable:
-            since_ms = known.unreadable_since_ms
-            return replace(said, state="unreadable", reason=known.unreadable, since_ms=since_ms)
-        if head is None:
-            return said
-        if _is_late(head):
-            return replace(said, state="stale", since_ms=head.at_ms)
-        if not head.ok:
-            return replace(said, state="gap", reason=sentence(head.reason), since_ms=said.at_ms)
-        troubles = _troubles(known, rights is not None and not rights.hidden_prefixes)
-        if not troubles:
-            return replace(said, state="ok", reason=head.reason)
-        return replace(
-            said,
-            state="partial",
-            reason=head.reason,
-            since_ms=troubles.since_ms,
-            troubles=troubles,
-        )
+        if announced is not None:
+            if _has(known.state, announced):
+                return  # another socket asked already
+            at_once = True
+        if at_once:
+            ask_again()  # what was announced came through Redis: it answers
+        if at_once or known.is_due:
+            _update(slug, known)
 
 
-def _troubles(known: _Known, sees_all: bool) -> Troubles:
-    snapshot = _snapshot(known, sees_all)
-    if snapshot is None:
-        return Troubles()
-    totals, since = snapshot.totals, snapshot.tick.since
-    return Troubles(
-        leaderless=totals.offline,
-        leaderless_since_ms=since.get("leaderless") if totals.offline else None,
-        partitions=totals.partitions,
-        brokers_down=tuple(broker for broker in snapshot.brokers if not broker.up),
-        groups_silent=totals.groups_silent,
-        groups_complete=snapshot.tick.groups_complete,
-        zookeeper_since_ms=since.get("zookeeper"),
-        refused=_refused(snapshot.tick, sees_all),
+def _has(state: _State, number: int) -> bool:
+    return state.head is not None and state.head.tick >= number and not state.unreadable
+
+
+def _look(slug: str, scope: Scope) -> _Known:
+    """Has newer ticks looked for, where it is time for that."""
+    known = _of(slug, scope)
+    head = known.state.head
+    if not known.is_due:
+        return known
+    if head is None:
+        with known.lock:
+            if known.is_due:
+                _update(slug, known)
+    elif known.lock.acquire(blocking=False):
+        if is_late(head):  # nobody asked for a while, or nothing is sampled: both are told soon
+            _update_and_release(slug, known)
+        else:
+            _start(slug, known)
+    return known
+
+
+def _start(slug: str, known: _Known) -> None:
+    work = threading.Thread(
+        target=_update_and_release, args=(slug, known), name=f"snapshot of {slug}", daemon=True
     )
+    try:
+        work.start()
+    except RuntimeError:  # no thread can be had: the next one who asks tries again
+        known.lock.release()
+        log.warning("the snapshot of cluster %s was not renewed: no thread can be started", slug)
 
 
-def _refused(tick: Tick, sees_all: bool) -> tuple[str, ...]:
-    """The sentences may name hidden topics: who does not see those learns only that there are."""
-    if sees_all or not tick.refused:
-        return tuple(tick.refused)
-    return (_("An admin sees what it is."),)
+def _update_and_release(slug: str, known: _Known) -> None:
+    try:
+        _update(slug, known)
+    except Exception:
+        log.exception("the snapshot of cluster %s was not renewed", slug)
+    finally:
+        known.lock.release()
 
 
-def _is_late(tick: Tick) -> bool:
-    """Whether the next tick, which may take most of its interval, should have come by now."""
-    return now_ms() - tick.at_ms > LATE_INTERVALS * tick.interval_ms + LATE_SLACK_MS
+def _update(slug: str, known: _Known) -> None:
+    known.checked_at = time.monotonic()
+    try:
+        found = _read(slug, known.state, tuple(known.scopes))
+        known.state = replace(found, unreadable="", unreadable_since_ms=None)
+    except StoreDown:
+        text = gettext_lazy("Redis, which holds the samples, does not answer.")
+        known.state = _unreadable(known.state, text)
+    except ValueError as error:
+        known.state = _unreadable(known.state, str(error))
+
+
+def _unreadable(state: _State, reason: str | Promise) -> _State:
+    since_ms = state.unreadable_since_ms or now_ms()
+    return replace(state, unreadable=reason, unreadable_since_ms=since_ms)
+
+
+def _read(slug: str, state: _State, scopes: Iterable[Scope]) -> _State:
+    """Takes in what is newer: as a rule nothing or one tick, else as much as the drawings show."""
+    if state.head is not None:
+        newer = tick_stream.ticks_after(slug, state.head.start_ms, 2)
+        if len(newer) < 2:
+            for tick in newer:
+                state = _with(state, tick, scopes)
+            return state
+    head = tick_stream.latest_tick(slug)
+    if head is None:
+        return state
+    since_ms = _since_ms(head)
+    if state.head is not None:
+        since_ms = max(since_ms, state.head.start_ms + 1)
+    for tick in tick_stream.recent_ticks(slug, since_ms):
+        state = _with(state, tick, scopes)
+    if state.columns is None and (last := tick_stream.last_ok_tick(slug)) is not None:
+        state = replace(state, columns=TickColumns.of(last), snapshots={})
+    if _is_large(head):
+        memory.give_back()  # what the past has taken, of which only points are left
+    return state
+
+
+def _is_large(tick: Tick) -> bool:
+    return len(tick.partitions) + len(tick.groups) >= LARGE_ROWS
+
+
+def _since_ms(head: Tick) -> int:
+    """How far back a line of points is read."""
+    points = POINTS_LARGE if _is_large(head) else POINTS_MAX
+    return head.start_ms - points * head.interval_ms
+
+
+def _with(state: _State, tick: Tick, scopes: Iterable[Scope]) -> _State:
+    """The state after one more tick."""
+    if not tick.ok:
+        points = {scope: _longer(line, None) for scope, line in state.points.items()}
+        return replace(state, head=tick, points=points)
+    after = replace(
+        state, head=tick, columns=TickColumns.of(tick, state.columns), points={}, snapshots={}
+    )
+    points = {}
+    for scope in scopes:
+        found = after.snapshot(scope)
+        if found is not None:
+            points[scope] = _longer(state.points.get(scope, ()), found.totals)
+    return replace(after, points=points)
+
+
+def _longer(line: Points, point: Totals | None) -> Points:
+    return (*line, point)[-POINTS_MAX:]
+
+
+def _add_points(slug: str, known: _Known, scope: Scope) -> None:
+    """The points of a scope that is new here, of the ticks up to the newest that is known."""
+    state = known.state
+    if scope in state.points or state.head is None:
+        return
+    past = _State()
+    try:
+        for tick in tick_stream.recent_ticks(slug, _since_ms(state.head)):
+            if tick.tick <= state.head.tick:
+                past = _with(past, tick, (scope,))
+    except (StoreDown, ValueError):
+        return  # the status says so
+    known.state = replace(state, points={**state.points, scope: past.points.get(scope, ())})
+    if _is_large(state.head):
+        memory.give_back()

@@ -1,57 +1,58 @@
-"""A tick's Arrow tables as NumPy columns: what the sums of a page are made from.
+"""A tick's tables as NumPy columns: what the sums of a page are made from.
 
-Pure. A number that is null in the table is NaN here, so it can never be added in as 0; offsets
-and sizes are float64, exact below 2**53. Names are codes into a list, as Arrow's dictionaries.
+Pure. Names are codes into a list, as in Arrow's dictionaries. A number that is null in the table is
+NaN here, so it can never be added in as 0; offsets and sizes are float64, exact below 2**53.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.ticks.tick import Tick
 from monitoring.views.partial_sum import PartialSum
 
 Floats = np.ndarray
-_PARTITION_BITS = 21  # of a key made of topic code and partition number
 
 
-def names(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
-    """A dictionary column as (codes, names); a null is code -1."""
+class Names:
+    """The names of a dictionary column; a code is a name's place in `all`."""
+
+    __slots__ = ("_values", "all", "code_of", "order", "rank")
+
+    def __init__(self, values: pa.Array) -> None:
+        self._values = values
+        self.all: list[str] = values.to_pylist()
+        self.code_of = {name: code for code, name in enumerate(self.all)}
+        # The codes by name, and for each code its place among them.
+        self.order = pc.array_sort_indices(values).to_numpy().astype(np.int64)
+        self.rank = np.empty_like(self.order)
+        self.rank[self.order] = np.arange(len(self.order))
+
+    @classmethod
+    def of(cls, values: pa.Array, before: "Names | None") -> "Names":
+        """Those of the tick before where they are the same."""
+        if before is not None and before._values.equals(values):
+            return before
+        return cls(values)
+
+    def codes_in(self, other: "Names") -> np.ndarray:
+        """For each name here its code there; −1 where it is not there."""
+        code_of = other.code_of
+        return np.array([code_of.get(name, -1) for name in self.all], dtype=np.int64)
+
+
+def names(column: pa.ChunkedArray) -> tuple[np.ndarray, pa.Array]:
+    """A dictionary column as (codes, names); a null is code −1."""
     encoded = column.combine_chunks()
     if not pa.types.is_dictionary(encoded.type):
         encoded = encoded.dictionary_encode()
     codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
-    return codes.astype(np.int64), encoded.dictionary.to_pylist()
+    return codes.astype(np.int64), encoded.dictionary
 
 
 def numbers(table: pa.Table, name: str) -> Floats:
     return np.asarray(table[name].to_numpy(), dtype=np.float64)
-
-
-def sums(values: Floats, codes: np.ndarray, n: int) -> Floats:
-    """The sum of the known values for each code; NaN where none is known."""
-    known = ~np.isnan(values) & (codes >= 0)
-    found = np.bincount(codes[known], weights=values[known], minlength=n).astype(np.float64)
-    found[np.bincount(codes[known], minlength=n) == 0] = np.nan
-    return found
-
-
-def sums_of(values: Floats, codes: np.ndarray, n: int) -> list[PartialSum]:
-    """The sum for each code, with what is not in it."""
-    found = sums(values, codes, n)
-    unknown = counts(np.isnan(values), codes, n)
-    rows = np.bincount(codes[codes >= 0], minlength=n)
-    return [PartialSum(number(found[i]), int(unknown[i]), int(rows[i])) for i in range(n)]
-
-
-def total(values: Floats) -> PartialSum:
-    """The sum of all, with what is not in it."""
-    known = values[~np.isnan(values)]
-    value = float(known.sum()) if len(known) else None
-    return PartialSum(value, len(values) - len(known), len(values))
 
 
 def counts(mask: np.ndarray, codes: np.ndarray, n: int) -> np.ndarray:
@@ -69,87 +70,55 @@ def whole(value: float) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Partitions:
-    """The partitions of one tick, row by row."""
+class Sums:
+    """One sum for each code, with what is not in it: `missing` of `of` parts."""
 
-    table: pa.Table
-    at_ms: int
-    topic: np.ndarray
-    topics: list[str]
-    partition: np.ndarray
-    leader: np.ndarray
-    replica_count: np.ndarray
-    isr_count: np.ndarray
-    start: Floats
-    end: Floats
-    size: Floats  # of the leader's replica
-    replicas_size: Floats  # of every replica whose broker told …
-    replicas_told: np.ndarray  # … and how many those are
-    bytes_in: Floats
-    bytes_out: Floats
+    values: Floats  # NaN where nothing is known
+    missing: np.ndarray
+    of: np.ndarray
+    unit: str = "partitions"
+    _made: dict[int, PartialSum] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, tick: Tick, keep: Callable[[str], bool]) -> "Partitions":
-        """The columns of the topics that `keep` lets through."""
-        table = _kept(tick.partitions, keep)
-        topic, topics = names(table["topic"])
-        return cls(
-            table=table,
-            at_ms=tick.at_ms,
-            topic=topic,
-            topics=topics,
-            partition=numbers(table, "partition").astype(np.int64),
-            leader=np.nan_to_num(numbers(table, "leader"), nan=-1).astype(np.int64),
-            replica_count=_lengths(table["replicas"]),
-            isr_count=_lengths(table["isr"]),
-            start=numbers(table, "log_start_offset"),
-            end=numbers(table, "log_end_offset"),
-            size=numbers(table, "size_bytes"),
-            replicas_size=numbers(table, "replicas_size_bytes"),
-            replicas_told=np.nan_to_num(numbers(table, "replicas_told")).astype(np.int64),
-            bytes_in=numbers(table, "bytes_in"),
-            bytes_out=numbers(table, "bytes_out"),
-        )
+    def over(cls, values: Floats, codes: np.ndarray, n: int) -> "Sums":
+        unknown = np.isnan(values)
+        missing, of = counts(unknown, codes, n), np.bincount(codes[codes >= 0], minlength=n)
+        filled = np.where(unknown, 0.0, values)
+        known = codes >= 0
+        found = np.bincount(codes[known], filled[known], minlength=n).astype(np.float64)
+        found[missing == of] = np.nan
+        return cls(found, missing, of)
 
-    def rate(self, before: "Partitions | None", name: str) -> Floats:
-        """The growth of a counter per second since the tick `before`, row by row.
+    def __getitem__(self, code: int) -> PartialSum:
+        """The sum for one code; made once, since tables are sorted by them again and again."""
+        found = self._made.get(code)
+        if found is None:
+            value, missing = number(self.values[code]), int(self.missing[code])
+            found = self._made[code] = PartialSum(value, missing, int(self.of[code]), self.unit)
+        return found
 
-        NaN where one of the two is unknown, where the partition is new, and where the counter
-        fell (a broker started again, a topic was created again).
-        """
-        now: Floats = getattr(self, name)
-        if before is None or before.at_ms >= self.at_ms or not len(before.topic):
-            return np.full(len(now), np.nan)
-        code_of = {topic: code for code, topic in enumerate(self.topics)}
-        translated = np.array([code_of.get(topic, -1) for topic in before.topics], dtype=np.int64)
-        keys = (translated[before.topic] << _PARTITION_BITS) + before.partition
-        order = np.argsort(keys, kind="stable")
-        wanted = (self.topic << _PARTITION_BITS) + self.partition
-        place = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
-        found = order[place]
-        then = np.where(keys[found] == wanted, getattr(before, name)[found], np.nan)
-        grown = np.where(now < then, np.nan, now - then)
-        return grown / ((self.at_ms - before.at_ms) / 1000)
+    def total(self, mask: np.ndarray | None = None) -> PartialSum:
+        """The sum of all, or of the codes that the mask marks."""
+        chosen = slice(None) if mask is None else mask
+        values = self.values[chosen]
+        known = values[~np.isnan(values)]
+        value = float(known.sum()) if len(known) else None
+        missing, of = int(self.missing[chosen].sum()), int(self.of[chosen].sum())
+        return PartialSum(value, missing, of, self.unit)
 
 
-def _kept(table: pa.Table, keep: Callable[[str], bool]) -> pa.Table:
-    codes, topics = names(table["topic"])
-    mask = np.array([keep(topic) for topic in topics] + [True])  # the last: no topic (-1)
-    return table if mask.all() else table.filter(pa.array(mask[codes]))
+@dataclass(frozen=True, slots=True)
+class RowIndex:
+    """Which rows have a code: those of `code` are `order[starts[code]:starts[code + 1]]`."""
 
+    order: np.ndarray
+    starts: np.ndarray
 
-def _lengths(lists: pa.ChunkedArray) -> np.ndarray:
-    lengths: np.ndarray = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
-    return lengths.astype(np.int64)
+    @classmethod
+    def of(cls, codes: np.ndarray, n: int) -> "RowIndex":
+        """Of codes below n; rows of code −1 are in no place."""
+        order = np.argsort(codes, kind="stable")
+        return cls(order, np.searchsorted(codes[order], np.arange(n + 1)))
 
-
-def flat(lists: pa.ChunkedArray) -> np.ndarray:
-    """All members of a column of lists, one after another."""
-    members = pc.list_flatten(lists).combine_chunks()
-    flattened: np.ndarray = members.to_numpy(zero_copy_only=False)
-    return flattened.astype(np.int64)
-
-
-def kept_groups(tick: Tick, keep: Callable[[str], bool]) -> pa.Table:
-    """The rows of groups about visible topics; a group that reads only others is left out."""
-    return _kept(tick.groups, keep)
+    def rows(self, code: int) -> np.ndarray:
+        return self.order[self.starts[code] : self.starts[code + 1]]

@@ -1,8 +1,9 @@
-"""The rows that pages show, made once per tick from its columns. None = not known."""
+"""The rows that pages show, made from the columns of a tick. None = not known."""
 
 from dataclasses import dataclass, field
 
 from monitoring.views.partial_sum import PartialSum
+from monitoring.views.partition_columns import TopicColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +43,63 @@ class BrokerRow:
         return 100 * (1 - self.disk_free_bytes / self.disk_total_bytes)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class TopicRow:
+    """One topic. Its figures are taken from the columns when they are asked for: there are many
+    topics, and a page shows few of them.
+    """
+
     name: str
-    partitions: int
-    replication: int
-    offsets: (
-        PartialSum  # end offsets − start offsets: more than the records where some were compacted
-    )
-    size_bytes: PartialSum  # of the leaders' replicas
-    disk_bytes: PartialSum  # of every replica
-    messages_rate: PartialSum
-    bytes_in_rate: PartialSum
-    bytes_out_rate: PartialSum
-    under_replicated: int
-    offline: int
-    groups: int
+    groups: int  # that read it
+    _columns: TopicColumns
+    _code: int
 
     @property
     def is_internal(self) -> bool:
         return self.name.startswith("__")
+
+    @property
+    def partitions(self) -> int:
+        return int(self._columns.partitions[self._code])
+
+    @property
+    def replication(self) -> int:
+        return int(self._columns.replication[self._code])
+
+    @property
+    def offsets(self) -> PartialSum:
+        """End offsets − start offsets: more than the records where some were compacted."""
+        return self._columns.offsets[self._code]
+
+    @property
+    def size_bytes(self) -> PartialSum:
+        """Of the leaders' replicas."""
+        return self._columns.size[self._code]
+
+    @property
+    def disk_bytes(self) -> PartialSum:
+        """Of every replica."""
+        return self._columns.disk[self._code]
+
+    @property
+    def messages_rate(self) -> PartialSum:
+        return self._columns.messages_rate[self._code]
+
+    @property
+    def bytes_in_rate(self) -> PartialSum:
+        return self._columns.bytes_in_rate[self._code]
+
+    @property
+    def bytes_out_rate(self) -> PartialSum:
+        return self._columns.bytes_out_rate[self._code]
+
+    @property
+    def under_replicated(self) -> int:
+        return int(self._columns.under_replicated[self._code])
+
+    @property
+    def offline(self) -> int:
+        return int(self._columns.offline[self._code])
 
 
 @dataclass(frozen=True, slots=True)

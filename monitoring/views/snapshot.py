@@ -1,32 +1,25 @@
 """One tick, summed up for people: totals, brokers, topics, groups, and details on demand.
 
-Pure: a tick and the one before in (rates are the difference), rows out. A snapshot is made for
-one set of visible topics, so nothing of a hidden topic is in it, not even in a sum. Figures of
-brokers are the brokers' own and cover everything.
+Pure: the columns of a tick in (tick_columns.py), rows out. A snapshot is made for one scope, so
+nothing of a topic or a group outside it is in any of its sums. Figures of brokers are the brokers'
+own and cover everything. Topics, groups and a group on a topic are found by name without making
+the rows of the others. Threads share a snapshot without a lock: what two of them make at the same
+time is equal (Django's cached_property has none, that of Python 3.11 has one for all instances).
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+from django.utils.functional import cached_property
 
-from monitoring.lag.tables import group_totals, of_name, topic_totals, with_lag
+from monitoring.lag.tables import with_lag
+from monitoring.scope import EVERYTHING, Scope
 from monitoring.ticks.tick import Tick
-from monitoring.views.columns import (
-    Partitions,
-    counts,
-    flat,
-    kept_groups,
-    names,
-    number,
-    sums_of,
-    total,
-    whole,
-)
+from monitoring.views.columns import Names, number, whole
+from monitoring.views.group_columns import LagSums
 from monitoring.views.partial_sum import PartialSum
 from monitoring.views.rows import (
     BrokerRow,
@@ -37,101 +30,91 @@ from monitoring.views.rows import (
     TopicRow,
     Totals,
 )
+from monitoring.views.tick_columns import TickColumns
+
+Row = TypeVar("Row")
 
 
-def everything(topic: str) -> bool:
-    return True
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Snapshot:
     """What is known of a cluster at one tick; each part is computed when first asked for."""
 
-    tick: Tick
-    before: Tick | None
-    keep: Callable[[str], bool] = everything
+    columns: TickColumns
+    scope: Scope = EVERYTHING
+
+    @classmethod
+    def of(cls, tick: Tick, before: Tick | None = None, scope: Scope = EVERYTHING) -> "Snapshot":
+        """Of a tick, with what has grown since the tick before."""
+        earlier = TickColumns.of(before) if before else None
+        return cls(TickColumns.of(tick, earlier), scope)
+
+    @property
+    def tick(self) -> Tick:
+        return self.columns.tick
 
     @property
     def at_ms(self) -> int:
         return self.tick.at_ms
 
     @cached_property
-    def _partitions(self) -> Partitions:
-        return Partitions.of(self.tick, self.keep)
+    def shows_all(self) -> bool:
+        """Whether nothing of the tick is outside the scope."""
+        return bool(self._shows_topic.all() and self._shows_pair.all())
 
     @cached_property
-    def _rates(self) -> dict[str, np.ndarray]:
-        before = Partitions.of(self.before, self.keep) if self.before else None
-        now = self._partitions
-        return {name: now.rate(before, name) for name in ("end", "bytes_in", "bytes_out")}
+    def _shows_topic(self) -> np.ndarray:
+        """Of each topic of the partitions: whether it is there and in the scope."""
+        topics = self.columns.topics
+        shown = _mask(self.columns.partitions.topics, self.scope.shows_topic, self.scope)
+        return shown & (topics.partitions > 0)
 
     @cached_property
-    def _groups(self) -> pa.Table:
-        return kept_groups(self.tick, self.keep)
+    def _shows_pair(self) -> np.ndarray:
+        """Of each group on a topic; a group that reads only topics outside the scope has none."""
+        groups = self.columns.groups
+        group = _mask(groups.groups, self.scope.shows_group, self.scope)
+        topic = _mask(groups.topics, self.scope.shows_topic, self.scope)
+        shown: np.ndarray = group[groups.group] & np.append(topic, True)[groups.topic]
+        return shown
+
+    @cached_property
+    def _shows_partition(self) -> np.ndarray:
+        shown: np.ndarray = self._shows_topic[self.columns.partitions.topic]
+        return shown
+
+    # Topics and their partitions.
 
     @cached_property
     def topics(self) -> list[TopicRow]:
         """One row per topic, by name."""
-        p, rates = self._partitions, self._rates
-        n = len(p.topics)
-        present = counts(np.ones(len(p.topic), bool), p.topic, n)
-        replication = np.zeros(n, dtype=np.int64)
-        np.maximum.at(replication, p.topic, p.replica_count)
-        offsets = sums_of(p.end - p.start, p.topic, n)
-        size = sums_of(p.size, p.topic, n)
-        disk = self._disk_by_topic
-        grown = {name: sums_of(values, p.topic, n) for name, values in rates.items()}
-        under = counts(p.isr_count < p.replica_count, p.topic, n)
-        offline = counts(p.leader < 0, p.topic, n)
-        readers = self._reader_counts
-        rows = [
-            TopicRow(
-                name=p.topics[i],
-                partitions=int(present[i]),
-                replication=int(replication[i]),
-                offsets=offsets[i],
-                size_bytes=size[i],
-                disk_bytes=disk[i],
-                messages_rate=grown["end"][i],
-                bytes_in_rate=grown["bytes_in"][i],
-                bytes_out_rate=grown["bytes_out"][i],
-                under_replicated=int(under[i]),
-                offline=int(offline[i]),
-                groups=readers.get(p.topics[i], 0),
-            )
-            for i in range(n)
-            if present[i]
-        ]
-        return sorted(rows, key=lambda row: row.name)
-
-    @cached_property
-    def _disk_by_topic(self) -> list[PartialSum]:
-        p, n = self._partitions, len(self._partitions.topics)
-        size = sums_of(p.replicas_size, p.topic, n)
-        of = np.bincount(p.topic, weights=p.replica_count, minlength=n).astype(np.int64).tolist()
-        told = np.bincount(p.topic, weights=p.replicas_told, minlength=n).astype(np.int64).tolist()
-        return [_of_replicas(size[i].value, of[i], told[i]) for i in range(n)]
-
-    @cached_property
-    def _reader_counts(self) -> dict[str, int]:
-        """Topic → how many groups have committed to it or are assigned a partition of it."""
-        pairs = self._groups.select(["group", "topic"]).group_by(["topic", "group"]).aggregate([])
-        topic, topics = names(pairs["topic"])
-        per_topic = np.bincount(topic[topic >= 0], minlength=len(topics))
-        return dict(zip(topics, per_topic.tolist(), strict=True))
+        order = self.columns.partitions.topics.order
+        return self._topic_rows(order[self._shows_topic[order]])
 
     def topic(self, name: str) -> TopicRow | None:
-        return next((row for row in self.topics if row.name == name), None)
+        code = self._topic_code(name)
+        return None if code is None else self._topic_rows(np.array([code]))[0]
+
+    def has_topic(self, name: str) -> bool:
+        return self._topic_code(name) is not None
+
+    def busiest_topics(self, count: int) -> list[TopicRow]:
+        """Those with the most messages a second; also those at rest, by name, to fill up."""
+        names = self.columns.partitions.topics
+        codes = names.order[self._shows_topic[names.order]]
+        rates = np.nan_to_num(self.columns.topics.messages_rate.values[codes])
+        return self._topic_rows(codes[np.argsort(-rates, kind="stable")[:count]])
 
     def partitions(self, topic: str) -> list[PartitionRow]:
         """The partitions of a topic, by number; empty for a topic that is not there."""
-        p = self._partitions
-        if topic not in p.topics:
+        code = self._topic_code(topic)
+        if code is None:
             return []
-        rows = np.nonzero(p.topic == p.topics.index(topic))[0]
-        table = p.table.take(pa.array(rows))
-        replicas, isr = table["replicas"].to_pylist(), table["isr"].to_pylist()
-        found = [
+        p, growth = self.columns.partitions, self.columns.growth
+        rows = p.by_topic.rows(code)
+        rows = rows[np.argsort(p.partition[rows], kind="stable")]
+        lists = p.table.select(["replicas", "isr"]).take(pa.array(rows))
+        replicas, isr = lists["replicas"].to_pylist(), lists["isr"].to_pylist()
+        return [
             PartitionRow(
                 topic=topic,
                 partition=int(p.partition[row]),
@@ -141,109 +124,206 @@ class Snapshot:
                 log_start_offset=whole(p.start[row]),
                 log_end_offset=whole(p.end[row]),
                 size_bytes=whole(p.size[row]),
-                messages_rate=number(self._rates["end"][row]),
-                bytes_in_rate=number(self._rates["bytes_in"][row]),
+                messages_rate=number(growth["end"][row]),
+                bytes_in_rate=number(growth["bytes_in"][row]),
             )
-            for i, row in enumerate(rows)
+            for i, row in enumerate(rows.tolist())
         ]
-        return sorted(found, key=lambda row: row.partition)
+
+    def _topic_code(self, name: str) -> int | None:
+        code = self.columns.partitions.topics.code_of.get(name)
+        return code if code is not None and self._shows_topic[code] else None
+
+    def _topic_rows(self, codes: np.ndarray) -> list[TopicRow]:
+        columns, names = self.columns.topics, self.columns.topics.names
+        readers = self._reader_counts[codes].tolist()
+        told = zip(codes.tolist(), readers, strict=True)
+        return [TopicRow(names[code], n, columns, code) for code, n in told]
 
     @cached_property
-    def _group_totals(self) -> pa.Table:
-        return group_totals(self._groups)
+    def _reader_counts(self) -> np.ndarray:
+        """Of each topic how many groups have committed to it or are assigned a partition of it."""
+        found = self.columns.topic_of_pair[self._shows_pair]
+        return np.bincount(found[found >= 0], minlength=len(self.columns.topics.names))
+
+    # Groups and their lag.
+
+    @cached_property
+    def _group_sums(self) -> LagSums:
+        groups = self.columns.groups
+        return groups.sums.by(groups.group, len(groups.groups.all), self._shows_pair)
+
+    @cached_property
+    def _topic_counts(self) -> np.ndarray:
+        """Of each group how many topics it reads."""
+        groups = self.columns.groups
+        read = groups.group[self._shows_pair & (groups.topic >= 0)]
+        return np.bincount(read, minlength=len(groups.groups.all))
+
+    @cached_property
+    def _shows_group(self) -> np.ndarray:
+        groups = self.columns.groups
+        shown = np.zeros(len(groups.groups.all), dtype=bool)
+        shown[groups.group[self._shows_pair]] = True
+        return shown
+
+    @cached_property
+    def _group_codes(self) -> np.ndarray:
+        order = self.columns.groups.groups.order
+        shown: np.ndarray = order[self._shows_group[order]]
+        return shown
 
     @cached_property
     def groups(self) -> list[GroupRow]:
-        """One row per group, by name; the sums are monitoring.lag's, as in alerts."""
-        return [GroupRow(**row) for row in _rows(self._group_totals, GroupRow)]
+        """One row per group, by name."""
+        return self._group_rows(self._group_codes)
+
+    @property
+    def group_names(self) -> list[str]:
+        names = self.columns.groups.groups.all
+        return [names[code] for code in self._group_codes.tolist()]
 
     def group(self, name: str) -> GroupRow | None:
-        return next((row for row in self.groups if row.name == name), None)
+        code = self._group_code(name)
+        return None if code is None else self._group_rows(np.array([code]))[0]
+
+    def groups_most_behind(self, count: int) -> list[GroupRow]:
+        """Those with the most lag; one whose lag is not known comes after all others."""
+        sums, codes = self._group_sums, self._group_codes
+        lag = np.where(sums.known[codes] > 0, sums.lag[codes], -1)
+        order = np.lexsort((-sums.ahead_by[codes], -lag))
+        return self._group_rows(codes[order[:count]])
+
+    def group_on_topic(self, group: str, topic: str) -> GroupOnTopicRow | None:
+        """One group as a reader of one topic."""
+        found = self._pairs_of_group(group)
+        code = self.columns.groups.topics.code_of.get(topic, -2)
+        rows = self._reader_rows(found[self.columns.groups.topic[found] == code])
+        return rows[0] if rows else None
+
+    def readers(self, topic: str) -> list[GroupOnTopicRow]:
+        """The groups that read a topic, by name, with their part of its lag."""
+        pairs = self._pairs_of_topic(topic)
+        groups = self.columns.groups
+        return self._reader_rows(pairs[np.argsort(groups.groups.rank[groups.group[pairs]])])
 
     def read_by(self, group: str) -> pa.Table:
         """What one group reads: its rows of the tick, without one that is of no topic."""
-        rows = of_name(self._groups, "group", group)
-        return rows.filter(pc.is_valid(rows["partition"]))
+        groups, pairs = self.columns.groups, self._pairs_of_group(group)
+        return groups.table.take(pa.array(groups.rows(pairs[groups.topic[pairs] >= 0])))
 
     def lags(
         self, *, group: str | None = None, topic: str | None = None, count_max: int | None = None
     ) -> list[LagRow]:
         """What one group reads, or who reads one topic, partition by partition: the first ones."""
-        if group is not None:
-            table = self.read_by(group)
-        else:
-            table = of_name(self._groups, "topic", topic or "")
-        # Arrow sorts no dictionaries.
-        keys = {name: table[name].cast(pa.string()) for name in ("topic", "group")}
-        keys["partition"] = table["partition"]
-        order = [(name, "ascending") for name in ("topic", "partition", "group")]
-        first = pc.sort_indices(pa.table(keys), sort_keys=order)[:count_max]
-        return [LagRow(**row) for row in _rows(with_lag(table.take(first)), LagRow)]
+        groups = self.columns.groups
+        pairs = self._pairs_of_topic(topic or "") if group is None else self._pairs_of_group(group)
+        pairs = pairs[groups.topic[pairs] >= 0]
+        rows = groups.rows(pairs)
+        times = groups.starts[pairs + 1] - groups.starts[pairs]
+        keys = (
+            np.repeat(groups.groups.rank[groups.group[pairs]], times),
+            groups.table["partition"].take(pa.array(rows)).to_numpy(),
+            np.repeat(groups.topics.rank[groups.topic[pairs]], times),
+        )
+        first = rows[np.lexsort(keys)[:count_max]]
+        found = with_lag(groups.table.take(pa.array(first)))
+        return _made(LagRow, found.select(list(LagRow.__slots__)).to_pydict())
 
-    def readers(self, topic: str) -> list[GroupOnTopicRow]:
-        """The groups that read a topic, by name, with their part of its lag."""
-        totals = topic_totals(of_name(self._groups, "topic", topic))
-        return [GroupOnTopicRow(**row) for row in _rows(totals, GroupOnTopicRow)]
+    def _group_code(self, name: str) -> int | None:
+        code = self.columns.groups.groups.code_of.get(name)
+        return code if code is not None and self._shows_group[code] else None
+
+    def _pairs_of_group(self, name: str) -> np.ndarray:
+        code = self._group_code(name)
+        if code is None:
+            return np.empty(0, dtype=np.int64)
+        pairs = self.columns.groups.pairs_of_group(code)
+        shown: np.ndarray = pairs[self._shows_pair[pairs]]
+        return shown
+
+    def _pairs_of_topic(self, name: str) -> np.ndarray:
+        groups = self.columns.groups
+        code = groups.topics.code_of.get(name, -2)
+        return np.flatnonzero((groups.topic == code) & self._shows_pair)
+
+    def _group_rows(self, codes: np.ndarray) -> list[GroupRow]:
+        groups = self.columns.groups
+        columns = {
+            **groups.facts.take(pa.array(codes)).to_pydict(),
+            **self._group_sums.take(codes).lists(),
+            "group": [groups.groups.all[code] for code in codes.tolist()],
+            "topics": self._topic_counts[codes].tolist(),
+        }
+        return _made(GroupRow, columns)
+
+    def _reader_rows(self, pairs: np.ndarray) -> list[GroupOnTopicRow]:
+        groups = self.columns.groups
+        codes = groups.group[pairs]
+        columns = {
+            **groups.facts.take(pa.array(codes)).to_pydict(),
+            **groups.sums.take(pairs).lists(),
+            "group": [groups.groups.all[code] for code in codes.tolist()],
+        }
+        return _made(GroupOnTopicRow, columns)
+
+    # Brokers and the cluster as a whole.
 
     @cached_property
     def brokers(self) -> list[BrokerRow]:
         """One row per broker, by id."""
-        p = self._partitions
-        led = _by_id(p.leader)
-        held = _by_id(flat(p.table["replicas"]))
-        earlier = {b["id"]: b for b in self.before.brokers} if self.before else {}
-        seconds = (self.at_ms - self.before.at_ms) / 1000 if self.before else 0.0
-        rows = []
-        for b in sorted(self.tick.brokers, key=lambda broker: broker["id"]):
-            then = earlier.get(b["id"], {})
-            rows.append(
-                BrokerRow(
-                    id=b["id"],
-                    host=b.get("host") or "",
-                    port=b.get("port"),
-                    rack=b.get("rack"),
-                    up=bool(b.get("up")),
-                    is_controller=b["id"] == self.tick.controller_id,
-                    source=b.get("source") or "none",
-                    leaders=led.get(b["id"], 0),
-                    replicas=held.get(b["id"], 0),
-                    bytes_in_rate=_growth(b, then, "bytes_in", seconds),
-                    bytes_out_rate=_growth(b, then, "bytes_out", seconds),
-                    messages_rate=_growth(b, then, "messages_in", seconds),
-                    requests_rate=_growth(b, then, "requests", seconds),
-                    connections=b.get("connections"),
-                    rss_bytes=b.get("rss_bytes"),
-                    cpu_cores=_growth(b, then, "cpu_seconds", seconds),
-                    disk_total_bytes=b.get("disk_total_bytes"),
-                    disk_free_bytes=b.get("disk_free_bytes"),
-                    size_bytes=b.get("size_bytes"),
-                    down_since_ms=b.get("down_since_ms"),
-                )
-            )
-        return rows
+        p = self.columns.partitions
+        led = _by_id(p.leader[self._shows_partition])
+        replicas, rows = p.replicas()
+        held = _by_id(replicas[self._shows_partition[rows]])
+        told = sorted(self.tick.brokers, key=lambda broker: broker["id"])
+        return [self._broker_row(b, led.get(b["id"], 0), held.get(b["id"], 0)) for b in told]
+
+    def _broker_row(self, broker: dict[str, Any], leaders: int, replicas: int) -> BrokerRow:
+        growth = self.columns.broker_growth[broker["id"]]
+        return BrokerRow(
+            id=broker["id"],
+            host=broker.get("host") or "",
+            port=broker.get("port"),
+            rack=broker.get("rack"),
+            up=bool(broker.get("up")),
+            is_controller=broker["id"] == self.tick.controller_id,
+            source=broker.get("source") or "none",
+            leaders=leaders,
+            replicas=replicas,
+            bytes_in_rate=growth["bytes_in"],
+            bytes_out_rate=growth["bytes_out"],
+            messages_rate=growth["messages_in"],
+            requests_rate=growth["requests"],
+            connections=broker.get("connections"),
+            rss_bytes=broker.get("rss_bytes"),
+            cpu_cores=growth["cpu_seconds"],
+            disk_total_bytes=broker.get("disk_total_bytes"),
+            disk_free_bytes=broker.get("disk_free_bytes"),
+            size_bytes=broker.get("size_bytes"),
+            down_since_ms=broker.get("down_since_ms"),
+        )
 
     @cached_property
     def totals(self) -> Totals:
         """The cluster in a line, straight from the columns: made for every tick of a history."""
-        p, brokers, groups = self._partitions, self.brokers, self._group_totals
-        told = groups.filter(pc.is_null(groups["told_at_ms"]))
-        states = told["state"].value_counts().to_pylist() if len(told) else []
+        topics, shown, brokers = self.columns.topics, self._shows_topic, self.brokers
+        facts = self.columns.groups.facts.take(pa.array(self._group_codes))
+        states = facts["state"].filter(facts["told_at_ms"].is_null())
         return Totals(
             brokers=len(brokers),
             brokers_up=sum(broker.up for broker in brokers),
-            topics=len(np.unique(p.topic)),
-            partitions=len(p.topic),
-            under_replicated=int((p.isr_count < p.replica_count).sum()),
-            offline=int((p.leader < 0).sum()),
-            groups=len(groups),
-            groups_by_state={row["values"] or "": row["counts"] for row in states},
-            groups_silent=len(groups) - len(told),
-            disk_bytes=_of_replicas(
-                total(p.replicas_size).value,
-                int(p.replica_count.sum()),
-                int(p.replicas_told.sum()),
-            ),
-            messages_rate=total(self._rates["end"]),
+            topics=int(shown.sum()),
+            partitions=int(topics.partitions[shown].sum()),
+            under_replicated=int(topics.under_replicated[shown].sum()),
+            offline=int(topics.offline[shown].sum()),
+            groups=len(facts),
+            groups_by_state={
+                row["values"] or "": row["counts"] for row in states.value_counts().to_pylist()
+            },
+            groups_silent=len(facts) - len(states),
+            disk_bytes=topics.disk.total(shown),
+            messages_rate=topics.messages_rate.total(shown),
             bytes_in_rate=_total(broker.bytes_in_rate for broker in brokers),
             bytes_out_rate=_total(broker.bytes_out_rate for broker in brokers),
             lag=self._lag,
@@ -251,40 +331,28 @@ class Snapshot:
 
     @property
     def _lag(self) -> PartialSum:
-        """Of every group; partitions without a commit have none and are no part of it."""
-        groups = self._group_totals
-        sums = {
-            name: pc.sum(groups[name]).as_py() or 0
-            for name in ("end_unknown", "partitions", "not_committed", "ahead", "ahead_by")
-        }
-        of = sums["partitions"] - sums["not_committed"]
-        return PartialSum(
-            pc.sum(groups["lag"]).as_py(),
-            sums["end_unknown"],
-            of,
-            has_unseen_parts=not self.tick.groups_complete,
-            ahead=sums["ahead"],
-            ahead_by=sums["ahead_by"],
-        )
+        """Of every group."""
+        sums = self._group_sums
+        whole = sums.by(np.zeros(len(sums.lag), dtype=np.int64), 1)
+        return replace(whole[0], has_unseen_parts=not self.tick.groups_complete)
 
 
-def _rows(table: pa.Table, row: type) -> list[dict[str, Any]]:
-    """The table's rows, with the columns that the row type has."""
-    columns: list[str] = list(row.__slots__)  # type: ignore[attr-defined]
-    found: list[dict[str, Any]] = table.select(columns).to_pylist()
-    return found
+def _mask(names: Names, shows: Callable[[str], bool], scope: Scope) -> np.ndarray:
+    """For each name whether it is in the scope."""
+    if scope == EVERYTHING:
+        return np.ones(len(names.all), dtype=bool)
+    return np.fromiter(map(shows, names.all), dtype=bool, count=len(names.all))
+
+
+def _made(row: type[Row], columns: dict[str, list[Any]]) -> list[Row]:
+    """The rows of such columns, of which there may be more than the row type has."""
+    wanted = (columns[name] for name in row.__slots__)  # type: ignore[attr-defined]
+    return list(map(row, *wanted))
 
 
 def _by_id(ids: np.ndarray) -> dict[int, int]:
     found, n = np.unique(ids[ids >= 0], return_counts=True)
     return dict(zip(found.tolist(), n.tolist(), strict=True))
-
-
-def _growth(now: dict[str, Any], then: dict[str, Any], name: str, seconds: float) -> float | None:
-    a, b = then.get(name), now.get(name)
-    if a is None or b is None or b < a or seconds <= 0:
-        return None
-    return float(b - a) / seconds
 
 
 def _total(values: Iterable[float | None]) -> PartialSum:
@@ -293,7 +361,3 @@ def _total(values: Iterable[float | None]) -> PartialSum:
     known = [value for value in told if value is not None]
     value = float(sum(known)) if known else None
     return PartialSum(value, len(told) - len(known), len(told), "brokers")
-
-
-def _of_replicas(value: float | None, of: int, told: int) -> PartialSum:
-    return PartialSum(value, max(0, of - told), of, "replicas")

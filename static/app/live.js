@@ -5,7 +5,7 @@ const connection = document.getElementById("live");
 
 if (connection) {
   const interval = Number(connection.dataset.intervalMs || 5000);
-  const limit = 2 * interval + 1500; // as console/live/snapshot_cache.py
+  const limit = 2 * interval + 1500; // as console/live/sample_status.py
   const dot = () => document.querySelector("#live-status > .status-dot-live");
   let sampledAt = "";
   let freshAt = Date.now(); // by this clock, when the figures shown were sampled

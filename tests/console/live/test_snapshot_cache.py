@@ -1,9 +1,14 @@
+import threading
+import time
+import weakref
+
 import pytest
 
 from console.accounts.rights import Rights
 from console.live import fragments, snapshot_cache
 from monitoring.models import Cluster
 from monitoring.ticks import tick_stream
+from monitoring.views.tick_columns import TickColumns
 from tests.console.conftest import BROKERS, PARTITIONS, sample, tick_now
 
 VIEWER, ADMIN = Rights("local", "viewer"), Rights("local", "admin")
@@ -121,10 +126,14 @@ def test_what_was_missed_for_long_is_read_as_far_as_it_is_drawn(redis_server, mo
         if number == first:
             snapshot_cache.snapshot("local", VIEWER)
     taken = []
-    take = snapshot_cache._take
-    monkeypatch.setattr(
-        snapshot_cache, "_take", lambda known, tick: taken.append(tick.tick) or take(known, tick)
-    )
+    recent_ticks = tick_stream.recent_ticks
+
+    def noted(slug, since_ms):
+        for tick in recent_ticks(slug, since_ms):
+            taken.append(tick.tick)
+            yield tick
+
+    monkeypatch.setattr(tick_stream, "recent_ticks", noted)
     snapshot_cache.refresh("local", at_once=True)
     assert taken == list(range(first + 5, first + 9))
 
@@ -204,3 +213,54 @@ def test_redis_that_is_away_is_told_since_when_until_it_is_back(redis_server):
     redis_server.start()
     snapshot_cache.refresh("local", at_once=True)
     assert snapshot_cache.status("local").state == "ok"
+
+
+def test_who_comes_while_a_newer_tick_is_computed_gets_the_last_one_at_once(
+    redis_server, monkeypatch
+):
+    number = sample(number=tick_now() - 1)
+    snapshot_cache.snapshot("local", VIEWER)
+    begun, may_end = threading.Event(), threading.Event()
+    compute = TickColumns.of
+
+    def slow(tick, before=None):
+        begun.set()
+        may_end.wait(30)
+        return compute(tick, before)
+
+    monkeypatch.setattr(TickColumns, "of", slow)
+    monkeypatch.setattr(snapshot_cache, "CHECK_SECONDS", 0.0)
+    sample(number=number + 1)
+    try:
+        first = snapshot_cache.snapshot("local", VIEWER)
+        assert begun.wait(30)  # in a thread that nobody waits for
+        assert first.tick.tick == number
+        assert snapshot_cache.snapshot("local", ADMIN).tick.tick == number
+        assert snapshot_cache.status("local", ADMIN).tick == number
+    finally:
+        may_end.set()
+    _until(lambda: snapshot_cache.snapshot("local", VIEWER).tick.tick == number + 1)
+
+
+def test_a_scope_that_is_new_has_the_points_of_the_ticks_before(redis_server):
+    first = tick_now() - 2
+    for step in range(3):
+        sample(number=first + step)
+    assert len(snapshot_cache.history("local", ADMIN)) == 3
+    points = snapshot_cache.history("local", VIEWER)
+    assert [point.topics for point in points] == [2, 2, 2]
+
+
+def test_a_few_scopes_of_a_cluster_are_kept_those_asked_for_last(redis_server, monkeypatch):
+    sample()
+    monkeypatch.setattr(snapshot_cache, "SCOPES_MAX", 1)
+    shown = weakref.ref(snapshot_cache.snapshot("local", VIEWER))
+    assert snapshot_cache.snapshot("local", ADMIN).topic("console.audit") is not None
+    assert shown() is None
+
+
+def _until(condition):
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -19,7 +19,7 @@ def a_snapshot(*brokers) -> Snapshot:
         | ({} if number % 3 == 0 else {"leader": -1, "replicas": [2], "isr": [2]})
         for number in range(6)
     ]
-    return Snapshot(make_tick(1, partitions=rows, groups=[], brokers=[*BROKERS, *brokers]), None)
+    return Snapshot.of(make_tick(1, partitions=rows, groups=[], brokers=[*BROKERS, *brokers]), None)
 
 
 def test_partitions_without_a_leader_are_told_together_with_the_broker_since_when_and_a_remedy():

@@ -89,7 +89,7 @@ def test_data_on_disk_is_that_of_every_replica(kafka, shared_kafka, tmp_path):
         assert [row["replicas_told"] for row in rows] == [2, 2]
         assert all(row["size_bytes"] > 0 for row in rows)
         assert all(row["replicas_size_bytes"] == 2 * row["size_bytes"] for row in rows)
-        shown = Snapshot(tick, None)
+        shown = Snapshot.of(tick, None)
         assert shown.totals.disk_bytes.complete == sum(row.size_bytes for row in shown.brokers)
 
 

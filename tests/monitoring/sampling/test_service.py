@@ -138,7 +138,7 @@ def test_a_broker_that_dies_takes_no_group_no_address_and_no_sum_with_it(
         broker = next(row for row in after.brokers if row["id"] == dead.id)
         assert (broker["up"], broker["host"], broker["port"]) == (False, "127.0.0.1", dead.port)
         assert broker["down_since_ms"] <= after.since["leaderless"] <= after.at_ms
-        shown = Snapshot(after, before)
+        shown = Snapshot.of(after, before)
         topic = shown.topic("two.sided")
         assert topic.offsets.is_partial
         assert topic.offsets.missing == sum(
@@ -150,7 +150,7 @@ def test_a_broker_that_dies_takes_no_group_no_address_and_no_sum_with_it(
         dead.start()
     back = sampled_until(lambda tick: tick.groups_complete and not tick.since)
     assert silent(back) == set()
-    assert not Snapshot(back, after).totals.lag.is_partial
+    assert not Snapshot.of(back, after).totals.lag.is_partial
 
 
 def test_zookeeper_that_is_away_is_told_with_its_beginning(live_cluster, redis_server):

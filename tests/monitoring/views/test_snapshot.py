@@ -2,6 +2,8 @@
 
 import pytest
 
+from monitoring.scope import Scope
+from monitoring.views import snapshot
 from monitoring.views.partial_sum import PartialSum
 from monitoring.views.snapshot import Snapshot
 from tests.monitoring.tick_factory import make_tick
@@ -27,7 +29,7 @@ def commit(group, topic, partition, committed, end, **more):
 
 def test_a_topic_sums_its_partitions():
     tick = make_tick(2, partitions=[part("a", 0), part("a", 1, isr=[1]), part("b", 0, leader=-1)])
-    a, b = Snapshot(tick, None).topics
+    a, b = Snapshot.of(tick, None).topics
     assert (a.partitions, a.replication) == (2, 2)
     assert (a.offsets.complete, a.size_bytes.complete) == (200, 2000)
     assert (a.under_replicated, a.offline, b.offline) == (1, 0, 1)
@@ -35,14 +37,14 @@ def test_a_topic_sums_its_partitions():
 
 def test_what_no_partition_knows_is_none_and_not_zero():
     tick = make_tick(2, partitions=[part("a", 0, size_bytes=None, log_end_offset=None)])
-    row = Snapshot(tick, None).topics[0]
+    row = Snapshot.of(tick, None).topics[0]
     assert [sum.value for sum in (row.size_bytes, row.offsets, row.messages_rate)] == [None] * 3
 
 
 def test_a_rate_is_the_growth_since_the_tick_before():
     before = make_tick(1, partitions=[part("a", 0), part("a", 1)])
     now = make_tick(2, partitions=[part("a", 0, log_end_offset=160, bytes_in=1500), part("a", 1)])
-    row = Snapshot(now, before).topics[0]
+    row = Snapshot.of(now, before).topics[0]
     rates = (row.messages_rate, row.bytes_in_rate, row.bytes_out_rate)
     assert [rate.complete for rate in rates] == [10.0, 200.0, 0.0]
 
@@ -50,13 +52,13 @@ def test_a_rate_is_the_growth_since_the_tick_before():
 def test_a_missed_tick_does_not_double_the_rate():
     before = make_tick(1, partitions=[part("a", 0)])
     now = make_tick(3, partitions=[part("a", 0, log_end_offset=210)])
-    assert Snapshot(now, before).topics[0].messages_rate.value == 10.0
+    assert Snapshot.of(now, before).topics[0].messages_rate.value == 10.0
 
 
 def test_a_counter_that_fell_and_a_new_partition_have_no_rate():
     before = make_tick(1, partitions=[part("a", 0)])
     now = make_tick(2, partitions=[part("a", 0, log_end_offset=5), part("a", 1), part("n", 0)])
-    a, n = Snapshot(now, before).topics
+    a, n = Snapshot.of(now, before).topics
     assert (a.messages_rate.value, n.messages_rate.value) == (None, None)
 
 
@@ -65,7 +67,7 @@ def test_partitions_are_matched_by_name_whatever_their_order():
     now = make_tick(
         2, partitions=[part("a", 0, log_end_offset=115), part("b", 0, log_end_offset=160)]
     )
-    assert [row.messages_rate.value for row in Snapshot(now, before).topics] == [1.0, 10.0]
+    assert [row.messages_rate.value for row in Snapshot.of(now, before).topics] == [1.0, 10.0]
 
 
 def test_a_hidden_topic_is_in_no_row_and_in_no_sum():
@@ -74,7 +76,7 @@ def test_a_hidden_topic_is_in_no_row_and_in_no_sum():
         partitions=[part("a", 0), part("console.audit", 0)],
         groups=[commit("g", "a", 0, 100, 110), commit("h", "console.audit", 0, 0, 110)],
     )
-    shown = Snapshot(tick, None, lambda topic: topic == "a")
+    shown = Snapshot.of(tick, None, Scope(topics=("a",)))
     assert [row.name for row in shown.topics] == ["a"]
     assert [row.name for row in shown.groups] == ["g"]
     assert (shown.totals.disk_bytes.value, shown.totals.lag.value) == (2000, 10)
@@ -91,14 +93,14 @@ def test_a_group_sums_what_it_committed_and_counts_the_rest_apart():
             commit("g", "b", 0, 50, None),
         ],
     )
-    row = Snapshot(tick, None).groups[0]
+    row = Snapshot.of(tick, None).groups[0]
     assert (row.topics, row.partitions, row.lag) == (2, 3, 10)
     assert (row.not_committed, row.end_unknown) == (1, 1)
 
 
 def test_a_group_with_neither_commit_nor_member_has_no_lag():
     bare = {"group": "g", "state": "Empty", "members": 0}
-    row = Snapshot(make_tick(2, groups=[bare]), None).groups[0]
+    row = Snapshot.of(make_tick(2, groups=[bare]), None).groups[0]
     assert (row.lag, row.partitions, row.topics) == (None, 0, 0)
 
 
@@ -108,7 +110,7 @@ def test_the_readers_of_a_topic_are_counted_once_each():
         partitions=[part("a", 0)],
         groups=[commit("g", "a", 0, 1, 2), commit("g", "a", 1, 1, 2), commit("h", "a", 0, 1, 2)],
     )
-    shown = Snapshot(tick, None)
+    shown = Snapshot.of(tick, None)
     assert shown.topics[0].groups == 2
     assert [(row.group, row.lag) for row in shown.readers("a")] == [("g", 2), ("h", 1)]
 
@@ -118,7 +120,7 @@ def test_a_broker_that_started_again_has_no_rate_for_one_tick(now, rate):
     broker = {"id": 1, "host": "h", "port": 1, "up": True, "source": "brokerd"}
     before = make_tick(1, brokers=[broker | {"bytes_in": 1000}])
     tick = make_tick(2, brokers=[broker | {"bytes_in": now}])
-    assert Snapshot(tick, before).brokers[0].bytes_in_rate == rate
+    assert Snapshot.of(tick, before).brokers[0].bytes_in_rate == rate
 
 
 def test_leaders_and_replicas_are_counted_per_broker():
@@ -128,13 +130,13 @@ def test_leaders_and_replicas_are_counted_per_broker():
         brokers=[{"id": 1, "up": True}, {"id": 2, "up": False}],
         controller_id=2,
     )
-    one, two = Snapshot(tick, None).brokers
+    one, two = Snapshot.of(tick, None).brokers
     assert (one.leaders, two.leaders, one.replicas) == (1, 1, 3)
     assert (one.is_controller, two.is_controller, two.up) == (False, True, False)
 
 
 def test_an_empty_cluster_is_zero_topics_and_unknown_sums():
-    totals = Snapshot(make_tick(2), None).totals
+    totals = Snapshot.of(make_tick(2), None).totals
     assert (totals.topics, totals.partitions, totals.groups) == (0, 0, 0)
     assert [sum.value for sum in (totals.disk_bytes, totals.messages_rate, totals.lag)] == [
         None
@@ -147,7 +149,7 @@ def test_a_sum_says_how_much_of_it_is_not_known():
     tick = make_tick(
         2, partitions=[part("a", 0), part("a", 1, **dead), part("b", 0, **dead)]
     )  # fmt: skip
-    a, b = Snapshot(tick, None).topics
+    a, b = Snapshot.of(tick, None).topics
     assert (a.offsets, a.size_bytes) == (PartialSum(100, 1, 2), PartialSum(1000, 1, 2))
     assert (a.offsets.is_partial, a.offsets.complete) == (True, None)
     assert (b.offsets.value, b.offsets.is_partial) == (None, False)
@@ -157,14 +159,14 @@ def test_data_on_disk_is_every_replica_and_names_those_that_nobody_told_of():
     tick = make_tick(
         2, partitions=[part("a", 0), part("a", 1, replicas_size_bytes=1000, replicas_told=1)]
     )
-    shown = Snapshot(tick, None)
+    shown = Snapshot.of(tick, None)
     assert shown.topics[0].disk_bytes == PartialSum(3000, 1, 4, "replicas")
     assert shown.totals.disk_bytes == PartialSum(3000, 1, 4, "replicas")
 
 
 def test_a_sample_from_before_replicas_were_counted_does_not_know_the_data_on_disk():
     tick = make_tick(2, partitions=[part("a", 0, replicas_size_bytes=None, replicas_told=None)])
-    assert Snapshot(tick, None).totals.disk_bytes.value is None
+    assert Snapshot.of(tick, None).totals.disk_bytes.value is None
 
 
 def test_the_lag_of_a_cluster_counts_the_partitions_that_are_not_in_it():
@@ -177,7 +179,7 @@ def test_the_lag_of_a_cluster_counts_the_partitions_that_are_not_in_it():
             commit("g", "a", 2, None, 110),
         ],
     )
-    assert Snapshot(tick, None).totals.lag == PartialSum(10, 1, 2)
+    assert Snapshot.of(tick, None).totals.lag == PartialSum(10, 1, 2)
 
 
 def test_partitions_that_are_ahead_of_their_ends_count_as_0_and_are_told_beside_the_sum():
@@ -186,7 +188,7 @@ def test_partitions_that_are_ahead_of_their_ends_count_as_0_and_are_told_beside_
         groups=[commit("g", "a", 0, 600, 110), commit("g", "b", 0, 100, 107),
                 commit("h", "a", 0, 130, 110)],
     )  # fmt: skip
-    shown = Snapshot(tick, None)
+    shown = Snapshot.of(tick, None)
     assert [(row.name, row.lag, row.ahead, row.ahead_by) for row in shown.groups] == [
         ("g", 7, 1, 490),
         ("h", 0, 1, 20),
@@ -201,7 +203,7 @@ def test_groups_of_a_silent_coordinator_are_listed_without_lag_and_make_the_sum_
         groups=[commit("g", "a", 0, 100, 110), commit("h", "a", 0, 50, None, told_at_ms=77)],
         groups_complete=False,
     )
-    shown = Snapshot(tick, None)
+    shown = Snapshot.of(tick, None)
     assert [(row.name, row.lag, row.told_at_ms) for row in shown.groups] == [
         ("g", 10, None),
         ("h", None, 77),
@@ -213,5 +215,86 @@ def test_groups_of_a_silent_coordinator_are_listed_without_lag_and_make_the_sum_
 def test_a_broker_that_is_down_is_shown_where_it_was():
     known = {"host": "h", "port": 9092, "up": False, "down_since_ms": 5}
     tick = make_tick(2, brokers=[{"id": 1, **known}, {"id": 2, "up": False, "host": None}])
-    one, two = Snapshot(tick, None).brokers
+    one, two = Snapshot.of(tick, None).brokers
     assert (one.address, one.down_since_ms, two.address) == ("h:9092", 5, None)
+
+
+def test_asking_for_one_topic_or_group_makes_the_row_of_no_other(monkeypatch):
+    tick = make_tick(
+        2,
+        partitions=[part("a", 0), part("b", 0)],
+        groups=[commit("g", "a", 0, 100, 110), commit("h", "b", 0, 100, 110)],
+    )
+    made = []
+    for name in ("TopicRow", "GroupRow", "GroupOnTopicRow", "PartitionRow", "LagRow"):
+        row = getattr(snapshot, name)
+        counted = _counted(row, made)
+        monkeypatch.setattr(snapshot, name, counted)
+    shown = Snapshot.of(tick)
+    assert shown.topic("a").offsets.value == 100
+    assert shown.group("h").lag == 10
+    assert shown.group_on_topic("g", "a").lag == 10
+    assert [row.group for row in shown.readers("b")] == ["h"]
+    assert [row.partition for row in shown.partitions("b")] == [0]
+    assert [row.topic for row in shown.lags(group="g")] == ["a"]
+    assert made == ["a", "h", "g", "h", "b", "g"]
+
+
+def _counted(row, made):
+    class Counted(row):
+        __slots__ = row.__slots__
+
+        def __init__(self, *values, **named):
+            super().__init__(*values, **named)
+            made.append(getattr(self, row.__slots__[0]))
+
+    return Counted
+
+
+def test_groups_outside_the_scope_are_not_shown_and_their_lag_is_not_summed():
+    tick = make_tick(
+        2,
+        partitions=[part("a", 0)],
+        groups=[commit("g", "a", 0, 100, 110), commit("h", "a", 0, 0, 110)],
+    )
+    shown = Snapshot.of(tick, scope=Scope(groups=("g",)))
+    assert [row.name for row in shown.groups] == shown.group_names == ["g"]
+    assert (shown.group("h"), shown.group_on_topic("h", "a")) == (None, None)
+    assert [row.group for row in shown.readers("a")] == ["g"]
+    assert [row.group for row in shown.lags(topic="a")] == ["g"]
+    assert shown.lags(group="h") == []
+    assert (shown.topics[0].groups, shown.totals.groups) == (1, 1)
+    assert shown.totals.lag == PartialSum(10, 0, 1)
+    assert not shown.shows_all
+
+
+def test_the_busiest_topics_and_the_groups_most_behind_come_first_and_the_unknown_last():
+    before = make_tick(1, partitions=[part(name, 0) for name in "abc"])
+    now = make_tick(
+        2,
+        partitions=[part("a", 0), part("b", 0, log_end_offset=510), part("c", 0)],
+        groups=[
+            commit("f", "a", 0, 100, None),
+            commit("g", "a", 0, 100, 110),
+            commit("h", "a", 0, 0, 110),
+        ],
+    )
+    shown = Snapshot.of(now, before)
+    assert [row.name for row in shown.busiest_topics(2)] == ["b", "a"]
+    assert [row.name for row in shown.groups_most_behind(3)] == ["h", "g", "f"]
+
+
+def test_what_a_group_reads_is_in_the_order_of_topics_and_partitions():
+    tick = make_tick(
+        2,
+        groups=[
+            commit("g", "b", 1, 1, 2),
+            commit("g", "a", 2, 1, 2),
+            commit("g", "b", 0, 1, 2),
+            {"group": "g", "state": "Stable"},
+        ],
+    )
+    lags = Snapshot.of(tick).lags(group="g")
+    assert [(row.topic, row.partition) for row in lags] == [("a", 2), ("b", 0), ("b", 1)]
+    assert len(Snapshot.of(tick).lags(group="g", count_max=2)) == 2
+    assert Snapshot.of(tick).read_by("g").num_rows == 3

@@ -1,0 +1,150 @@
+"""The consumer groups of one tick as columns, and their lag by group and topic. Pure.
+
+Rows of the table that are of one group and one topic are a *pair*: pages, alert rules and totals
+add up pairs. A group that has neither a commit nor an assignment is one row, and so one pair,
+without a topic (code −1). Offsets are whole numbers here: sums of lag are exact.
+"""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from monitoring.ticks.tick import Tick
+from monitoring.views.columns import Names, names
+from monitoring.views.partial_sum import PartialSum
+
+_FACTS = ("state", "protocol_type", "coordinator", "members", "told_at_ms")
+
+
+@dataclass(frozen=True, slots=True)
+class LagSums:
+    """Lags added up, each of the partitions of one pair or one group.
+
+    What is not committed or whose end is not known is counted and in no sum. A partition is ahead
+    where its commit is beyond its end: it adds 0 (its negative lag must not hide another
+    partition's), and by how many offsets it is ahead is added up beside the sum.
+    """
+
+    partitions: np.ndarray
+    known: np.ndarray  # partitions that have a lag; 0 = the sum is not known
+    lag: np.ndarray
+    ahead: np.ndarray
+    ahead_by: np.ndarray
+    not_committed: np.ndarray
+    end_unknown: np.ndarray
+
+    @classmethod
+    def of_rows(cls, table: pa.Table, topic: np.ndarray) -> "LagSums":
+        """One for each row of a tick's groups."""
+        is_partition = topic >= 0
+        committed, is_committed = _whole_numbers(table["committed_offset"])
+        end, has_end = _whole_numbers(table["log_end_offset"])
+        known = is_committed & has_end
+        lag = np.where(known, end - committed, 0)
+        return cls(
+            partitions=is_partition,
+            known=known & is_partition,
+            lag=np.maximum(lag, 0),
+            ahead=(lag < 0) & is_partition,
+            ahead_by=np.maximum(-lag, 0),
+            not_committed=~is_committed & is_partition,
+            end_unknown=is_committed & ~has_end & is_partition,
+        )
+
+    def by(self, codes: np.ndarray, n: int, mask: np.ndarray | None = None) -> "LagSums":
+        """These added up by code, as far as the mask marks them."""
+        chosen = slice(None) if mask is None else mask
+        codes = codes[chosen]
+        found = []
+        for field in fields(self):
+            added = np.zeros(n, dtype=np.int64)
+            np.add.at(added, codes, getattr(self, field.name)[chosen].astype(np.int64))
+            found.append(added)
+        return LagSums(*found)
+
+    def take(self, codes: np.ndarray) -> "LagSums":
+        return LagSums(*(getattr(self, field.name)[codes] for field in fields(self)))
+
+    def __getitem__(self, code: int) -> PartialSum:
+        """Partitions without a commit have no lag and are no part of it."""
+        return PartialSum(
+            int(self.lag[code]) if self.known[code] else None,
+            int(self.end_unknown[code]),
+            int(self.partitions[code] - self.not_committed[code]),
+            ahead=int(self.ahead[code]),
+            ahead_by=int(self.ahead_by[code]),
+        )
+
+    def lists(self) -> dict[str, list[int | None]]:
+        """The figures of the rows of pages, by their names."""
+        told = zip(self.lag.tolist(), self.known.tolist(), strict=True)
+        found: dict[str, list[int | None]] = {
+            name: getattr(self, name).tolist()
+            for name in ("partitions", "ahead", "ahead_by", "not_committed", "end_unknown")
+        }
+        return found | {"lag": [lag if known else None for lag, known in told]}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupColumns:
+    """The groups of one tick. Pairs are in the order of their group's and topic's codes."""
+
+    table: pa.Table
+    groups: Names
+    topics: Names
+    facts: pa.Table  # a row for each group: what does not differ by partition
+    order: np.ndarray  # the rows by pair: those of pair i are order[starts[i]:starts[i + 1]]
+    starts: np.ndarray
+    group: np.ndarray  # of each pair
+    topic: np.ndarray
+    sums: LagSums
+
+    @classmethod
+    def of(cls, tick: Tick, before: "GroupColumns | None" = None) -> "GroupColumns":
+        table = tick.groups
+        group, group_names = names(table["group"])
+        topic, topic_names = names(table["topic"])
+        keys = group * (len(topic_names) + 1) + topic + 1
+        order = np.argsort(keys, kind="stable")
+        in_order = keys[order]
+        is_first = np.diff(in_order, prepend=-1) != 0
+        starts = np.flatnonzero(is_first)
+        pair = np.empty(len(keys), dtype=np.int64)
+        pair[order] = np.cumsum(is_first) - 1
+        firsts = order[starts]
+        return cls(
+            table=table,
+            groups=Names.of(group_names, before.groups if before else None),
+            topics=Names.of(topic_names, before.topics if before else None),
+            facts=_first_of_each(table, group[firsts], firsts, len(group_names)),
+            order=order,
+            starts=np.append(starts, len(keys)),
+            group=group[firsts],
+            topic=topic[firsts],
+            sums=LagSums.of_rows(table, topic).by(pair, len(starts)),
+        )
+
+    def pairs_of_group(self, code: int) -> np.ndarray:
+        first, end = np.searchsorted(self.group, [code, code + 1])
+        return np.arange(first, end)
+
+    def rows(self, pairs: np.ndarray) -> np.ndarray:
+        """The table's rows of these pairs, pair by pair."""
+        parts = [self.order[self.starts[pair] : self.starts[pair + 1]] for pair in pairs.tolist()]
+        return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+
+
+def _first_of_each(table: pa.Table, group: np.ndarray, rows: np.ndarray, n: int) -> pa.Table:
+    """For each group the facts in its first row; null for a name that is no row's."""
+    first = np.full(n, -1, dtype=np.int64)
+    codes, places = np.unique(group, return_index=True)
+    first[codes] = rows[places]
+    return table.select(list(_FACTS)).take(pa.array(first, mask=first < 0))
+
+
+def _whole_numbers(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+    """(the numbers, which of them are known); the others are 0."""
+    known = pc.is_valid(column).to_numpy()
+    return pc.fill_null(column, 0).to_numpy(), known

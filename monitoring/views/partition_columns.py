@@ -1,0 +1,147 @@
+"""The partitions of one tick as columns, and what they add up to for each topic. Pure."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from monitoring.ticks.tick import Tick
+from monitoring.views.columns import Floats, Names, RowIndex, Sums, counts, names, numbers
+
+_PARTITION_BITS = 21  # of a key made of topic code and partition number
+COUNTERS = ("end", "bytes_in", "bytes_out")
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionColumns:
+    """The partitions of one tick, row by row."""
+
+    table: pa.Table
+    at_ms: int
+    topic: np.ndarray
+    topics: Names
+    by_topic: RowIndex
+    partition: np.ndarray
+    leader: np.ndarray
+    replica_count: np.ndarray
+    isr_count: np.ndarray
+    start: Floats
+    end: Floats
+    size: Floats  # of the leader's replica
+    replicas_size: Floats  # of every replica whose broker told …
+    replicas_told: np.ndarray  # … and how many those are
+    bytes_in: Floats
+    bytes_out: Floats
+
+    @classmethod
+    def of(cls, tick: Tick, before: "PartitionColumns | None" = None) -> "PartitionColumns":
+        table = tick.partitions
+        topic, values = names(table["topic"])
+        topics = Names.of(values, before.topics if before else None)
+        return cls(
+            table=table,
+            at_ms=tick.at_ms,
+            topic=topic,
+            topics=topics,
+            by_topic=RowIndex.of(topic, len(topics.all)),
+            partition=numbers(table, "partition").astype(np.int64),
+            leader=np.nan_to_num(numbers(table, "leader"), nan=-1).astype(np.int64),
+            replica_count=_lengths(table["replicas"]),
+            isr_count=_lengths(table["isr"]),
+            start=numbers(table, "log_start_offset"),
+            end=numbers(table, "log_end_offset"),
+            size=numbers(table, "size_bytes"),
+            replicas_size=numbers(table, "replicas_size_bytes"),
+            replicas_told=np.nan_to_num(numbers(table, "replicas_told")).astype(np.int64),
+            bytes_in=numbers(table, "bytes_in"),
+            bytes_out=numbers(table, "bytes_out"),
+        )
+
+    def replicas(self) -> tuple[np.ndarray, np.ndarray]:
+        """Every replica as (its broker, its row)."""
+        lists = pc.list_flatten(self.table["replicas"]).combine_chunks()
+        brokers: np.ndarray = lists.to_numpy(zero_copy_only=False)
+        return brokers.astype(np.int64), np.repeat(np.arange(len(self.topic)), self.replica_count)
+
+    def growth(self, before: "PartitionColumns | None") -> dict[str, Floats]:
+        """The growth of each counter per second since the tick `before`, row by row.
+
+        NaN where one of the two is unknown, where the partition is new, and where the counter
+        fell (a broker started again, a topic was created again).
+        """
+        if before is None or before.at_ms >= self.at_ms or not len(before.topic):
+            return dict.fromkeys(COUNTERS, np.full(len(self.topic), np.nan))
+        seconds = (self.at_ms - before.at_ms) / 1000
+        found, was_there = self._rows_in(before)
+        rates = {}
+        for name in COUNTERS:
+            now = getattr(self, name)
+            then = np.where(was_there, getattr(before, name)[found], np.nan)
+            rates[name] = np.where(now < then, np.nan, now - then) / seconds
+        return rates
+
+    def _rows_in(self, before: "PartitionColumns") -> tuple[np.ndarray, np.ndarray]:
+        """For each partition its row in `before`, and whether it has one."""
+        if (
+            self.topics is before.topics
+            and np.array_equal(self.topic, before.topic)
+            and np.array_equal(self.partition, before.partition)
+        ):
+            return np.arange(len(self.topic)), np.ones(len(self.topic), bool)
+        translated = before.topics.codes_in(self.topics)
+        keys = (translated[before.topic] << _PARTITION_BITS) + before.partition
+        order = np.argsort(keys, kind="stable")
+        wanted = (self.topic << _PARTITION_BITS) + self.partition
+        place = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
+        found = order[place]
+        return found, keys[found] == wanted
+
+
+@dataclass(frozen=True, slots=True)
+class TopicColumns:
+    """What the partitions of a tick add up to, topic by topic."""
+
+    names: list[str]
+    partitions: np.ndarray
+    replication: np.ndarray
+    offsets: Sums  # end offsets − start offsets: more than the records where some were compacted
+    size: Sums  # of the leaders' replicas
+    disk: Sums  # of every replica
+    messages_rate: Sums
+    bytes_in_rate: Sums
+    bytes_out_rate: Sums
+    under_replicated: np.ndarray
+    offline: np.ndarray
+
+    @classmethod
+    def of(cls, p: PartitionColumns, growth: dict[str, Floats]) -> "TopicColumns":
+        n = len(p.topics.all)
+        replication = np.zeros(n, dtype=np.int64)
+        np.maximum.at(replication, p.topic, p.replica_count)
+        return cls(
+            names=p.topics.all,
+            partitions=counts(np.ones(len(p.topic), bool), p.topic, n),
+            replication=replication,
+            offsets=Sums.over(p.end - p.start, p.topic, n),
+            size=Sums.over(p.size, p.topic, n),
+            disk=_disk(p, n),
+            messages_rate=Sums.over(growth["end"], p.topic, n),
+            bytes_in_rate=Sums.over(growth["bytes_in"], p.topic, n),
+            bytes_out_rate=Sums.over(growth["bytes_out"], p.topic, n),
+            under_replicated=counts(p.isr_count < p.replica_count, p.topic, n),
+            offline=counts(p.leader < 0, p.topic, n),
+        )
+
+
+def _disk(p: PartitionColumns, n: int) -> Sums:
+    """Its parts are replicas, of which a partition has several."""
+    size = Sums.over(p.replicas_size, p.topic, n).values
+    of = np.bincount(p.topic, weights=p.replica_count, minlength=n).astype(np.int64)
+    told = np.bincount(p.topic, weights=p.replicas_told, minlength=n).astype(np.int64)
+    return Sums(size, np.maximum(of - told, 0), of, "replicas")
+
+
+def _lengths(lists: pa.ChunkedArray) -> np.ndarray:
+    lengths: np.ndarray = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
+    return lengths.astype(np.int64)
