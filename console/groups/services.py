@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from console.accounts.rights import Rights
 from console.live import snapshot_cache
-from monitoring.lag.tables import member_totals, topic_totals
+from monitoring.lag.tables import member_totals
 from monitoring.models import Cluster
 from monitoring.views.partial_sum import PartialSum
 
@@ -19,20 +19,19 @@ def context(cluster: Cluster, rights: Rights, argument: str) -> dict[str, Any] |
     group = shown.group(argument) if shown else None
     if shown is None or group is None:
         return None
-    read = shown.read_by(argument)
-    members, topics = member_totals(read), topic_totals(read)
-    topics_shown = _first(topics)
+    members = member_totals(shown.read_by(argument))
+    topics = shown.topics_of_group(argument, ROWS_MAX)
     return {
         "group": group,
         "at_ms": shown.at_ms,
         "told_at_ms": group.told_at_ms or shown.at_ms,
         "members": _first(members),
-        "members_left_out": _left_out(members),
-        "topics": topics_shown,
-        "topics_left_out": _left_out(topics),
-        "topics_there": {row["topic"] for row in topics_shown if shown.has_topic(row["topic"])},
+        "members_left_out": _left_out(len(members)),
+        "topics": topics,
+        "topics_left_out": _left_out(group.topics),
+        "topics_there": {row.topic for row in topics if shown.has_topic(row.topic)},
         "rows": shown.lags(group=argument, count_max=ROWS_MAX),
-        "rows_left_out": _left_out(read),
+        "rows_left_out": _left_out(group.partitions),
     }
 
 
@@ -42,8 +41,8 @@ def _first(totals: pa.Table) -> list[dict[str, Any]]:
     return [row | {"lag": _sum(row)} for row in rows]
 
 
-def _left_out(table: pa.Table) -> int:
-    return max(0, len(table) - ROWS_MAX)
+def _left_out(count: int) -> int:
+    return max(0, count - ROWS_MAX)
 
 
 def _sum(totals: dict[str, Any]) -> PartialSum:

@@ -1,14 +1,14 @@
-"""From a tick to what rules see of it. Pure."""
+"""From a tick to what rules see of it, by the sums that pages show. Pure."""
 
-from typing import Any
+from collections.abc import Iterator
 
-import pyarrow as pa
-import pyarrow.compute as pc
+import numpy as np
 
 from monitoring.alerts.rules import LagReading, RuleInput, Subject
 from monitoring.hidden import ADMIN_ONLY_TOPICS
-from monitoring.lag.tables import group_totals, topic_totals
 from monitoring.ticks.tick import Tick
+from monitoring.views.group_columns import LagSums
+from monitoring.views.tick_columns import TickColumns
 
 
 def rule_input_of(tick: Tick, *, with_topics: bool) -> RuleInput:
@@ -18,37 +18,32 @@ def rule_input_of(tick: Tick, *, with_topics: bool) -> RuleInput:
     unknown for now, it is gone. Hidden topics are in no group's sum: its alert goes to a webhook,
     and to people, who must not learn of them. A rule that names such a topic watches it alone.
     """
-    groups = _on_existing_topics(tick)
-    shown = _without_hidden(groups)
+    columns = TickColumns.of(tick)
+    groups, names = columns.groups, columns.groups.groups.all
+    hidden = [name.startswith(ADMIN_ONLY_TOPICS) for name in groups.topics.all]
+    is_hidden = np.array([*hidden, False])[groups.topic]
+    counted = ~columns.is_of_absent_topic & ~is_hidden
+    seen = np.unique(groups.group[counted])
+    sums = groups.sums.by(groups.group, len(names), counted).take(seen)
+    pairs = np.flatnonzero(~columns.is_of_absent_topic & (groups.topic >= 0))
     return RuleInput(
         at_ms=tick.at_ms,
-        groups={Subject(row["group"]): _sum(row) for row in _rows(group_totals(shown))},
-        topics={
-            Subject(row["group"], row["topic"]): _sum(row)
-            for row in (_rows(topic_totals(groups), "topic") if with_topics else ())
+        groups={
+            Subject(names[code]): reading
+            for code, reading in zip(seen.tolist(), _readings(sums), strict=True)
         },
+        topics={
+            Subject(names[groups.group[pair]], groups.topics.all[groups.topic[pair]]): reading
+            for pair, reading in zip(pairs, _readings(groups.sums.take(pairs)), strict=True)
+        }
+        if with_topics
+        else {},
         all_groups=tick.groups_complete,
     )
 
 
-def _on_existing_topics(tick: Tick) -> pa.Table:
-    existing = pc.unique(tick.partitions["topic"].cast(pa.string()))
-    topic = tick.groups["topic"].cast(pa.string())
-    return tick.groups.filter(pc.or_(pc.is_null(topic), pc.is_in(topic, value_set=existing)))
-
-
-def _without_hidden(groups: pa.Table) -> pa.Table:
-    for prefix in ADMIN_ONLY_TOPICS:
-        is_hidden = pc.starts_with(groups["topic"].cast(pa.string()), prefix)
-        groups = groups.filter(pc.invert(pc.fill_null(is_hidden, False)))
-    return groups
-
-
-def _rows(totals: pa.Table, *more: str) -> list[dict[str, Any]]:
-    columns = ["group", *more, "lag", "end_unknown", "ahead", "ahead_by"]
-    rows: list[dict[str, Any]] = totals.select(columns).to_pylist()
-    return rows
-
-
-def _sum(row: dict[str, Any]) -> LagReading:
-    return LagReading(row["lag"], row["end_unknown"] == 0, row["ahead"], row["ahead_by"])
+def _readings(sums: LagSums) -> Iterator[LagReading]:
+    found = sums.lists()
+    told = zip(found["lag"], found["end_unknown"], found["ahead"], found["ahead_by"], strict=True)
+    for lag, unknown, ahead, ahead_by in told:
+        yield LagReading(lag, unknown == 0, ahead or 0, ahead_by or 0)

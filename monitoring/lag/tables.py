@@ -1,4 +1,6 @@
-"""Lag over whole tables (monitoring/ticks/schema.py: GROUPS), vectorised.
+"""Lag over tables of one group, of one or several ticks (monitoring/ticks/schema.py: GROUPS).
+
+The sums of all groups of a tick are the read model's (monitoring/views/group_columns.py).
 
 Sums leave out what is none or unknown and count it apart. A partition whose commit is beyond its
 end is *ahead*: it adds 0 to a sum (its negative lag must not hide another partition's), and how
@@ -29,36 +31,13 @@ def with_lag(groups: pa.Table) -> pa.Table:
     return groups.append_column("lag_note", note)
 
 
-def group_totals(groups: pa.Table) -> pa.Table:
-    """One row per group, sorted by name.
-
-    Columns: group, state, protocol_type, coordinator, members, topics (how many), partitions,
-    lag (sum, null = nothing known), lag_max, ahead, not_committed, end_unknown (partitions),
-    ahead_by (offsets), told_at_ms (null = in this tick; else the coordinator is silent since about
-    then).
-    """
-    facts = ["state", "protocol_type", "coordinator", "members", "told_at_ms"]
-    return _totals(groups, ["group"], facts, count_topics=True)
-
-
-def topic_totals(groups: pa.Table) -> pa.Table:
-    """One row per group and topic, sorted by both; rows of groups without topic are left out.
-
-    Columns: group, topic, state, members, partitions, lag, lag_max, ahead, not_committed,
-    end_unknown, ahead_by, told_at_ms as in `group_totals`.
-    """
-    with_topic = groups.filter(pc.is_valid(_plain(groups["topic"])))
-    facts = ["state", "members", "told_at_ms"]
-    return _totals(with_topic, ["group", "topic"], facts, count_topics=False)
-
-
 def tick_totals(groups: pa.Table) -> pa.Table:
     """One row per tick and topic, sorted by both, of rows of several ticks.
 
     Columns: tick, topic, partitions, lag, lag_max, ahead, not_committed, end_unknown, ahead_by.
     """
     with_topic = groups.filter(pc.is_valid(_plain(groups["topic"])))
-    return _totals(with_topic, ["tick", "topic"], [], count_topics=False)
+    return _totals(with_topic, ["tick", "topic"], [])
 
 
 def member_totals(groups: pa.Table) -> pa.Table:
@@ -69,7 +48,7 @@ def member_totals(groups: pa.Table) -> pa.Table:
     owned = groups.filter(pc.greater(pc.binary_length(groups["member_id"]), 0))
     facts = ["client_id", "member_host"]
     order = [("client_id", "ascending"), ("member_host", "ascending"), ("member_id", "ascending")]
-    return _totals(owned, ["member_id"], facts, count_topics=False).sort_by(order)
+    return _totals(owned, ["member_id"], facts).sort_by(order)
 
 
 def of_name(groups: pa.Table, column: str, name: str) -> pa.Table:
@@ -81,14 +60,12 @@ def of_name(groups: pa.Table, column: str, name: str) -> pa.Table:
     return groups.filter(pa.chunked_array(same, pa.bool_()))
 
 
-def _totals(groups: pa.Table, keys: list[str], facts: list[str], *, count_topics: bool) -> pa.Table:
+def _totals(groups: pa.Table, keys: list[str], facts: list[str]) -> pa.Table:
     noted = with_lag(groups)
-    topic = _plain(noted["topic"])
     # A group without topic is one row that is no partition: it counts nothing.
-    present = pc.is_valid(topic)
+    present = pc.is_valid(_plain(noted["topic"]))
     columns = {name: _plain(noted[name]) for name in (*keys, *facts)}
     columns |= {
-        "topic_name": topic,
         "present": pc.cast(present, pa.int64()),
         "lag": pc.max_element_wise(noted["lag"], 0, skip_nulls=False),
         "ahead": _flag(noted, LagNote.AHEAD_OF_END, present),
@@ -97,12 +74,10 @@ def _totals(groups: pa.Table, keys: list[str], facts: list[str], *, count_topics
         "ahead_by": pc.max_element_wise(pc.negate(noted["lag"]), 0),  # null counts as 0, too
     }
     aggregates = [(name, "first") for name in facts]
-    aggregates += [("topic_name", "count_distinct")] if count_topics else []
     aggregates += [("present", "sum"), ("lag", "sum"), ("lag", "max"), ("ahead", "sum")]
     aggregates += [("not_committed", "sum"), ("end_unknown", "sum"), ("ahead_by", "sum")]
     table = pa.table(columns).group_by(keys, use_threads=False).aggregate(aggregates)
     names = {f"{name}_first": name for name in facts} | {
-        "topic_name_count_distinct": "topics",
         "present_sum": "partitions",
         "lag_sum": "lag",
         "ahead_sum": "ahead",

@@ -178,6 +178,14 @@ class GroupOnTopicRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TopicOfGroupRow:
+    """One topic as one group reads it."""
+
+    topic: str
+    lag: PartialSum
+
+
+@dataclass(frozen=True, slots=True)
 class LagRow:
     """A partition as one group reads it; `lag_note` says why there is no lag, or an odd one."""
 

@@ -27,6 +27,7 @@ from monitoring.views.rows import (
     GroupRow,
     LagRow,
     PartitionRow,
+    TopicOfGroupRow,
     TopicRow,
     Totals,
 )
@@ -206,6 +207,16 @@ class Snapshot:
         pairs = self._pairs_of_topic(topic)
         groups = self.columns.groups
         return self._reader_rows(pairs[np.argsort(groups.groups.rank[groups.group[pairs]])])
+
+    def topics_of_group(self, group: str, count_max: int) -> list[TopicOfGroupRow]:
+        """The first topics that a group reads, by name."""
+        groups, pairs = self.columns.groups, self._pairs_of_group(group)
+        pairs = pairs[groups.topic[pairs] >= 0]
+        first = pairs[np.argsort(groups.topics.rank[groups.topic[pairs]])][:count_max]
+        return [
+            TopicOfGroupRow(groups.topics.all[groups.topic[pair]], groups.sums[pair])
+            for pair in first.tolist()
+        ]
 
     def read_by(self, group: str) -> pa.Table:
         """What one group reads: its rows of the tick, without one that is of no topic."""

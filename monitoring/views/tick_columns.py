@@ -44,6 +44,13 @@ class TickColumns:
             topic_of_pair=codes[groups.topic],
         )
 
+    @property
+    def is_of_absent_topic(self) -> np.ndarray:
+        """Of each pair whether it is of a topic that the cluster does not have (any more)."""
+        is_there = np.append(self.topics.partitions > 0, False)
+        absent: np.ndarray = (self.groups.topic >= 0) & ~is_there[self.topic_of_pair]
+        return absent
+
 
 def _broker_growth(tick: Tick, before: Tick | None) -> dict[int, dict[str, float | None]]:
     """Counters of brokers count since they started: one that fell has no rate."""

@@ -4,11 +4,9 @@ from hypothesis import strategies as st
 
 from monitoring.lag.partition import LagNote
 from monitoring.lag.tables import (
-    group_totals,
     member_totals,
     of_name,
     tick_totals,
-    topic_totals,
     with_lag,
 )
 from tests.monitoring.tick_factory import groups_table
@@ -55,46 +53,6 @@ def test_the_lag_says_what_is_known_and_nothing_else():
     ]
 
 
-def test_a_total_counts_what_it_leaves_out():
-    rows = [
-        row("g", "a", 0, 10, 4),
-        row("g", "a", 1, 10, None),
-        row("g", "b", 0, None, 3),
-        row("g", "b", 1, 5, 9),
-    ]
-    [total] = group_totals(groups_table(1, rows)).to_pylist()
-    assert total == {
-        "group": "g", "state": "Stable", "protocol_type": None, "coordinator": None, "members": 1,
-        "topics": 2, "partitions": 4, "lag": 6, "lag_max": 6,
-        "ahead": 1, "ahead_by": 4, "not_committed": 1, "end_unknown": 1, "told_at_ms": None,
-    }  # fmt: skip
-
-
-def test_a_group_of_which_no_lag_is_known_has_no_total():
-    [total] = group_totals(groups_table(1, [row("g", "a", 0, 10, None)])).to_pylist()
-    assert total["lag"] is None
-    assert total["not_committed"] == 1
-
-
-def test_a_group_without_topics_has_no_partitions():
-    table = groups_table(1, [{"group": "idle", "state": "Empty", "members": 0}])
-    [total] = group_totals(table).to_pylist()
-    assert (total["topics"], total["partitions"], total["lag"]) == (0, 0, None)
-    assert total["not_committed"] == 0
-    assert topic_totals(table).num_rows == 0
-
-
-def test_totals_come_per_group_and_topic_in_order():
-    rows = [row("z", "a", 0, 5, 0), row("b", "y", 0, 3, 0), row("b", "x", 0, 2, 0)]
-    totals = topic_totals(groups_table(1, rows)).to_pylist()
-    assert [(t["group"], t["topic"], t["lag"]) for t in totals] == [
-        ("b", "x", 2),
-        ("b", "y", 3),
-        ("z", "a", 5),
-    ]
-    assert [t["group"] for t in group_totals(groups_table(1, rows)).to_pylist()] == ["b", "z"]
-
-
 def test_rows_of_several_ticks_are_summed_for_each_tick_and_topic():
     rows = [
         row("g", "b", 0, 5, 0, tick=7),
@@ -133,5 +91,5 @@ def test_the_rows_of_a_name_are_those_that_have_it_in_whatever_piece():
 
 
 def test_no_groups_give_an_empty_table():
-    for totals in (group_totals, tick_totals, member_totals):
+    for totals in (tick_totals, member_totals):
         assert totals(groups_table(1, [])).num_rows == 0

@@ -4,9 +4,9 @@ from monitoring.gateway.wire import metadata
 from monitoring.gateway.wire.commits import GroupCommits, TopicCommits
 from monitoring.gateway.wire.groups import ListedGroup
 from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead
-from monitoring.lag.tables import group_totals
 from monitoring.sampling.assemble import assemble
 from monitoring.ticks.schema import GROUPS, PARTITIONS
+from monitoring.views.snapshot import Snapshot
 from tests.monitoring.gateway.wire.answers import metadata_answer
 
 TOPICS = {"a": {0: (1, (1, 2), (1,)), 1: (-1, (3,), ())}, "b": {0: (2, (2,), (2,))}}
@@ -86,8 +86,8 @@ def test_a_commit_absurdly_far_from_the_end_leaves_the_lag_unknown_and_breaks_no
     tick = tick_of(told)
     assert [row["lag"] for row in tick.groups.to_pylist()] == [None, None, 1]
     assert tick.refused == ["group g: commits that are too far from the end of their partition"]
-    [totals] = group_totals(tick.groups).to_pylist()
-    assert (totals["lag"], totals["ahead_by"], totals["end_unknown"]) == (1, 0, 2)
+    [totals] = Snapshot.of(tick).groups
+    assert (totals.lag, totals.ahead_by, totals.end_unknown) == (1, 0, 2)
 
 
 def test_brokers_that_hold_replicas_but_are_not_registered_are_shown_down():
