@@ -11,7 +11,7 @@ import psutil
 from celery import bootsteps
 
 from monitoring import heartbeats, redis_client
-from monitoring.sampling import relief
+from monitoring.sampling.free_memory import free_memory
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
                 heartbeats.note(queue)
         except redis_client.StoreFull:
             if "sampling" in queues:
-                relief.relieve()
+                free_memory()
         except redis_client.StoreDown as error:
             if not self._is_away:
                 log.warning("no heartbeat: %s", error)

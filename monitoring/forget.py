@@ -1,4 +1,4 @@
-"""What goes with a cluster that is no longer watched: its samples, live and stored, and its
+"""What goes with a cluster that is no longer monitored: its samples, live and stored, and its
 reports' results.
 
 Nothing may stay: another cluster of the same name would be drawn as its continuation.

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from monitoring import beat, heartbeats, redis_client
-from monitoring.alerts import stuck
+from monitoring.alerts.backlog import backlog
 from monitoring.clock import now_ms
 from monitoring.queues import QUEUES
 from monitoring.spark.probe import SparkState, spark_probe
@@ -137,7 +137,7 @@ def _is_run(process: str) -> bool:
 
 def _deliveries() -> Part:
     try:
-        waiting = stuck.waiting()
+        waiting = backlog()
     except DatabaseError:
         return Part("deliveries", State.UNKNOWN, "database")
     if waiting.stuck and time.monotonic() - _started_s < START_S:

@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from monitoring.reports.kinds import checked_range
+from monitoring.reports.kinds import validated_range
 
 _MINUTE_MS = 60_000
 PRESETS = {
@@ -74,7 +74,7 @@ class RangeForm(forms.Form):
             self.add_error("start", _("This lies in the future: nothing was sampled there yet."))
             return {}
         try:
-            return checked_range(asked)
+            return validated_range(asked)
         except ValueError as error:
             field, text = _RANGE_ERRORS.get(str(error), _RANGE_ERRORS["out_of_range"])
             self.add_error(field, text)

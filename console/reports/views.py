@@ -135,7 +135,7 @@ def download(
     try:
         path = result_files.read(found.result_dir).file(table, extension)
         content = path.read_bytes()
-    except (result_files.ResultGone, KeyError, OSError) as error:
+    except (result_files.ResultMissing, KeyError, OSError) as error:
         raise Http404(_("There is no such file.")) from error
     response = HttpResponse(content, content_type=result_files.FORMATS[extension])
     name = f"{found.kind}-{cluster}-{table}-{str(found.id)[:8]}.{extension}"
@@ -175,7 +175,7 @@ def _shown(request: ClusterRequest, report: Report) -> dict[str, Any]:
     if report.state == State.DONE:
         try:
             context |= _result(report)
-        except (result_files.ResultGone, OSError):
+        except (result_files.ResultMissing, OSError):
             context["is_gone"] = True
     return context
 

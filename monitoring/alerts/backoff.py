@@ -1,4 +1,4 @@
-"""When a delivery that failed is tried again. Pure."""
+"""The waiting times between attempts of a failed delivery. Pure."""
 
 WAITS_S = (10, 30, 120, 600, 1800, 3600)
 

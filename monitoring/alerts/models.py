@@ -1,8 +1,7 @@
-"""Alert rules, the alerts they raised, and every attempt to tell someone.
+"""Database models: alert rules, alerts, and their deliveries to webhooks.
 
-Nothing here is written per tick: a row changes only when an alert changes its state. The state
-*pending* is not stored here but in Redis (monitoring/alerts/pending.py), since it may come and go
-with every tick.
+Rows are not written per tick, but only when an alert changes. The phase *pending* is stored in
+Redis (monitoring/alerts/pending.py), since it can change with every tick.
 """
 
 from urllib.parse import urlsplit
@@ -17,7 +16,7 @@ from monitoring.secrets import SealedField, SecretUnreadable, seal, unseal
 
 
 class AlertRule(models.Model):
-    """One condition on a cluster, and where to report it."""
+    """A condition on a cluster, and the webhook that receives its alerts."""
 
     class Kind(models.TextChoices):
         CONSUMER_LAG = "consumer_lag", _("Consumer lag")
@@ -47,16 +46,16 @@ class AlertRule(models.Model):
         return self.name
 
     def set_webhook(self, url: str, secret: str) -> None:
-        """Where transitions are posted, and the key they are signed with; both are secrets."""
+        """Set the webhook's URL and the key that signs its messages; both are stored encrypted."""
         self.webhook_url, self.webhook_secret = seal(url), seal(secret)
 
     def open_webhook(self) -> tuple[str, str]:
-        """(url, secret) in clear, for delivery alone. Raises SecretUnreadable."""
+        """(url, secret) decrypted, for deliveries only. Raises SecretUnreadable."""
         return unseal(self.webhook_url), unseal(self.webhook_secret)
 
     @property
     def webhook_host(self) -> str:
-        """What may be shown of the URL: its host. Empty without a webhook."""
+        """The URL's host, the only part that may be shown. Empty without a webhook."""
         try:
             return urlsplit(unseal(self.webhook_url)).hostname or ""
         except (SecretUnreadable, ValueError):
@@ -64,7 +63,7 @@ class AlertRule(models.Model):
 
 
 class Alert(models.Model):
-    """One firing of a rule on one subject, from `fired_at_ms` until `resolved_at_ms`."""
+    """An alert of a rule for one subject, from `fired_at_ms` until `resolved_at_ms`."""
 
     class State(models.TextChoices):
         FIRING = "firing", _("Firing")
@@ -75,21 +74,23 @@ class Alert(models.Model):
     group = models.CharField(max_length=255)
     topic = models.CharField(max_length=255, blank=True, default="")  # empty = all its topics
     state = models.CharField(max_length=16, choices=State.choices, default=State.FIRING)
-    since_ms = models.BigIntegerField()  # when the condition began to hold
+    since_ms = models.BigIntegerField()  # when the lag went over the limit
     fired_at_ms = models.BigIntegerField()
     fired_tick = models.BigIntegerField()
     resolved_at_ms = models.BigIntegerField(null=True)
     resolved_reason = models.CharField(max_length=200, blank=True, default="")
     lag = models.BigIntegerField()  # when it fired
-    lag_peak = models.BigIntegerField(null=True)  # the most while it fired; null = not known
+    lag_peak = models.BigIntegerField(null=True)  # the highest while it fired; null = unknown
     lag_max = models.BigIntegerField()  # the rule's limit when it fired
-    unknown_since_ms = models.BigIntegerField(null=True)  # nobody can tell its lag; null = known
+    unknown_since_ms = models.BigIntegerField(
+        null=True
+    )  # since when its lag is unknown; null = known
 
     class Meta:
         ordering = ["-fired_at_ms", "-id"]
         indexes = [models.Index(fields=["cluster", "state", "-fired_at_ms"])]
         constraints = [
-            # Two evaluations at once, or one repeated after a restart, cannot fire twice.
+            # Concurrent or repeated evaluations cannot create a second alert.
             models.UniqueConstraint(
                 fields=["rule", "group", "topic"],
                 condition=Q(state="firing"),
@@ -106,7 +107,7 @@ class Alert(models.Model):
 
 
 class AlertDelivery(models.Model):
-    """One message to one webhook: what came of it, and when it is tried again."""
+    """One message to one webhook: its result, and when it is tried again."""
 
     class Event(models.TextChoices):
         FIRED = "fired", _("Fired")
@@ -129,7 +130,9 @@ class AlertDelivery(models.Model):
     took_ms = models.PositiveIntegerField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
     next_attempt_at = models.DateTimeField(default=timezone.now)
-    queued_at = models.DateTimeField(null=True)  # given to a worker then; null = with none
+    queued_at = models.DateTimeField(
+        null=True
+    )  # when it was sent to a worker; null = with no worker
     attempted_at = models.DateTimeField(null=True)  # when the last attempt began
     finished_at = models.DateTimeField(null=True)
 

@@ -1,17 +1,17 @@
-"""What a webhook receives. Pure.
+"""The JSON body and the signature of webhook messages. Pure.
 
     {"version": 1, "event": "fired" | "resolved" | "test", "cluster", "alert_id",
      "rule": {"id", "name", "kind"}, "group", "topic", "lag", "lag_now", "lag_peak",
      "ahead", "ahead_by", "lag_max", "for_seconds", "since_ms", "fired_at_ms", "resolved_at_ms",
      "reason"}
 
-`alert_id` is the same when it fires and when it resolves (null in a test). `lag` is that at which
-the alert fired, `lag_now` that of this message, `lag_peak` the most in between; in `lag_now`,
-`ahead` partitions count as 0, whose commits are beyond their ends by `ahead_by`; null = not known.
-People read all of this in docs/operating.md.
+`alert_id` is the same when the alert fires and when it resolves (null in a test). `lag` is the lag
+when the alert fired, `lag_now` the lag at the time of the message, `lag_peak` the highest lag in
+between. In `lag_now`, `ahead` partitions count as 0: their committed offsets are beyond the end
+offset, by `ahead_by` in total. null = unknown. docs/operating.md describes the format for users.
 
-The body is signed: `X-Aerie-Signature: sha256=<hex>` is the HMAC-SHA256, under the rule's secret,
-of `<X-Aerie-Timestamp>.<body>`. `X-Aerie-Delivery` is the same for every attempt of one message.
+`X-Aerie-Signature: sha256=<hex>` is the HMAC-SHA256 of `<X-Aerie-Timestamp>.<body>` with the rule's
+secret. `X-Aerie-Delivery` is the same for all attempts of one message.
 """
 
 import hmac
@@ -26,7 +26,7 @@ _VERSION = 1
 
 
 def alert_payload(alert: Alert, event: str, now: LagReading | None) -> dict[str, Any]:
-    """The message about `alert`; `now` is what its subject's lag is, None = not known."""
+    """The message about `alert`; `now` is the subject's current lag, None = unknown."""
     return _common(alert.rule, event) | {
         "alert_id": alert.pk,
         "group": alert.group,
@@ -45,7 +45,7 @@ def alert_payload(alert: Alert, event: str, now: LagReading | None) -> dict[str,
 
 
 def sample_payload(rule: AlertRule, now_ms: int) -> dict[str, Any]:
-    """A message as the rule would send it, for the test button."""
+    """An example message of the rule, for the test button."""
     return _common(rule, "test") | {
         "alert_id": None,
         "group": rule.group_pattern,
@@ -74,7 +74,7 @@ def _common(rule: AlertRule, event: str) -> dict[str, Any]:
 
 
 def body_of(payload: dict[str, Any]) -> bytes:
-    """The bytes that are sent and signed."""
+    """The body: the bytes that are sent and signed."""
     return json.dumps(payload, separators=(",", ":"), sort_keys=True).encode()
 
 

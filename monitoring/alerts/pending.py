@@ -1,7 +1,7 @@
-"""Subjects that are over a limit but not long enough yet: one small JSON per cluster in Redis.
+"""Stores the pending subjects (over the limit, but not long enough yet) as JSON in Redis.
 
-They may change with every tick, so they are kept out of the database. If Redis loses them, their
-time starts again: later, never twice.
+They can change with every tick, so they are not in the database. If Redis loses them, their time
+starts again; then an alert fires later, but never twice.
 """
 
 import json
@@ -16,22 +16,22 @@ _SUBJECTS_MAX = 100_000
 
 
 def load(slug: str) -> Pending:
-    """What is pending on the cluster. Raises StoreDown."""
+    """The pending subjects of the cluster. Raises StoreDown."""
     with redis_client.guarded() as client:
         found = client.get(keys.pending(slug))
     pending: Pending = {}
     for rule_id, group, topic, since_ms, seen_ms in json.loads(found) if found else ():
-        standing = SubjectState(Phase.PENDING, since_ms, seen_ms)
-        pending.setdefault(rule_id, {})[Subject(group, topic)] = standing
+        states = SubjectState(Phase.PENDING, since_ms, seen_ms)
+        pending.setdefault(rule_id, {})[Subject(group, topic)] = states
     return pending
 
 
 def save(slug: str, pending: Mapping[int, Mapping[Subject, SubjectState]]) -> None:
-    """Replace what is pending on the cluster. Raises StoreDown."""
+    """Replace the pending subjects of the cluster. Raises StoreDown."""
     rows = [
-        (rule_id, subject.group, subject.topic, standing.since_ms, standing.seen_ms)
+        (rule_id, subject.group, subject.topic, states.since_ms, states.seen_ms)
         for rule_id, subjects in pending.items()
-        for subject, standing in subjects.items()
+        for subject, states in subjects.items()
     ]
     with redis_client.guarded() as client:
         if rows:

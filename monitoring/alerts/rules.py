@@ -1,9 +1,9 @@
-"""What a rule sees in a tick, and how an alert moves from state to state. Pure.
+"""The state machine of alerts: a rule's observation in each tick, and the transitions. Pure.
 
-    a reading of one subject (a group, or a group's topic), once per tick:
+    the observation of one subject (a group, or a group's topic), once per tick:
       OVER     its lag is over the rule's limit
       UNDER    it is not
-      UNKNOWN  nobody can tell: no lag is known, or a part of it is missing
+      UNKNOWN  the lag is unknown, or incomplete and not over the limit
       GONE     the subject does not exist any more
 
     phase    │ OVER              UNDER             UNKNOWN   GONE
@@ -12,9 +12,9 @@
     PENDING  │ PENDING           OK                PENDING   OK
     FIRING   │ FIRING            OK (resolved)     FIRING    OK (resolved)
 
-A subject that is PENDING and has been over for the rule's time becomes FIRING (fired) in the same
-tick. What is unknown neither fires nor resolves; a subject that was not seen over the limit for
-longer than `unseen_ms_max` starts its time again, since nobody knows what happened in between.
+A PENDING subject that has been over the limit for the rule's time becomes FIRING in the same tick.
+An unknown lag neither fires nor resolves an alert. If a PENDING subject was not seen over the limit
+for longer than `unseen_ms_max`, its time starts again.
 """
 
 import re
@@ -63,9 +63,9 @@ NEXT: dict[tuple[Phase, Observation], Phase] = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A condition: the lag of a matching group (or of its matching topics) over a limit.
+    """A condition: the lag of a matching group, or of its matching topics, is over a limit.
 
-    Patterns are shell-style (`*`, `?`, `[ab]`); an empty topic pattern takes the group's sum.
+    Patterns are shell-style (`*`, `?`, `[ab]`); an empty topic pattern means the group's total lag.
     """
 
     id: int
@@ -85,19 +85,19 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class SubjectState:
-    """Where a subject stands with a rule; a subject that is OK has none."""
+    """The state of a subject under a rule; an OK subject has none."""
 
     phase: Phase
-    since_ms: int  # when the condition began to hold
-    seen_ms: int  # when it was last seen to hold
-    unknown_since_ms: int | None = None  # since when nobody can tell; None = it is known
+    since_ms: int  # when the lag went over the limit
+    seen_ms: int  # when it was last seen over the limit
+    unknown_since_ms: int | None = None  # since when the lag is unknown; None = it is known
 
 
 @dataclass(frozen=True, slots=True)
 class LagReading:
-    """A subject's lag in a tick; None = nothing known. `complete` = no part is missing.
+    """A subject's lag in a tick; None = unknown. `complete`: no partition is missing in it.
 
-    `ahead` partitions are in it as 0: their commits are beyond their ends, by `ahead_by` together.
+    `ahead` partitions count as 0: their commits are beyond their ends, by `ahead_by` in total.
     """
 
     lag: int | None
@@ -108,7 +108,7 @@ class LagReading:
 
 @dataclass(frozen=True, slots=True)
 class RuleInput:
-    """One tick as rules see it. `all_groups` = a subject that is absent does not exist."""
+    """The lags of one tick. `all_groups`: a subject that is missing here does not exist."""
 
     at_ms: int
     groups: Mapping[Subject, LagReading]
@@ -123,79 +123,91 @@ class Transition:
     subject: Subject
     event: Event
     since_ms: int
-    found: LagReading | None  # in this tick; None = it is not in it
+    lag_reading: LagReading | None  # in this tick; None = the subject is missing
     gone: bool = False
 
     @property
     def lag(self) -> int | None:
-        return self.found.lag if self.found else None
+        return self.lag_reading.lag if self.lag_reading else None
 
 
 def evaluate_rule(
-    rule: Rule, view: RuleInput, standing: Mapping[Subject, SubjectState], unseen_ms_max: int
+    rule: Rule, rule_input: RuleInput, states: Mapping[Subject, SubjectState], unseen_ms_max: int
 ) -> tuple[dict[Subject, SubjectState], list[Transition]]:
-    """Every subject's new standing (those that are OK left out), and what changed."""
-    sums = view.topics if rule.topic_pattern else view.groups
+    """The new states of all subjects that are not OK, and the transitions."""
+    sums = rule_input.topics if rule.topic_pattern else rule_input.groups
     new: dict[Subject, SubjectState] = {}
     transitions: list[Transition] = []
-    for subject in sorted({*standing, *_over(rule, sums)}):
-        reading = Observation.GONE  # also where the rule was changed and matches it no more
+    for subject in sorted({*states, *_over(rule, sums)}):
+        observation = Observation.GONE  # also if the rule was changed and no longer matches it
         if matches(rule, subject):
-            reading = read(rule, sums.get(subject), all_groups=view.all_groups)
-        before = standing.get(subject)
-        after = step(before, reading, view.at_ms, rule.for_ms, unseen_ms_max)
+            observation = observe(rule, sums.get(subject), all_groups=rule_input.all_groups)
+        before = states.get(subject)
+        after = next_state(before, observation, rule_input.at_ms, rule.for_ms, unseen_ms_max)
         if after is not None:
             new[subject] = after
         event = _event(before, after)
         if event is not None:
-            since_ms = (after or before or _NOWHERE).since_ms
-            gone = reading is Observation.GONE
+            since_ms = (after or before or _NO_STATE).since_ms
+            gone = observation is Observation.GONE
             transitions.append(Transition(subject, event, since_ms, sums.get(subject), gone))
     return new, transitions
 
 
-def step(
-    before: SubjectState | None, reading: Observation, now_ms: int, for_ms: int, unseen_ms_max: int
+def next_state(
+    before: SubjectState | None,
+    observation: Observation,
+    now_ms: int,
+    for_ms: int,
+    unseen_ms_max: int,
 ) -> SubjectState | None:
-    """The standing after `reading`; None = OK."""
-    phase = NEXT[before.phase if before else Phase.OK, reading]
+    """The state after `observation`; None = OK."""
+    phase = NEXT[before.phase if before else Phase.OK, observation]
     if phase is Phase.OK:
         return None
     if before is None or (
         before.phase is Phase.PENDING and now_ms - before.seen_ms > unseen_ms_max
     ):
-        if reading is not Observation.OVER:
-            return None  # not seen for too long, and still nobody can tell
+        if observation is not Observation.OVER:
+            return None  # not seen over the limit for too long, and still unknown
         before = SubjectState(phase, now_ms, now_ms)
     seen_ms, unknown_since_ms = now_ms, None
-    if reading is not Observation.OVER:
+    if observation is not Observation.OVER:
         seen_ms, unknown_since_ms = before.seen_ms, before.unknown_since_ms or now_ms
     if phase is Phase.PENDING and seen_ms - before.since_ms >= for_ms:
         phase = Phase.FIRING
     return SubjectState(phase, before.since_ms, seen_ms, unknown_since_ms)
 
 
-def read(rule: Rule, found: LagReading | None, *, all_groups: bool) -> Observation:
-    """What the rule sees of one subject."""
-    if found is None:
+def observe(rule: Rule, lag_reading: LagReading | None, *, all_groups: bool) -> Observation:
+    """The observation of one subject."""
+    if lag_reading is None:
         return Observation.GONE if all_groups else Observation.UNKNOWN
-    if found.lag is not None and found.lag > rule.lag_max:
-        return Observation.OVER  # even if a part is missing: it could only add
-    return Observation.UNDER if found.lag is not None and found.complete else Observation.UNKNOWN
+    if lag_reading.lag is not None and lag_reading.lag > rule.lag_max:
+        return Observation.OVER  # a missing partition could only increase it
+    return (
+        Observation.UNDER
+        if lag_reading.lag is not None and lag_reading.complete
+        else Observation.UNKNOWN
+    )
 
 
 def _over(rule: Rule, sums: Mapping[Subject, LagReading]) -> Iterable[Subject]:
-    """Matching subjects over the limit: few, so patterns are tried on these alone."""
-    for subject, found in sums.items():
-        if found.lag is not None and found.lag > rule.lag_max and matches(rule, subject):
+    """Matching subjects over the limit. The limit is checked first: few subjects pass it."""
+    for subject, lag_reading in sums.items():
+        if (
+            lag_reading.lag is not None
+            and lag_reading.lag > rule.lag_max
+            and matches(rule, subject)
+        ):
             yield subject
 
 
 def matches(rule: Rule, subject: Subject) -> bool:
-    """Whether the rule is about this subject.
+    """Whether the rule applies to this subject.
 
-    A hidden topic is watched only by a pattern that begins with its prefix: the alert of a rule
-    with "*" goes to a webhook, and to people, who must not learn of it.
+    A topic that only admins may see matches only patterns that begin with its prefix. Otherwise a
+    rule with "*" would reveal it to the webhook and to other users.
     """
     is_hidden = subject.topic.startswith(ADMIN_ONLY_TOPICS)
     if is_hidden and not rule.topic_pattern.startswith(ADMIN_ONLY_TOPICS):
@@ -209,7 +221,7 @@ def _pattern(glob: str) -> re.Pattern[str]:
     return re.compile(translate(glob))
 
 
-_NOWHERE = SubjectState(Phase.OK, 0, 0)
+_NO_STATE = SubjectState(Phase.OK, 0, 0)
 
 
 def _event(before: SubjectState | None, after: SubjectState | None) -> Event | None:

@@ -1,7 +1,7 @@
-"""Delivery of alert messages, and an end to old ones.
+"""Celery tasks that deliver alert messages and delete old ones.
 
-An attempt claims its row first, so two workers never send twice; when it is over, the next message
-of the rule is handed over (send.py).
+An attempt first claims the row, so that two workers never send the same message. When it has
+finished, the next message of the rule is sent (send.py).
 """
 
 import time
@@ -14,10 +14,10 @@ from django.utils import timezone
 from monitoring.alerts import webhook
 from monitoring.alerts.backoff import wait_s
 from monitoring.alerts.models import Alert, AlertDelivery
-from monitoring.alerts.send import enqueue_due, rules_that_owe
+from monitoring.alerts.send import enqueue_due, rules_with_due_deliveries
 from monitoring.secrets import SecretUnreadable
 
-# While an attempt runs nobody else takes it; if its worker dies, the sweep does after that.
+# No other worker claims the row within this time; if the worker died, `send_due` retries later.
 _CLAIM_S = 60
 _ERROR_LENGTH_MAX = 500
 _DELIVERIES_KEPT = timedelta(days=30)
@@ -26,7 +26,7 @@ _ALERTS_KEPT = timedelta(days=90)
 
 @shared_task(ignore_result=True)
 def deliver(delivery_id: int) -> None:
-    """Send one message if it is due; note what came of it and when it is tried again."""
+    """Send one message if it is due; save the result and the time of the next attempt."""
     now = timezone.now()
     claimed = AlertDelivery.objects.filter(
         pk=delivery_id, state=AlertDelivery.State.PENDING, next_attempt_at__lte=now
@@ -40,15 +40,15 @@ def deliver(delivery_id: int) -> None:
         return
     delivery = AlertDelivery.objects.select_related("rule__cluster").get(pk=delivery_id)
     try:
-        _note(delivery, _attempt(delivery))
+        _save_outcome(delivery, _attempt(delivery))
     finally:
         enqueue_due(delivery.rule_id)
 
 
 @shared_task(ignore_result=True)
 def send_due() -> None:
-    """Hand over every message whose time has come: those to try again, and any that were lost."""
-    for rule_id in rules_that_owe():
+    """Send all due messages: retries and lost ones."""
+    for rule_id in rules_with_due_deliveries():
         enqueue_due(rule_id)
 
 
@@ -67,11 +67,11 @@ def _attempt(delivery: AlertDelivery) -> webhook.Outcome:
     except SecretUnreadable as error:
         return webhook.Outcome(False, False, None, str(error), 0)
     if not url:
-        return webhook.Outcome(False, False, None, "the rule has no webhook any more", 0)
+        return webhook.Outcome(False, False, None, "the rule no longer has a webhook", 0)
     return webhook.post(url, secret, delivery.pk, delivery.payload, int(time.time()))
 
 
-def _note(delivery: AlertDelivery, outcome: webhook.Outcome) -> None:
+def _save_outcome(delivery: AlertDelivery, outcome: webhook.Outcome) -> None:
     now = timezone.now()
     delivery.status_code = outcome.status_code
     delivery.error = outcome.error[:_ERROR_LENGTH_MAX]

@@ -1,4 +1,5 @@
-"""One POST to a webhook: judged by the egress check, signed, bounded, never redirected."""
+"""Sends one POST to a webhook: checks the target (egress.py), signs the body, follows no
+redirect."""
 
 import asyncio
 import time
@@ -15,13 +16,13 @@ from monitoring.gateway import loop
 
 TIMEOUT_S = 10.0
 _RETRIABLE = {408, 425, 429}
-# Names are looked up aside: the system may take half a minute to say that one is not known.
-_look_ups = ThreadPoolExecutor(32, thread_name_prefix="look-up")
+# DNS lookups run in threads: a lookup that fails can take half a minute.
+_dns_threads = ThreadPoolExecutor(32, thread_name_prefix="look-up")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one attempt; an error text never holds the URL's path or query."""
+    """The result of one attempt. The error text never contains the URL's path or query."""
 
     delivered: bool
     retriable: bool
@@ -33,7 +34,7 @@ class Outcome:
 def post(
     url: str, secret: str, delivery_id: int, payload: dict[str, Any], timestamp_s: int
 ) -> Outcome:
-    """Send `payload`. Never raises for what the other side does."""
+    """Send `payload`. Faults of the other side are in the result, never raised."""
     started_s = time.monotonic()
 
     def outcome(error: str, *, retriable: bool = False, status: int | None = None) -> Outcome:
@@ -50,7 +51,7 @@ def post(
     if secret:
         headers["X-Aerie-Signature"] = signature(secret, timestamp_s, body)
     try:
-        # The limit is on the whole, so a server that drips its answer gains nothing.
+        # The time-out covers the whole request, also for a server that answers slowly byte by byte.
         status = loop.run(_send(url, headers, body), TIMEOUT_S)
     except EgressRefused as error:
         return outcome(str(error))
@@ -60,7 +61,10 @@ def post(
         return outcome(f"no answer within {TIMEOUT_S:.0f} seconds", retriable=True)
     except httpx.HTTPError as error:
         return outcome(f"the request failed: {type(error).__name__}", retriable=True)
-    except (httpx.InvalidURL, ValueError) as error:  # found only by who builds the request
+    except (
+        httpx.InvalidURL,
+        ValueError,
+    ) as error:  # httpx finds it only when it builds the request
         return outcome(f"the URL cannot be requested: {type(error).__name__}")
     if 200 <= status < 300:
         return outcome("", status=status)
@@ -71,8 +75,8 @@ def post(
 
 
 async def _send(url: str, headers: dict[str, str], body: bytes) -> int:
-    """The answer's status; nothing else of it is looked at."""
-    target = await asyncio.get_running_loop().run_in_executor(_look_ups, check_url, url)
+    """The response's status; the body is not read."""
+    target = await asyncio.get_running_loop().run_in_executor(_dns_threads, check_url, url)
     async with httpx.AsyncClient(
         follow_redirects=False, trust_env=False, timeout=TIMEOUT_S
     ) as client:

@@ -1,7 +1,7 @@
-"""From result tables to chart descriptions: pure. The page's one chart module draws them.
+"""Turns result tables into chart descriptions, which static/app/chart.js draws. Pure.
 
 A description is `{"kind", "unit", "series": [{"name", "x": [epoch ms], "y": [number | null]}]}`.
-A bucket without samples is a null, so that a gap in the samples is a gap in the line.
+A bucket without samples is null, so that the line is interrupted there.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 Chart = dict[str, Any]
-_POINTS_MAX = 2000  # a series longer than this is a mistake, not a chart
+_POINTS_MAX = 2000  # a longer series is a bug
 
 
 def of_throughput_and_lag(
@@ -47,7 +47,7 @@ def _over_time(table: pa.Table, name: str, value: str, width_ms: int, *, unit: s
 
 
 def rounded(value: float | None) -> float | int | None:
-    """Enough digits for a chart, no more bytes."""
+    """Rounded to the precision of a chart, for small pages."""
     if value is None or isinstance(value, int):
         return value
     return round(value, 2)

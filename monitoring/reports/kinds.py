@@ -1,7 +1,7 @@
-"""The kinds of report: what each takes, and the Spark job that computes it.
+"""The kinds of reports, their parameters, and the Spark jobs that compute them.
 
-A new kind is an entry in KINDS, a job in monitoring/spark/jobs, charts in charts.py and its
-words in console/reports/texts.py.
+A new kind needs an entry in KINDS, a job in monitoring/spark/jobs, charts in charts.py and texts in
+console/reports/texts.py.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 THROUGHPUT_AND_LAG = "throughput-and-lag"
 RANGE_MS_MIN = 60_000
 RANGE_MS_MAX = 31 * 24 * 3_600_000
-# 9999-12-31: beyond it no calendar follows.
+# 9999-12-31, the end of Python's datetime.
 _TIME_MS_MAX = 253_402_300_799_000
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """`compute(spark, report, on_stage)` imports what it needs: a web process never does."""
+class ReportKind:
+    """A kind of report. `compute` imports Spark itself, so that web processes do not load it."""
 
     stages: tuple[str, ...]
     compute: Callable[[SparkSession, Report, Callable[[int], None]], Outcome]
     charts: Callable[[Mapping[str, pa.Table], Mapping[str, Any]], dict[str, Chart]]
 
 
-def checked_range(params: Mapping[str, Any]) -> dict[str, int]:
-    """`from_ms` and `to_ms` of a report. Raises ValueError with a word for what is wrong."""
+def validated_range(params: Mapping[str, Any]) -> dict[str, int]:
+    """`from_ms` and `to_ms` of a report. Raises ValueError with an error code."""
     from_ms, to_ms = params.get("from_ms"), params.get("to_ms")
     if not (isinstance(from_ms, int) and isinstance(to_ms, int)):
         raise ValueError("missing")
@@ -73,19 +73,19 @@ def _throughput_and_lag(
 
 
 def _store_newest_samples(report: Report) -> None:
-    """A report reads the history alone, and is made even where the last minute is missing."""
+    """Flush the newest ticks to the history; if that fails, the report is made without them."""
     from monitoring.history import service
 
     try:
-        why = "" if service.flush([report.cluster.slug]) else "another worker writes history now"
+        why = "" if service.flush([report.cluster.slug]) else "another worker writes the history"
     except StoreDown as error:
         why = str(error)
     if why:
-        _log.warning("report %s does without the newest samples: %s", report.id, why)
+        _log.warning("report %s lacks the newest samples: %s", report.id, why)
 
 
 KINDS = {
-    THROUGHPUT_AND_LAG: Kind(
+    THROUGHPUT_AND_LAG: ReportKind(
         stages=("samples", "topics", "topic_series", "groups", "group_series"),
         compute=_throughput_and_lag,
         charts=of_throughput_and_lag,

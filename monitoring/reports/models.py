@@ -1,4 +1,4 @@
-"""A report: what was asked, how far it is, and where its result lies."""
+"""The database row of a report: parameters, progress, and the folder of its result."""
 
 import uuid
 
@@ -7,7 +7,7 @@ from django.db import models
 
 
 class State(models.TextChoices):
-    """queued → running → done | failed | cancelled; a lost worker sends running back to queued."""
+    """queued → running → done | failed | cancelled; running → queued if the worker was lost."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -17,11 +17,11 @@ class State(models.TextChoices):
 
 
 class Report(models.Model):
-    """One run of one kind of report over one cluster.
+    """One report of one kind about one cluster.
 
     `hidden_prefixes` are the topic names that its owner may not see: it was computed without
     them. Somebody with more to hide must not read it (services.readable_with).
-    `attempt` fences: a worker that was believed dead writes nothing over its successor.
+    `attempt` is a fencing number: a worker that was considered dead cannot overwrite its successor.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -33,8 +33,10 @@ class Report(models.Model):
     hidden_prefixes = models.JSONField(default=list)
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     progress = models.PositiveSmallIntegerField(default=0)  # per cent
-    stage = models.CharField(max_length=40, blank=True, default="")  # a key, worded by the page
-    error = models.CharField(max_length=40, blank=True, default="")  # likewise
+    stage = models.CharField(
+        max_length=40, blank=True, default=""
+    )  # a code; console/reports/texts.py has its text
+    error = models.CharField(max_length=40, blank=True, default="")  # a code, too
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -42,8 +44,8 @@ class Report(models.Model):
         related_name="+",
     )
     created_at = models.DateTimeField(auto_now_add=True)
-    sent_at = models.DateTimeField(null=True)  # to the queue; null = it could not be
-    heartbeat_at = models.DateTimeField(null=True)  # of the worker that runs it
+    sent_at = models.DateTimeField(null=True)  # to the queue; null = not sent yet
+    heartbeat_at = models.DateTimeField(null=True)  # of its worker
     finished_at = models.DateTimeField(null=True)
     attempt = models.PositiveSmallIntegerField(default=0)
     result_dir = models.CharField(max_length=80, blank=True, default="")  # below data/reports

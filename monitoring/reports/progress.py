@@ -1,8 +1,8 @@
-"""From what Spark says of its tasks to one number that only grows: pure.
+"""Turns Spark's task counts into a percentage that never decreases. Pure.
 
-A report has stages of equal weight; within a stage the share of finished tasks counts. Spark
-plans as it goes, so that the number of tasks may grow and the share shrink: what was shown
-stays shown. 100 is reached only by being done.
+All stages of a report have equal weight; within a stage the share of finished tasks counts. Spark
+adds tasks while it runs, so the share can shrink; the percentage keeps its value then. 100 is
+reached only when the report is done.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Protocol
 
 
 class SparkStage(Protocol):
-    """What `registerProgressHandler` hands over, of which two counts are used."""
+    """The part of Spark's progress handler's argument that is used here."""
 
     num_tasks: int
     num_completed_tasks: int
 
 
 class Progress:
-    """Per cent of a report with `stages` stages; `percent` is from 0 to 99."""
+    """The progress of a report with `stages` stages; `percent` is from 0 to 99."""
 
     def __init__(self, stages: int) -> None:
         assert stages > 0
@@ -28,12 +28,12 @@ class Progress:
         self.percent = 0
 
     def enter(self, stage: int) -> int:
-        """The stage of this number (from 0) begins."""
+        """Stage number `stage` (from 0) begins."""
         self._stage = stage
         return self._raise_to(stage / self._stages)
 
     def tasks(self, stages: Iterable[SparkStage]) -> int:
-        """Spark's own stages of the query that runs now."""
+        """Update from the Spark stages of the query that runs now."""
         total = done = 0
         for stage in stages:
             total += stage.num_tasks

@@ -1,11 +1,12 @@
-"""One report, from the queue to its stored result. Runs in a worker of the queue `spark`.
+"""Computes one report and stores its result. Runs in a worker of the queue `spark`.
 
-Claim the row, wait for Spark, compute, store, finish. Every write names the attempt it belongs
-to: a worker that was believed dead, and a report that was cancelled meanwhile, change nothing.
+The steps: claim the row, wait for Spark, compute, store, finish. Every update filters by the
+attempt's number, so a worker that was considered dead, or whose report was cancelled, changes
+nothing.
 
-While the main thread waits for Spark, a second one writes a heartbeat (its absence is how
-`requeue_lost_reports` knows that a worker died) and looks whether the report was cancelled; then it
-interrupts what Spark is doing, by tag.
+While the main thread waits for Spark, a second thread writes heartbeats and checks whether the
+report was cancelled; if so, it interrupts the Spark query by its tag. `requeue_lost_reports`
+detects dead workers by missing heartbeats.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from django.utils import timezone
 from pyspark.errors import PySparkException
 
 from monitoring.reports import result_files
-from monitoring.reports.kinds import KINDS, Kind
+from monitoring.reports.kinds import KINDS, ReportKind
 from monitoring.reports.models import Report, State
 from monitoring.reports.progress import Progress, SparkStage
 from monitoring.spark.config import from_settings
@@ -42,20 +43,20 @@ if TYPE_CHECKING:
 
 SPARK_WAIT_S = 300
 HEARTBEAT_S = 5.0
-_LOOK_S = 0.3
+_POLL_S = 0.3
 _WRITE_S = 0.5
 
 _log = logging.getLogger(__name__)
 
 
 class Cancelled(Exception):
-    """The row no longer says that this attempt is running."""
+    """This attempt is no longer the running one."""
 
 
 class Attempt:
-    """One try at one report: the only writer of its row while it lasts."""
+    """One attempt to compute a report; the only writer of its row while it runs."""
 
-    def __init__(self, report: Report, kind: Kind) -> None:
+    def __init__(self, report: Report, kind: ReportKind) -> None:
         self.report = report
         self.progress = Progress(len(kind.stages))
         self._kind = kind
@@ -65,14 +66,14 @@ class Attempt:
         self.spark_is_busy = threading.Event()
 
     def write(self, **fields: object) -> None:
-        """Raises Cancelled when this attempt is no longer the one that counts."""
+        """Update the row. Raises Cancelled if this attempt is no longer the running one."""
         self._written_s = time.monotonic()
         if not self._row.update(heartbeat_at=timezone.now(), **fields):
             self.cancelled.set()
             raise Cancelled
 
     def enter(self, stage: int) -> None:
-        """Spark's work at the stage of this number begins."""
+        """Stage number `stage` begins."""
         self.spark_is_busy.clear()
         self.write(stage=self._kind.stages[stage], progress=self.progress.enter(stage))
 
@@ -83,7 +84,7 @@ class Attempt:
         operation_id: str | None,
         done: bool,
     ) -> None:
-        """Spark's progress handler. Raising here would only be logged, so it does not."""
+        """Spark's progress handler. It must not raise: Spark would only log the exception."""
         before = self.progress.percent
         percent = self.progress.tasks(stages or ())
         if inflight_tasks:
@@ -93,41 +94,42 @@ class Attempt:
             self._row.update(progress=percent)
 
     @contextmanager
-    def watched(self, spark: SparkSession, tag: str) -> Iterator[None]:
-        """Heartbeats meanwhile, and an interrupt when the report is cancelled."""
-        over = threading.Event()
-        thread = threading.Thread(target=self._watch, args=(spark, tag, over), daemon=True)
+    def monitored(self, spark: SparkSession, tag: str) -> Iterator[None]:
+        """Write heartbeats inside, and interrupt Spark if the report is cancelled."""
+        finished = threading.Event()
+        thread = threading.Thread(target=self._monitor, args=(spark, tag, finished), daemon=True)
         thread.start()
         try:
             yield
         finally:
-            over.set()
+            finished.set()
             thread.join()
 
-    def _watch(self, spark: SparkSession, tag: str, over: threading.Event) -> None:
+    def _monitor(self, spark: SparkSession, tag: str, finished: threading.Event) -> None:
         try:
-            beat_s = time.monotonic()
-            while not over.wait(_LOOK_S):
+            heartbeat_s = time.monotonic()
+            while not finished.wait(_POLL_S):
                 if not self._row.exists():
                     self.cancelled.set()
-                    return self._interrupt(spark, tag, over)
-                if time.monotonic() - beat_s >= HEARTBEAT_S:
-                    beat_s = time.monotonic()
+                    return self._interrupt(spark, tag, finished)
+                if time.monotonic() - heartbeat_s >= HEARTBEAT_S:
+                    heartbeat_s = time.monotonic()
                     self._row.update(heartbeat_at=timezone.now())
         finally:
-            connection.close()  # this thread's own
+            connection.close()  # of this thread
 
-    def _interrupt(self, spark: SparkSession, tag: str, over: threading.Event) -> None:
-        """Until the main thread is out. A query without tasks yet would run on regardless."""
+    def _interrupt(self, spark: SparkSession, tag: str, finished: threading.Event) -> None:
+        """Interrupt until the main thread has finished: a query that has no tasks yet ignores
+        it."""
         self.spark_is_busy.wait(2)
-        while not over.is_set():
-            with suppress(PySparkException):  # Spark may be stopping as well
+        while not finished.is_set():
+            with suppress(PySparkException):  # Spark may be stopping
                 spark.interruptTag(tag)
-            over.wait(1)
+            finished.wait(1)
 
 
 def run_report(report_id: uuid.UUID) -> None:
-    """Computes a queued report. A report that is gone, taken or finished is left alone."""
+    """Compute a queued report; does nothing if it was deleted, claimed or finished."""
     attempt = _claim(report_id)
     if attempt is None:
         return
@@ -136,7 +138,7 @@ def run_report(report_id: uuid.UUID) -> None:
         attempt.write(stage="storing", progress=99)
         _store(attempt, outcome)
     except Cancelled:
-        _log.info("report %s was cancelled or handed back", report_id)
+        _log.info("report %s was cancelled or queued again", report_id)
     except SparkUnavailable as error:
         _log.warning("report %s: %s", report_id, error)
         _fail(attempt, "spark_absent" if error.retriable else "spark_refused")
@@ -144,11 +146,11 @@ def run_report(report_id: uuid.UUID) -> None:
         _fail(attempt, "too_long")
     except Exception as error:
         _log.exception("report %s failed", report_id)
-        _fail(attempt, "samples_gone" if _is_of_files(error) else "failed")
+        _fail(attempt, "samples_gone" if _is_file_error(error) else "failed")
 
 
-def _is_of_files(error: Exception) -> bool:
-    """Whether a stored file of samples is not there, or cannot be read."""
+def _is_file_error(error: Exception) -> bool:
+    """Whether a file of the history is missing or cannot be read."""
     return any(word in str(error) for word in ("PATH_NOT_FOUND", "FAILED_READ_FILE"))
 
 
@@ -169,9 +171,9 @@ def _claim(report_id: uuid.UUID) -> Attempt | None:
 
 
 def _compute(attempt: Attempt) -> Outcome:
-    """Waits for Spark, at the start and when it was restarted meanwhile.
+    """Compute the report; wait for Spark if it starts or restarts.
 
-    Raises Cancelled, SparkUnavailable, or whatever the job raises.
+    Raises Cancelled, SparkUnavailable, or the job's errors.
     """
     deadline_s = time.monotonic() + SPARK_WAIT_S
     while True:
@@ -192,7 +194,7 @@ def _compute_now(attempt: Attempt) -> Outcome:
         # Typed as a class of theirs; any callable will do.
         spark.registerProgressHandler(attempt.on_spark_progress)  # type: ignore[arg-type]
         try:
-            with attempt.watched(spark, tag):
+            with attempt.monitored(spark, tag):
                 return KINDS[report.kind].compute(spark, report, attempt.enter)
         except PySparkException as error:
             if attempt.cancelled.is_set():

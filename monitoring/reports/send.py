@@ -1,7 +1,6 @@
-"""Hands a queued report to the workers; one that cannot be sent is sent again by
-`requeue_lost_reports` (tasks.py).
+"""Sends queued reports to the workers. If that fails, `requeue_lost_reports` (tasks.py) retries.
 
-The task is named, not imported: tasks call services, and services send.
+The task is called by name to avoid an import cycle: tasks import services, services import this.
 """
 
 import logging
@@ -16,10 +15,10 @@ _log = logging.getLogger(__name__)
 
 
 def send(report: Report) -> None:
-    """Puts `report` on the queue `spark`, now or (when the queue is away) later."""
+    """Send `report` to the queue `spark`; if Redis is not available, it is sent later."""
     try:
         current_app.send_task("monitoring.reports.run", (str(report.id),), retry=False)
     except OperationalError as error:
-        _log.warning("report %s waits for the queue: %s", report.id, error)
+        _log.warning("report %s could not be queued and is retried later: %s", report.id, error)
         return
     Report.objects.filter(pk=report.pk).update(sent_at=timezone.now())

@@ -1,9 +1,8 @@
-"""What can be done with reports: start, list, get, cancel, delete.
+"""The operations on reports: start, list, get, cancel, delete.
 
-Pages and, later, the API call these functions; none of them waits for Spark. A report is a row
-first and a message on the queue `spark` second: a message that cannot be sent, or is lost, is
-sent again by `requeue_lost_reports` (tasks.py), so a queue that is away delays a report and loses
-none.
+Pages call these functions; none of them waits for Spark. A report is first a row, then a message in
+the queue `spark`. If the message cannot be sent or is lost, `requeue_lost_reports` (tasks.py) sends
+it again. So no report is lost while the queue is not available.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ from django.utils import timezone
 
 from monitoring.clusters import Cluster
 from monitoring.reports import result_files
-from monitoring.reports.kinds import KINDS, checked_range
+from monitoring.reports.kinds import KINDS, validated_range
 from monitoring.reports.models import Report, State
 from monitoring.reports.send import send
 
-WAITING_MAX = 10  # reports of one cluster that are not finished
-KEPT_MAX = 200  # reports of one cluster; the oldest go
-DRAFT_KEPT_S = 3600  # longer than any report takes
+WAITING_MAX = 10  # unfinished reports of one cluster
+KEPT_MAX = 200  # reports of one cluster; older ones are deleted
+TEMPORARY_KEPT_S = 3600  # longer than any report takes
 
 
 class TooManyReports(Exception):
-    """WAITING_MAX reports of this cluster are waiting or running. Later it may be fewer."""
+    """WAITING_MAX reports of this cluster are waiting or running. Try again later."""
 
     retriable = True
 
@@ -44,11 +43,11 @@ def start(
 ) -> Report:
     """Queues a report over `cluster`, without the topics that begin with a hidden prefix.
 
-    Raises ValueError for bad parameters (see kinds.checked_range) and TooManyReports.
+    Raises ValueError for bad parameters (see kinds.validated_range) and TooManyReports.
     """
     if kind not in KINDS:
         raise ValueError("unknown_kind")
-    checked = checked_range(params)
+    checked = validated_range(params)
     with transaction.atomic():
         waiting = Report.objects.filter(cluster=cluster, state__in=[State.QUEUED, State.RUNNING])
         if waiting.count() >= WAITING_MAX:
@@ -87,35 +86,35 @@ def get(cluster: Cluster, report_id: uuid.UUID, hidden_prefixes: Sequence[str]) 
 
 
 def cancel(report: Report) -> bool:
-    """Cancels a report that has not finished; False if it has. Its worker sees to the rest."""
+    """Cancel a report; False if it has finished already. Its worker stops the computation."""
     return bool(_unfinished(report).update(state=State.CANCELLED, finished_at=timezone.now()))
 
 
-def hand_back(report_ids: Iterable[uuid.UUID]) -> None:
-    """Queues again what a worker that is asked to stop was computing; it is sent later.
+def requeue(report_ids: Iterable[uuid.UUID]) -> None:
+    """Queue the reports of a worker that stops; they are sent again later.
 
-    The attempt is over by it, as by a cancel, and its worker finds out in the same way.
+    This ends the attempt, as a cancel does, and the worker notices it in the same way.
     """
     running = Report.objects.filter(pk__in=list(report_ids), state=State.RUNNING)
     running.update(state=State.QUEUED, stage="", progress=0, sent_at=None)
 
 
 def delete(report: Report) -> None:
-    """Removes a report and its result; one that runs is cancelled first."""
-    report_id = report.id  # Django takes it from a deleted row
+    """Delete a report and its result; cancels it first if it runs."""
+    report_id = report.id  # Django clears it on delete
     cancel(report)
     report.delete()
     result_files.remove(report_id)
 
 
 def delete_orphans() -> None:
-    """Removes results whose report is gone, as after its cluster was, and drafts left for dead."""
-    stored = result_files.names()  # before the rows are asked: a folder is never older than its row
+    """Delete results without a report (their cluster was removed), and old temporary folders."""
+    stored = result_files.names()  # before the query: a folder is never older than its row
     kept = set(Report.objects.filter(pk__in=stored).values_list("pk", flat=True)) if stored else ()
     for report_id in stored:
         if report_id not in kept:
             result_files.remove(report_id)
-    result_files.remove_drafts(time.time() - DRAFT_KEPT_S)
+    result_files.remove_temporary_folders(time.time() - TEMPORARY_KEPT_S)
 
 
 def _unfinished(report: Report) -> QuerySet[Report]:

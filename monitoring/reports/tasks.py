@@ -1,4 +1,4 @@
-"""Celery's side of reports: thin, idempotent, safe to send twice."""
+"""The Celery tasks of reports. They are idempotent."""
 
 from __future__ import annotations
 
@@ -19,42 +19,44 @@ from monitoring.reports.models import Report, State
 from monitoring.reports.send import send
 
 ATTEMPTS_MAX = 2
-SILENCE_MAX = timedelta(seconds=30)  # of heartbeats; then a worker counts as dead
-RESEND = timedelta(minutes=10)
+SILENCE_MAX = timedelta(seconds=30)  # without a heartbeat; then the worker counts as dead
+RESEND_AFTER = timedelta(minutes=10)
 
 
 @shared_task(name="monitoring.reports.run")
 def run(report_id: str) -> None:
-    """Computes one report. The message is gone once taken: a lost report is queued again."""
-    from monitoring.reports.runner import run_report  # keeps Spark out of every other process
+    """Compute a report. The message is acknowledged early; lost reports are queued again."""
+    from monitoring.reports.runner import (
+        run_report,  # imported late, so that other processes do not load Spark
+    )
 
     run_report(uuid.UUID(report_id))
 
 
 @worker_shutting_down.connect
 def on_worker_stop(**of_signal: Any) -> None:
-    """Hands back what this worker computes: it may take longer than a stop can wait.
+    """Queue this worker's reports again: they can take longer than a stop may wait.
 
-    Runs inside a signal handler of the pool's parent, which must not wait for the database.
+    Runs in a signal handler of the pool's parent process, which must not wait for the database.
     """
     ids = [uuid.UUID(request.args[0]) for request in active_requests if request.name == run.name]
     if ids:
-        threading.Thread(target=_hand_back, args=(ids,)).start()
+        threading.Thread(target=_requeue, args=(ids,)).start()
 
 
-def _hand_back(report_ids: list[uuid.UUID]) -> None:
+def _requeue(report_ids: list[uuid.UUID]) -> None:
     try:
-        services.hand_back(report_ids)
+        services.requeue(report_ids)
     finally:
         connection.close()  # this thread's own
 
 
 @shared_task(name="monitoring.reports.requeue_lost_reports")
 def requeue_lost_reports() -> None:
-    """Sends a report again whose worker died or whose message was lost; gives up at the second.
-    Sweeps out results that nobody can reach any more.
+    """Send reports again whose worker died or whose message was lost, at most ATTEMPTS_MAX times.
+    Also delete orphaned results.
 
-    A queued report is taken for lost only while none is running: until then it waits its turn.
+    A queued report counts as lost only while no report runs: otherwise it may just be waiting.
     """
     now = timezone.now()
     silent = Report.objects.filter(
@@ -67,7 +69,7 @@ def requeue_lost_reports() -> None:
     waiting = Report.objects.filter(state=State.QUEUED).order_by("created_at")
     lost = Q(sent_at=None)
     if not Report.objects.filter(state=State.RUNNING).exists():
-        lost |= Q(sent_at__lt=now - RESEND)
+        lost |= Q(sent_at__lt=now - RESEND_AFTER)
     for report in waiting.filter(lost)[: services.WAITING_MAX]:
         send(report)
     services.delete_orphans()

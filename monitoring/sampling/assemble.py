@@ -1,7 +1,7 @@
-"""From what the gateway read to the two tables of a tick. Pure: no socket, no clock.
+"""Builds a tick's two Arrow tables from what the gateway read. Pure.
 
-Vectorised: Python runs per topic and per group, never per partition, so that 40,000 partitions
-and 2,000 groups cost a fraction of a second.
+The code is vectorised: Python loops run per topic and per group, never per partition. So 40,000
+partitions and 2,000 groups take a fraction of a second.
 """
 
 from typing import Any
@@ -24,9 +24,9 @@ _STATS = (
 
 
 def assemble(cluster: str, tick: int, interval_ms: int, took_ms: int, reads: ClusterReads) -> Tick:
-    """The tick that `reads` amount to; what could not be read is null and named in `reason`.
+    """Make a tick from `reads`. What could not be read is null and listed in `reason`.
 
-    What was read but not believed is named in `refused`.
+    Invalid values are null and listed in `refused`.
     """
     rows = group_rows(reads.metadata, reads.coordinators)
     groups = _groups(cluster, tick, reads, rows)
@@ -49,7 +49,7 @@ def assemble(cluster: str, tick: int, interval_ms: int, took_ms: int, reads: Clu
 
 
 def _brokers(reads: ClusterReads) -> list[dict[str, Any]]:
-    """Every broker that is registered, and every one that should hold a replica but is not."""
+    """The registered brokers, and unregistered brokers that are assigned a replica."""
     rows = []
     for broker in reads.metadata.brokers:
         stats = reads.broker_stats.get(broker.id)
@@ -73,14 +73,14 @@ def _brokers(reads: ClusterReads) -> list[dict[str, Any]]:
 
 
 def _partitions(cluster: str, tick: int, reads: ClusterReads) -> pa.Table:
-    known = reads.metadata
-    count = known.row_count
+    metadata = reads.metadata
+    count = metadata.row_count
     columns = _common(cluster, tick, reads.at_ms, count) | {
-        "topic": dictionary(known.topic_of_row(), known.topics),
-        "partition": known.partition_of_row(),
-        "leader": known.leaders,
-        "replicas": _list_array(known.replicas),
-        "isr": _list_array(known.isr),
+        "topic": dictionary(metadata.topic_of_row(), metadata.topics),
+        "partition": metadata.partition_of_row(),
+        "leader": metadata.leaders,
+        "replicas": _list_array(metadata.replicas),
+        "isr": _list_array(metadata.isr),
         "log_start_offset": nullable(reads.log_start),
         "log_end_offset": nullable(reads.log_end),
         "size_bytes": nullable(reads.size_bytes),
@@ -120,7 +120,7 @@ def _groups(cluster: str, tick: int, reads: ClusterReads, rows: GroupRows) -> pa
 
 
 def _refuse_far_commits(rows: GroupRows, ends: Longs, known: np.ndarray) -> None:
-    """Any client may commit any offset: one that is absurdly far from the end has no lag."""
+    """Clients can commit any offset. If it is too far from the end, the lag is unknown."""
     far = known & (np.abs(ends - rows.committed) > LAG_MAX)
     for number in np.unique(rows.group_index[far]).tolist():
         name = shown(rows.groups[number].group)
@@ -132,12 +132,12 @@ def _ends(
     topic_index: np.ndarray,
     partition: np.ndarray,
     topics: list[str],
-    known: Metadata,
+    metadata: Metadata,
     log_end: Longs,
 ) -> Longs:
-    """The end offset of each (topic, partition); −1 where the cluster has none to tell."""
-    spans = [known.spans.get(topic, range(0)) for topic in topics]
-    spans.append(range(0))  # what index −1 (no topic) means
+    """The end offset of each (topic, partition); −1 if it is unknown or does not exist."""
+    spans = [metadata.spans.get(topic, range(0)) for topic in topics]
+    spans.append(range(0))  # for index −1: no topic
     starts = np.array([span.start for span in spans], dtype=np.int64)[topic_index]
     counts = np.array([len(span) for span in spans], dtype=np.int64)[topic_index]
     ends = np.full(len(topic_index), -1, dtype=np.int64)
@@ -155,7 +155,7 @@ def _common(cluster: str, tick: int, at_ms: int, count: int) -> dict[str, Any]:
 
 
 def nullable(values: np.ndarray) -> pa.Array:
-    """Offsets, sizes and counters are never negative: what is, is not known."""
+    """An Arrow array in which negative values, which mean unknown, are null."""
     return pa.array(values, mask=values < 0)
 
 

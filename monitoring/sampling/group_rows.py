@@ -1,11 +1,11 @@
-"""The rows of a tick's group table: what is committed, joined with what is assigned.
+"""Makes the rows of a tick's group table: joins commits with assignments.
 
-A row is one (group, topic, partition) that has a commit, a member, or both; a group with neither
-is one row without topic. The join is one sort of packed keys:
+A row is one (group, topic, partition) with a commit, an assigned member, or both. A group with
+neither has one row without topic. The join sorts packed keys:
 
     group index (19 bits) | topic index (20 bits) | partition (24 bits)
 
-What is believed, and whether there is room for it, is decided before (believed.py).
+group_validation.py validates the input and limits its size.
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from monitoring.gateway.wire.groups import Member
 from monitoring.gateway.wire.limits import Refusals
 from monitoring.gateway.wire.metadata import Ints, Longs, Metadata
 from monitoring.gateway.wire.reads import CoordinatorRead
-from monitoring.sampling.believed import GroupFacts, believed_groups
+from monitoring.sampling.group_validation import GroupFacts, validated_groups
 
 _TOPIC_BITS, _PARTITION_BITS = 20, 24
 _NO_TOPIC = (1 << _TOPIC_BITS) - 1
@@ -41,7 +41,7 @@ class GroupRows:
 
 
 class _Keys:
-    """Packed keys with one value each; collected in chunks, worked on as a whole at the end."""
+    """Packed keys with one value each, collected in chunks."""
 
     def __init__(self) -> None:
         self._bases: list[int] = []
@@ -69,19 +69,19 @@ def _pack(group: int, topic: int) -> int:
     return (group << (_TOPIC_BITS + _PARTITION_BITS)) | (topic << _PARTITION_BITS)
 
 
-def group_rows(known: Metadata, coordinators: Iterable[CoordinatorRead]) -> GroupRows:
-    """Join commits and assignments of every group that any coordinator lists."""
+def group_rows(metadata: Metadata, coordinators: Iterable[CoordinatorRead]) -> GroupRows:
+    """Join commits and assignments of all listed groups."""
     reads = list(coordinators)
-    facts = {group.group: group for group in _facts(reads)}
+    facts = {group.group: group for group in _group_facts(reads)}
     refused = Refusals()
-    believed = believed_groups(known, reads, facts, refused)
-    groups = [facts[name] for name in sorted(believed)]
-    topics = _Topics(known.topics)
+    validated = validated_groups(metadata, reads, facts, refused)
+    groups = [facts[name] for name in sorted(validated)]
+    topics = _Topics(metadata.topics)
     committed, assigned, members = _Keys(), _Keys(), list[Member]()
     for number, group in enumerate(groups):
-        for commits in believed[group.group].commits:
+        for commits in validated[group.group].commits:
             committed.add(number, topics[commits.topic], commits.partitions, commits.offsets)
-        for member in believed[group.group].members:
+        for member in validated[group.group].members:
             for name, partitions in member.assigned:
                 owner = np.full(len(partitions), len(members), dtype=np.int64)
                 assigned.add(number, topics[name], partitions, owner)
@@ -91,7 +91,7 @@ def group_rows(known: Metadata, coordinators: Iterable[CoordinatorRead]) -> Grou
 
 
 class _Topics:
-    """Topic → index: those of the cluster, then any that exist in commits alone."""
+    """Topic → index: the cluster's topics, then topics that occur only in commits."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = list(names)
@@ -105,8 +105,8 @@ class _Topics:
         return number
 
 
-def _facts(reads: list[CoordinatorRead]) -> Iterable[GroupFacts]:
-    """Each listed group once; a group that is moving may be listed by two coordinators."""
+def _group_facts(reads: list[CoordinatorRead]) -> Iterable[GroupFacts]:
+    """Each listed group once; while a group moves, two coordinators may list it."""
     seen: set[str] = set()
     for read in reads:
         told = {group.group: group for group in read.described if group.error == 0}

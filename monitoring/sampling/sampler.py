@@ -1,7 +1,8 @@
-"""The adapter around one tick of one cluster: connections, clock and time limits.
+"""Reads one cluster for one tick, within the tick's time limit.
 
-`Samplers` keeps a reader per cluster between ticks, so that connections, metadata and requests
-are reused; a cluster whose settings changed gets a new one. Runs on the gateway's loop.
+`Samplers` keeps one reader per cluster between ticks, so that connections, metadata and requests
+are reused. When a cluster's settings change, it makes a new reader. It runs on the gateway's event
+loop.
 """
 
 import asyncio
@@ -23,8 +24,8 @@ _WHOLE_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """What a reader needs to know of a cluster; another value means another reader."""
+class SamplingTarget:
+    """The addresses of a cluster. If they change, a new reader is made."""
 
     slug: str
     bootstrap: tuple[tuple[str, int], ...]
@@ -32,7 +33,7 @@ class Target:
     zookeeper: tuple[tuple[str, int], ...] = ()
 
     @classmethod
-    def of(cls, cluster: Cluster) -> "Target":
+    def of(cls, cluster: Cluster) -> "SamplingTarget":
         """Raises ValueError or SecretUnreadable if the cluster's row cannot be used."""
         bootstrap = tuple(parse_addresses(cluster.bootstrap_servers))
         zookeeper = parse_addresses(cluster.zookeeper_connect.partition("/")[0])
@@ -40,43 +41,46 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """One pass: what was read, or why not."""
+class SamplingResult:
+    """The result of one pass: what was read, or the reason of the failure."""
 
     slug: str
     reads: ClusterReads | None
     reason: str
     took_ms: int
-    zookeeper_up: bool | None = None  # None = there is none to ask
+    zookeeper_up: bool | None = None  # None = the cluster has no ZooKeeper
 
 
 class Samplers:
-    """The readers of every sampled cluster; belongs to the gateway's loop."""
+    """The readers of all sampled clusters. Use it on the gateway's event loop only."""
 
     def __init__(self) -> None:
-        self._readers: dict[str, tuple[Target, ClusterReader]] = {}
-        self.last: dict[str, Tick] = {}  # the newest good tick of each, as far as made here
+        self._readers: dict[str, tuple[SamplingTarget, ClusterReader]] = {}
+        self.last: dict[str, Tick] = {}  # cluster → newest ok tick of this process
 
-    async def read(self, target: Target, interval_ms: int) -> Outcome:
-        """One pass over a cluster, in less than one interval. Never raises for its faults."""
+    async def read(self, target: SamplingTarget, interval_ms: int) -> SamplingResult:
+        """Read a cluster once, in less than one interval. Faults of the cluster are never
+        raised."""
         step_s = min(max(interval_ms / 1000 * _STEP_SHARE, _STEP_S_MIN), _STEP_S_MAX)
         started_ms, reads, reason = now_ms(), None, ""
-        asked = asyncio.ensure_future(_zookeeper_up(target, interval_ms / 1000 * _WHOLE_SHARE))
+        zookeeper_check = asyncio.ensure_future(
+            _zookeeper_up(target, interval_ms / 1000 * _WHOLE_SHARE)
+        )
         try:
             async with asyncio.timeout(interval_ms / 1000 * _WHOLE_SHARE):
                 reader = await self._reader(target)
                 reads = await reader.read(step_s)
         except TimeoutError:
-            reason = "reading the cluster took longer than a tick allows"
+            reason = "reading the cluster took longer than a tick"
         except OverLimit as error:
-            reason = f"what the cluster tells is refused: {error}"
+            reason = f"the cluster's answer was refused: {error}"
         except GatewayError as error:
             reason = f"the cluster does not answer: {error}"
         took_ms = now_ms() - started_ms
-        return Outcome(target.slug, reads, reason, took_ms, await asked)
+        return SamplingResult(target.slug, reads, reason, took_ms, await zookeeper_check)
 
     async def keep_only(self, slugs: Iterable[str]) -> list[str]:
-        """Close the readers of clusters that are gone; which."""
+        """Close the readers of other clusters; returns their slugs."""
         gone = sorted(self._readers.keys() - set(slugs))
         for slug in gone:
             _, reader = self._readers.pop(slug)
@@ -84,7 +88,7 @@ class Samplers:
             await reader.close()
         return gone
 
-    async def _reader(self, target: Target) -> ClusterReader:
+    async def _reader(self, target: SamplingTarget) -> ClusterReader:
         kept = self._readers.get(target.slug)
         if kept is not None and kept[0] == target:
             return kept[1]
@@ -95,8 +99,8 @@ class Samplers:
         return reader
 
 
-async def _zookeeper_up(target: Target, timeout_s: float) -> bool | None:
-    """Whether any server of the ensemble serves."""
+async def _zookeeper_up(target: SamplingTarget, timeout_s: float) -> bool | None:
+    """Whether any server of the ensemble is up."""
     if not target.zookeeper:
         return None
     asking = asyncio.to_thread(ZooKeeper(target.zookeeper).presence)

@@ -1,7 +1,7 @@
-"""One tick of one cluster from start to end: lock, read, assemble, store, judge, tell.
+"""Samples one tick of one cluster: lock, read, assemble, store, evaluate alert rules, notify.
 
-Each step stands alone: a tick that cannot be stored is lost and shows as a gap; an alert rule
-that fails, or a notice that does not get through, never costs the sample.
+A tick that cannot be stored is lost and becomes a gap. An alert rule or a notification that fails
+does not affect the sample.
 """
 
 import logging
@@ -16,27 +16,27 @@ from monitoring.clock import now_ms
 from monitoring.gateway import loop
 from monitoring.redis_lock import try_lock
 from monitoring.sampling.assemble import assemble
-from monitoring.sampling.carry import carried
-from monitoring.sampling.sampler import Outcome, Samplers, Target
+from monitoring.sampling.carry_over import carry_over
+from monitoring.sampling.sampler import Samplers, SamplingResult, SamplingTarget
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
-from monitoring.ticks.tick_stream import note_skipped, put_tick
+from monitoring.ticks.tick_stream import put_tick, record_gap
 
 log = logging.getLogger(__name__)
 samplers = Samplers()
 _NOTICE_TIMEOUT_S = 2.0
 
 
-def sample_cluster(target: Target, number: int, interval_ms: int) -> Tick | None:
-    """Sample `target` for tick `number`; None when another worker does, or Redis is away."""
+def sample_cluster(target: SamplingTarget, number: int, interval_ms: int) -> Tick | None:
+    """Sample `target` for tick `number`; None if another worker does so, or Redis is down."""
     try:
         with try_lock(keys.sampling(target.slug), str(number), interval_ms) as holder:
             if holder is not None:
                 if int(holder) < number:
-                    note_skipped(target.slug, number, "the tick before was still being read")
+                    record_gap(target.slug, number, "the previous tick was still being read")
                 return None
             outcome = loop.run(samplers.read(target, interval_ms), timeout_s=interval_ms / 1000)
-            tick = _tick(outcome, number, interval_ms)
+            tick = _make_tick(outcome, number, interval_ms)
             if not put_tick(tick):
                 return None
             if tick.ok:
@@ -50,12 +50,12 @@ def sample_cluster(target: Target, number: int, interval_ms: int) -> Tick | None
     return tick
 
 
-def _tick(outcome: Outcome, number: int, interval_ms: int) -> Tick:
+def _make_tick(outcome: SamplingResult, number: int, interval_ms: int) -> Tick:
     if outcome.reads is not None:
         tick = assemble(outcome.slug, number, interval_ms, outcome.took_ms, outcome.reads)
         coordinators = {read.broker_id for read in outcome.reads.coordinators}
         tick = replace(tick, zookeeper_up=outcome.zookeeper_up)
-        return carried(tick, _before(tick), coordinators)
+        return carry_over(tick, _previous_tick(tick), coordinators)
     return Tick(
         cluster=outcome.slug,
         tick=number,
@@ -68,10 +68,10 @@ def _tick(outcome: Outcome, number: int, interval_ms: int) -> Tick:
     )
 
 
-def _before(tick: Tick) -> Tick | None:
-    """The good tick before: of this process, or of Redis where another made it.
+def _previous_tick(tick: Tick) -> Tick | None:
+    """The last ok tick: of this process, or from Redis if another process made it.
 
-    Redis forgets it after a long gap; what this process saw last is then better than nothing.
+    After a long gap Redis no longer has one; then the last one of this process is used.
     """
     last = samplers.last.get(tick.cluster)
     if last is not None and last.tick == tick.tick - 1:
@@ -80,9 +80,9 @@ def _before(tick: Tick) -> Tick | None:
 
 
 def notify(group: str, kind: str, tick: Tick) -> None:
-    """Name the tick to the web processes; nothing else travels there."""
+    """Tell the web processes the tick's number; they read the tick from Redis."""
     message = {"type": kind, "cluster": tick.cluster, "tick": tick.tick}
     try:
         loop.run(get_channel_layer().group_send(group, message), _NOTICE_TIMEOUT_S)
     except (RedisError, OSError, TimeoutError) as error:
-        log.warning("tick %d of %s was not announced: %s", tick.tick, tick.cluster, error)
+        log.warning("no notification for tick %d of %s: %s", tick.tick, tick.cluster, error)

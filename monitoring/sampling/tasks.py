@@ -1,4 +1,4 @@
-"""The task behind each tick. Beat sends it the tick's number; it expires with the tick."""
+"""The Celery task that samples. Beat sends one message per tick; it expires with the tick."""
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
@@ -11,11 +11,11 @@ from monitoring.clusters import Cluster
 from monitoring.forget import forget_samples
 from monitoring.gateway import loop
 from monitoring.redis_client import StoreDown
-from monitoring.sampling.sampler import Target
+from monitoring.sampling.sampler import SamplingTarget
 from monitoring.sampling.service import sample_cluster, samplers
 from monitoring.secrets import SecretUnreadable
 from monitoring.ticks import tick_stream
-from monitoring.ticks.tick_stream import note_skipped
+from monitoring.ticks.tick_stream import record_gap
 
 log = logging.getLogger(__name__)
 _CLUSTERS_AT_ONCE_MAX = 16
@@ -29,7 +29,7 @@ def sample(number: int) -> None:
     clusters = list(Cluster.objects.all())
     targets = [(cluster, target) for cluster in clusters if (target := _target(cluster, number))]
     gone = loop.run(samplers.keep_only([cluster.slug for cluster, _ in targets]), _CLOSE_TIMEOUT_S)
-    # A tick that was being read while its cluster was removed came after all else was deleted.
+    # If a cluster was removed while it was sampled, that tick was written after the deletion.
     for slug in set(gone) - {cluster.slug for cluster in clusters}:
         forget_samples(slug)
     with ThreadPoolExecutor(_CLUSTERS_AT_ONCE_MAX, thread_name_prefix="sample") as pool:
@@ -37,20 +37,20 @@ def sample(number: int) -> None:
             pool.submit(_sample_alone, cluster, target, number, interval_ms)
 
 
-def _target(cluster: Cluster, number: int) -> Target | None:
+def _target(cluster: Cluster, number: int) -> SamplingTarget | None:
     try:
-        return Target.of(cluster)
+        return SamplingTarget.of(cluster)
     except (ValueError, SecretUnreadable) as error:
         log.warning("cluster %s cannot be sampled: %s", cluster.slug, error)
         try:
-            note_skipped(cluster.slug, number, str(error))
+            record_gap(cluster.slug, number, str(error))
         except StoreDown:
             pass
         return None
 
 
-def _sample_alone(cluster: Cluster, target: Target, number: int, interval_ms: int) -> None:
-    """One cluster's fault, whatever it is, stays its own."""
+def _sample_alone(cluster: Cluster, target: SamplingTarget, number: int, interval_ms: int) -> None:
+    """Sample one cluster; an exception does not affect the others."""
     try:
         tick = sample_cluster(target, number, interval_ms)
         if tick is not None and tick.ok:

@@ -1,6 +1,6 @@
-"""A tick: everything that one sampling pass learned of one cluster (schema.py says what).
+"""A tick: the sample of one cluster at one time (schema.py describes its content).
 
-Pure data. `encode` and `decode` are the only places that know its bytes.
+Pure data. `encode` and `decode` define its format in Redis.
 """
 
 import json
@@ -18,29 +18,29 @@ _IPC = pa.ipc.IpcWriteOptions(compression="lz4")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tick:
-    """One sample of one cluster, or the gap in its place (then both tables are empty)."""
+    """One sample of one cluster, or a gap (then both tables are empty)."""
 
     cluster: str
     tick: int
-    at_ms: int  # when the end offsets were asked for
+    at_ms: int  # when the end offsets were read
     interval_ms: int
     status: Literal["ok", "gap"] = "ok"
-    reason: str = ""  # of a gap; of an ok tick: what could not be read, if anything
-    refused: list[str] = field(default_factory=list)  # what the cluster told and cannot be true
+    reason: str = ""  # of a gap; in an ok tick: what could not be read
+    refused: list[str] = field(default_factory=list)  # invalid values of the cluster
     took_ms: int = 0
     controller_id: int | None = None
     cluster_id: str = ""
-    # False = a coordinator did not answer: a group that is absent may exist all the same.
+    # False = a coordinator did not answer; groups that are missing here may still exist.
     groups_complete: bool = True
-    zookeeper_up: bool | None = None  # None = the cluster names no ZooKeeper
-    since: dict[str, int] = field(default_factory=dict)  # a trouble that lasts → when it began
+    zookeeper_up: bool | None = None  # None = the cluster has no ZooKeeper
+    since: dict[str, int] = field(default_factory=dict)  # a current problem → when it began
     brokers: list[dict[str, Any]] = field(default_factory=list)
     partitions: pa.Table = field(default_factory=PARTITIONS.empty_table)
     groups: pa.Table = field(default_factory=GROUPS.empty_table)
 
     @property
     def start_ms(self) -> int:
-        """The wall-clock time at which the tick's interval began."""
+        """The wall-clock time of the start of the tick's interval."""
         return self.tick * self.interval_ms
 
     @property
@@ -63,7 +63,7 @@ def _ipc(table: pa.Table) -> bytes:
 
 
 def encode(tick: Tick) -> dict[str, bytes | int]:
-    """The fields of the stream entry that holds `tick`."""
+    """The fields of the stream entry for `tick`."""
     meta = {"version": _VERSION} | {name: getattr(tick, name) for name in _META}
     return {
         "tick": tick.tick,
@@ -74,7 +74,7 @@ def encode(tick: Tick) -> dict[str, bytes | int]:
 
 
 def decode(fields: Mapping[bytes, bytes]) -> Tick:
-    """The tick that `encode` wrote. Raises ValueError on a version that is not known."""
+    """Parse the fields of `encode`. Raises ValueError for an unknown version."""
     meta = _meta(fields)
     return Tick(
         partitions=_table(fields[b"partitions"], PARTITIONS),
@@ -84,17 +84,17 @@ def decode(fields: Mapping[bytes, bytes]) -> Tick:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupsOfTick:
-    """What a tick tells of groups."""
+class TickGroups:
+    """The groups of a tick."""
 
     at_ms: int
     groups: pa.Table
 
 
-def decode_groups(fields: Mapping[bytes, bytes], columns: Sequence[str]) -> GroupsOfTick:
-    """As `decode`, but of these columns of the groups alone: others are not even decompressed."""
+def decode_groups(fields: Mapping[bytes, bytes], columns: Sequence[str]) -> TickGroups:
+    """Like `decode`, but only these columns of the groups; others are not decompressed."""
     schema = pa.schema([GROUPS.field(name) for name in columns])
-    return GroupsOfTick(_meta(fields)["at_ms"], _table(fields[b"groups"], schema))
+    return TickGroups(_meta(fields)["at_ms"], _table(fields[b"groups"], schema))
 
 
 def _meta(fields: Mapping[bytes, bytes]) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _meta(fields: Mapping[bytes, bytes]) -> dict[str, Any]:
 
 
 def _table(data: bytes, schema: pa.Schema) -> pa.Table:
-    """The table in `data`; a column that it is too old to have is null."""
+    """The table in `data`; missing columns (of older versions) are null."""
     stored = pa.ipc.open_stream(data).schema.names
     wanted = [number for number, name in enumerate(stored) if name in schema.names]
     options = pa.ipc.IpcReadOptions(included_fields=wanted)

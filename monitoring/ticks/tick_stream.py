@@ -1,13 +1,12 @@
 """The live window: the ticks of the last 15 minutes, one Redis stream per cluster.
 
-The entry id is `<start_ms>-0`, so Redis itself refuses a tick that is older than, or the same as,
-one already there: a late or doubled sampler cannot rewrite history. Ticks that nobody sampled
-become gap entries when the next one is written, with the reason that was noted for them.
+The entry id is `<start_ms>-0`, so Redis refuses a tick that is not newer than the last one: a late
+or second sampler cannot overwrite it. Ticks that were not sampled become gaps when the next tick is
+written, with the recorded reason.
 
-The stream is bounded in time and in bytes: the oldest entries go first, the newest stays.
+The stream is limited in time and in bytes: the oldest entries are deleted; the newest is kept.
 
-Readers return whole ticks (`Tick.partitions` and `.groups` are Arrow tables, see schema.py), and
-raise StoreDown where Redis does not answer within half a second.
+Readers return `Tick` objects and raise StoreDown if Redis does not answer within half a second.
 """
 
 import json
@@ -19,15 +18,15 @@ from django.conf import settings
 
 from monitoring import keys, redis_client
 from monitoring.redis_client import stream_entries
-from monitoring.ticks.tick import GroupsOfTick, Tick, decode, decode_groups, encode
+from monitoring.ticks.tick import Tick, TickGroups, decode, decode_groups, encode
 
 LIVE_MS = 15 * 60 * 1000
 _SKIPPED_KEPT_S = 3600
 NOT_RUN = "no worker ran this tick in time"
 
 
-def note_skipped(slug: str, tick: int, reason: str) -> None:
-    """Remember why `tick` is not sampled, for the gap entry that takes its place."""
+def record_gap(slug: str, tick: int, reason: str) -> None:
+    """Store the reason why `tick` is not sampled, for its gap."""
     with redis_client.guarded() as client:
         pipe = client.pipeline(transaction=False)
         pipe.hset(keys.skipped(slug), str(tick), reason)
@@ -36,9 +35,10 @@ def note_skipped(slug: str, tick: int, reason: str) -> None:
 
 
 def put_tick(tick: Tick) -> bool:
-    """Write `tick`, and gaps for what is missing since the one before; trim the stream.
+    """Write `tick` and gaps for ticks that are missing before it; trim the stream.
 
-    False = a tick as new or newer is there already, nothing was written. Raises StoreDown.
+    Returns False if the stream has this tick or a newer one; then nothing is written. Raises
+    StoreDown.
     """
     with redis_client.guarded() as client:
         for gap in _missing_before(client, tick):
@@ -51,7 +51,7 @@ def put_tick(tick: Tick) -> bool:
 
 
 def _trim(client: redis.Redis, stream: str, newest_ms: int) -> None:
-    """Drop what is older than 15 minutes, and then the oldest beyond the cluster's share."""
+    """Delete entries older than 15 minutes, then the oldest ones above the limit in bytes."""
     client.xtrim(stream, minid=max(newest_ms - LIVE_MS, 0), approximate=False)
     bytes_max = settings.AERIE_LIVE_BYTES_MAX
     while (held := int(client.memory_usage(stream, samples=0) or 0)) > bytes_max:
@@ -74,13 +74,13 @@ def _add(client: redis.Redis, tick: Tick) -> bool:
 
 
 def _missing_before(client: redis.Redis, tick: Tick) -> list[Tick]:
-    """Gap ticks between the newest entry and `tick`, none older than the live window."""
+    """Gaps between the newest entry and `tick`, within the live window."""
     newest = stream_entries(client.xrevrange(keys.ticks(tick.cluster), count=1))
     if not newest:
         return []
     meta = json.loads(newest[0][1][b"meta"])
     if meta["interval_ms"] != tick.interval_ms:
-        return []  # the interval was changed: the numbers do not continue
+        return []  # the interval was changed: the numbers are not comparable
     first = max(meta["tick"] + 1, tick.tick - LIVE_MS // tick.interval_ms)
     if first >= tick.tick:
         return []
@@ -109,16 +109,16 @@ def interval_ms() -> int:
 
 
 def latest_tick(slug: str) -> Tick | None:
-    """The newest tick of the cluster, be it a gap; None when nothing was sampled lately."""
+    """The newest tick of the cluster, gap or not; None if the live window is empty."""
     with redis_client.quick() as client:
         entries = stream_entries(client.xrevrange(keys.ticks(slug), count=1))
     return decode(entries[0][1]) if entries else None
 
 
 def last_ok_tick(slug: str, *, patient: bool = False) -> Tick | None:
-    """The newest tick that is not a gap: what a page shows, with its age, while sampling fails.
+    """The newest tick that is not a gap; pages show it, with its age, while sampling fails.
 
-    A worker is `patient`: better late than without it.
+    `patient` (for workers): waits longer for Redis.
     """
     with redis_client.guarded() if patient else redis_client.quick() as client:
         entry_id = client.get(keys.last_ok(slug))
@@ -133,13 +133,13 @@ def recent_ticks(slug: str, since_ms: int) -> Iterator[Tick]:
     return map(decode, _entries(slug, since_ms))
 
 
-def recent_groups(slug: str, since_ms: int, columns: Sequence[str]) -> Iterator[GroupsOfTick]:
-    """These columns of the groups of the ticks that `recent_ticks` tells, without the rest."""
+def recent_groups(slug: str, since_ms: int, columns: Sequence[str]) -> Iterator[TickGroups]:
+    """Like `recent_ticks`, but only these columns of the groups."""
     return (decode_groups(fields, columns) for fields in _entries(slug, since_ms))
 
 
 def _entries(slug: str, since_ms: int) -> Iterator[dict[bytes, bytes]]:
-    """The stream in pieces, each about as large as the one before lets expect."""
+    """The stream's entries, read in chunks of about _PIECE_BYTES."""
     start, count = str(max(since_ms, 0)), 1
     while True:
         with redis_client.quick() as client:
@@ -153,7 +153,7 @@ def _entries(slug: str, since_ms: int) -> Iterator[dict[bytes, bytes]]:
 
 
 def ticks_after(slug: str, start_ms: int, limit: int) -> list[Tick]:
-    """At most `limit` ticks that began later, oldest first; where there is none it costs little."""
+    """At most `limit` ticks that began after `start_ms`, oldest first."""
     with redis_client.quick() as client:
         found = client.xrange(keys.ticks(slug), min=start_ms + 1, count=limit)
     return [decode(fields) for _, fields in stream_entries(found)]

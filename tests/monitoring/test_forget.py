@@ -11,13 +11,13 @@ from monitoring.models import Cluster
 from monitoring.reports import result_files
 from monitoring.reports.models import Report
 from monitoring.ticks import tick_stream
-from monitoring.ticks.tick_stream import note_skipped, put_tick
+from monitoring.ticks.tick_stream import put_tick, record_gap
 from tests.monitoring.tick_factory import make_tick
 
 
 def sample(slug):
     put_tick(make_tick(1, cluster=slug))
-    note_skipped(slug, 2, "it was late")
+    record_gap(slug, 2, "it was late")
     pending.save(slug, {1: {Subject("g"): SubjectState(Phase.PENDING, 1, 1)}})
 
 

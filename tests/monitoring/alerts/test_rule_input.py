@@ -18,19 +18,19 @@ def tick_of(*reads):
 
 
 def test_a_group_that_reads_only_hidden_topics_is_not_seen():
-    view = rule_input_of(tick_of(("auditors", "console.audit", 99)), with_topics=False)
-    assert view.groups == {}
+    rule_input = rule_input_of(tick_of(("auditors", "console.audit", 99)), with_topics=False)
+    assert rule_input.groups == {}
 
 
 def test_hidden_topics_are_in_no_sum_of_a_group():
     tick = tick_of(("g", "console.audit", 99), ("g", "orders", 7), ("empty", None, None))
-    view = rule_input_of(tick, with_topics=False)
-    assert {subject.group: told.lag for subject, told in view.groups.items()} == {
+    rule_input = rule_input_of(tick, with_topics=False)
+    assert {subject.group: told.lag for subject, told in rule_input.groups.items()} == {
         "g": 7,
         "empty": None,
     }
 
 
 def test_a_rule_that_names_a_hidden_topic_finds_it():
-    view = rule_input_of(tick_of(("auditors", "console.audit", 99)), with_topics=True)
-    assert view.topics[Subject("auditors", "console.audit")].lag == 99
+    rule_input = rule_input_of(tick_of(("auditors", "console.audit", 99)), with_topics=True)
+    assert rule_input.topics[Subject("auditors", "console.audit")].lag == 99

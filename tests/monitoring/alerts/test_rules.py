@@ -13,8 +13,8 @@ from monitoring.alerts.rules import (
     Subject,
     SubjectState,
     evaluate_rule,
+    next_state,
     read,
-    step,
 )
 
 RULE = Rule(id=1, group_pattern="orders-*", topic_pattern="", lag_max=100, for_ms=10_000)
@@ -22,87 +22,91 @@ SUBJECT = Subject("orders-a")
 UNSEEN_MS_MAX = 15_000
 
 
-def view(at_ms, lag=None, *, complete=True, all_groups=True, absent=False):
+def rule_input(at_ms, lag=None, *, complete=True, all_groups=True, absent=False):
     sums = {} if absent else {SUBJECT: LagReading(lag, complete)}
     return RuleInput(at_ms, sums, {}, all_groups)
 
 
 def run(*views, rule=RULE):
-    standing, events = {}, []
+    states, events = {}, []
     for seen in views:
-        standing, transitions = evaluate_rule(rule, seen, standing, UNSEEN_MS_MAX)
+        states, transitions = evaluate_rule(rule, seen, states, UNSEEN_MS_MAX)
         events += [(seen.at_ms, t.event, t.since_ms, t.lag) for t in transitions]
-    return standing, events
+    return states, events
 
 
 def test_the_table_covers_every_phase_and_reading():
     assert set(NEXT) == set(itertools.product(Phase, Observation))
 
 
-@pytest.mark.parametrize(("phase", "reading"), list(itertools.product(Phase, Observation)))
-def test_a_step_follows_the_table(phase, reading):
+@pytest.mark.parametrize(("phase", "observation"), list(itertools.product(Phase, Observation)))
+def test_a_step_follows_the_table(phase, observation):
     before = None if phase is Phase.OK else SubjectState(phase, 0, 1000)
-    after = step(before, reading, 2000, for_ms=60_000, unseen_ms_max=UNSEEN_MS_MAX)
-    assert (after.phase if after else Phase.OK) is NEXT[phase, reading]
+    after = next_state(before, observation, 2000, for_ms=60_000, unseen_ms_max=UNSEEN_MS_MAX)
+    assert (after.phase if after else Phase.OK) is NEXT[phase, observation]
 
 
 def test_it_fires_once_the_lag_was_over_for_the_whole_time():
-    standing, events = run(view(0, 101), view(5_000, 500), view(10_000, 102), view(15_000, 103))
+    states, events = run(
+        rule_input(0, 101), rule_input(5_000, 500), rule_input(10_000, 102), rule_input(15_000, 103)
+    )
     assert events == [(10_000, Event.FIRED, 0, 102)]
-    assert standing[SUBJECT].phase is Phase.FIRING
+    assert states[SUBJECT].phase is Phase.FIRING
 
 
 def test_the_limit_itself_is_not_over_it():
-    assert run(view(0, 100), view(20_000, 100)) == ({}, [])
+    assert run(rule_input(0, 100), rule_input(20_000, 100)) == ({}, [])
 
 
 def test_one_tick_under_the_limit_starts_the_time_anew():
-    _, events = run(view(0, 200), view(5_000, 50), view(10_000, 200), view(15_000, 200))
+    _, events = run(
+        rule_input(0, 200), rule_input(5_000, 50), rule_input(10_000, 200), rule_input(15_000, 200)
+    )
     assert events == []
 
 
 def test_it_resolves_when_the_lag_falls():
-    _, events = run(view(0, 200), view(10_000, 200), view(15_000, 100))
+    _, events = run(rule_input(0, 200), rule_input(10_000, 200), rule_input(15_000, 100))
     assert [event for _, event, *_ in events] == [Event.FIRED, Event.RESOLVED]
 
 
 def test_a_rule_without_time_fires_at_once():
     rule = Rule(1, "*", "", 100, for_ms=0)
-    _, events = run(view(0, 101), rule=rule)
+    _, events = run(rule_input(0, 101), rule=rule)
     assert events == [(0, Event.FIRED, 0, 101)]
 
 
 def test_what_is_unknown_neither_fires_nor_resolves():
-    standing, events = run(view(0, 200), view(10_000, None))
-    assert (standing[SUBJECT].phase, events) == (Phase.PENDING, [])
-    standing, events = run(view(0, 200), view(10_000, 200), view(15_000, None))
-    assert (standing[SUBJECT].phase, len(events)) == (Phase.FIRING, 1)
+    states, events = run(rule_input(0, 200), rule_input(10_000, None))
+    assert (states[SUBJECT].phase, events) == (Phase.PENDING, [])
+    states, events = run(rule_input(0, 200), rule_input(10_000, 200), rule_input(15_000, None))
+    assert (states[SUBJECT].phase, len(events)) == (Phase.FIRING, 1)
 
 
 def test_a_long_time_unseen_does_not_count_as_time_over_the_limit():
-    _, events = run(view(0, 200), view(60_000, 200))
+    _, events = run(rule_input(0, 200), rule_input(60_000, 200))
     assert events == []
-    _, events = run(view(0, 200), view(60_000, 200), view(70_000, 200))
+    _, events = run(rule_input(0, 200), rule_input(60_000, 200), rule_input(70_000, 200))
     assert events == [(70_000, Event.FIRED, 60_000, 200)]
 
 
 def test_a_firing_alert_outlives_a_long_gap_without_firing_again():
-    standing, events = run(view(0, 200), view(10_000, 200), view(10_000_000, 200))
+    states, events = run(rule_input(0, 200), rule_input(10_000, 200), rule_input(10_000_000, 200))
     assert len(events) == 1
-    assert standing[SUBJECT].phase is Phase.FIRING
+    assert states[SUBJECT].phase is Phase.FIRING
 
 
 def test_a_group_that_is_gone_resolves_and_says_so():
-    standing = {SUBJECT: SubjectState(Phase.FIRING, 0, 0)}
-    new, [transition] = evaluate_rule(RULE, view(5_000, absent=True), standing, UNSEEN_MS_MAX)
+    states = {SUBJECT: SubjectState(Phase.FIRING, 0, 0)}
+    new, [transition] = evaluate_rule(RULE, rule_input(5_000, absent=True), states, UNSEEN_MS_MAX)
     assert new == {}
     assert (transition.event, transition.gone) == (Event.RESOLVED, True)
 
 
 def test_a_group_that_is_absent_because_its_coordinator_is_silent_is_not_gone():
-    standing = {SUBJECT: SubjectState(Phase.FIRING, 0, 0)}
-    absent = view(5_000, absent=True, all_groups=False)
-    new, transitions = evaluate_rule(RULE, absent, standing, UNSEEN_MS_MAX)
+    states = {SUBJECT: SubjectState(Phase.FIRING, 0, 0)}
+    absent = rule_input(5_000, absent=True, all_groups=False)
+    new, transitions = evaluate_rule(RULE, absent, states, UNSEEN_MS_MAX)
     assert (set(new), transitions) == ({SUBJECT}, [])
 
 

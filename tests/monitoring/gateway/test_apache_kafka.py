@@ -8,7 +8,7 @@ from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsup
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from monitoring.sampling.assemble import assemble
-from monitoring.sampling.sampler import Samplers, Target
+from monitoring.sampling.sampler import Samplers, SamplingTarget
 from monitoring.views.snapshot import Snapshot
 from tests.support.kafka import apache_kafka
 
@@ -49,7 +49,7 @@ def written(kafka):
 
 def test_a_tick_tells_the_truth(written):
     samplers = Samplers()
-    outcome = loop.run(samplers.read(Target.of(written), 20_000), 20)
+    outcome = loop.run(samplers.read(SamplingTarget.of(written), 20_000), 20)
     loop.run(samplers.keep_only([]), 5)
     tick = assemble("kafka", 1, 20_000, outcome.took_ms, outcome.reads)
     assert (tick.reason, tick.groups_complete) == ("", True)
@@ -82,7 +82,7 @@ def test_data_on_disk_is_that_of_every_replica(kafka, shared_kafka, tmp_path):
             producer.produce("twice", b"value-%d" % number, partition=number % 2)
         assert producer.flush(20) == 0  # acknowledged by both replicas
         samplers = Samplers()
-        outcome = loop.run(samplers.read(Target.of(kafka), 20_000), 20)
+        outcome = loop.run(samplers.read(SamplingTarget.of(kafka), 20_000), 20)
         loop.run(samplers.keep_only([]), 5)
         tick = assemble("kafka", 2, 20_000, outcome.took_ms, outcome.reads)
         rows = [row for row in tick.partitions.to_pylist() if row["topic"] == "twice"]

@@ -59,5 +59,5 @@ def test_a_report_without_the_newest_samples_logs_a_warning(
     with try_lock(service._LOCK, "another", 10_000):
         kinds._store_newest_samples(report)
     assert caplog.messages == [
-        "report r1 does without the newest samples: another worker writes history now"
+        "report r1 lacks the newest samples: another worker writes the history"
     ]

@@ -143,7 +143,7 @@ def _start(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Report:
 
 def _compute_with(monkeypatch: pytest.MonkeyPatch, compute: Callable) -> None:
     kind = kinds.KINDS[kinds.THROUGHPUT_AND_LAG]
-    other = kinds.Kind(stages=kind.stages, compute=compute, charts=kind.charts)
+    other = kinds.ReportKind(stages=kind.stages, compute=compute, charts=kind.charts)
     monkeypatch.setitem(kinds.KINDS, kinds.THROUGHPUT_AND_LAG, other)
 
 

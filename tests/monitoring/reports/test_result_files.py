@@ -50,7 +50,7 @@ def test_a_result_that_cannot_be_stored_leaves_nothing_behind(data: Path) -> Non
 
 @pytest.mark.parametrize("name", ["", "absent", "../../etc"])
 def test_a_missing_folder_is_a_typed_error(name: str) -> None:
-    with pytest.raises(result_files.ResultGone):
+    with pytest.raises(result_files.ResultMissing):
         result_files.read(name)
 
 

@@ -147,7 +147,7 @@ def test_results_without_a_report_are_swept_out(
     for draft in ("old", "new"):
         (result_files.root() / f".{gone}-{draft}").mkdir()
     (result_files.root() / "notes").mkdir()
-    long_ago = time.time() - services.DRAFT_KEPT_S - 60
+    long_ago = time.time() - services.TEMPORARY_KEPT_S - 60
     os.utime(result_files.root() / f".{gone}-old", (long_ago, long_ago))
     tasks.requeue_lost_reports()
     found = {path.name for path in result_files.root().iterdir()}

@@ -2,13 +2,13 @@
 
 from monitoring.gateway import loop
 from monitoring.gateway.admin_urls import AdminUrls
-from monitoring.sampling.sampler import Samplers, Target
+from monitoring.sampling.sampler import Samplers, SamplingTarget
 
 INTERVAL_MS = 5000
 
 
 def target(token="one", slug="c"):
-    return Target(slug, (("127.0.0.1", 1),), AdminUrls({"1": "http://127.0.0.1:1"}, token))
+    return SamplingTarget(slug, (("127.0.0.1", 1),), AdminUrls({"1": "http://127.0.0.1:1"}, token))
 
 
 def reader_of(samplers, wanted):

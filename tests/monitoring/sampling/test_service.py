@@ -11,7 +11,7 @@ from monitoring.gateway.wire import limits
 from monitoring.models import Cluster
 from monitoring.redis_lock import try_lock
 from monitoring.sampling import tasks
-from monitoring.sampling.sampler import Target
+from monitoring.sampling.sampler import SamplingTarget
 from monitoring.sampling.service import sample_cluster
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
@@ -34,7 +34,7 @@ def test_a_tick_is_stored_and_announced(live_cluster, redis_server):
         return name
 
     channel = loop.run(listen(), 5)
-    sample_cluster(Target.of(live_cluster.row()), 1000, INTERVAL_MS)
+    sample_cluster(SamplingTarget.of(live_cluster.row()), 1000, INTERVAL_MS)
     tick = tick_stream.latest_tick("live")
     assert (tick.tick, tick.ok, tick.reason) == (1000, True, "")
     assert {row["id"]: row["source"] for row in tick.brokers} == {1: "brokerd", 2: "brokerd"}
@@ -43,14 +43,14 @@ def test_a_tick_is_stored_and_announced(live_cluster, redis_server):
 
 
 def test_the_same_tick_sent_by_two_beats_is_sampled_once(live_cluster, redis_server):
-    target = Target.of(live_cluster.row())
+    target = SamplingTarget.of(live_cluster.row())
     assert sample_cluster(target, 1000, INTERVAL_MS) is not None
     assert sample_cluster(target, 1000, INTERVAL_MS) is None
     assert len(list(tick_stream.recent_ticks("live", 0))) == 1
 
 
 def test_a_tick_that_finds_the_one_before_running_becomes_a_gap(live_cluster, redis_server):
-    target = Target.of(live_cluster.row())
+    target = SamplingTarget.of(live_cluster.row())
     sample_cluster(target, 1000, INTERVAL_MS)
     with try_lock("aerie:live:sampling", "1001", INTERVAL_MS):
         assert sample_cluster(target, 1002, INTERVAL_MS) is None
@@ -87,7 +87,7 @@ def test_a_sample_notes_which_cluster_an_entry_leads_to(live_cluster, redis_serv
 
 
 def test_redis_away_loses_the_tick_and_nothing_else(live_cluster, redis_server):
-    target = Target.of(live_cluster.row())
+    target = SamplingTarget.of(live_cluster.row())
     sample_cluster(target, 1000, INTERVAL_MS)
     redis_server.kill()
     assert sample_cluster(target, 1001, INTERVAL_MS) is None
@@ -109,7 +109,7 @@ def test_a_broker_that_dies_takes_no_group_no_address_and_no_sum_with_it(
     names = {f"sided-{number}" for number in range(8)}
     for name in names:
         live_cluster.commit(name, "two.sided", dict.fromkeys(range(4), 1))
-    target, numbers = Target.of(live_cluster.row()), itertools.count(1000)
+    target, numbers = SamplingTarget.of(live_cluster.row()), itertools.count(1000)
 
     def sampled_until(reached) -> Tick:
         deadline = time.monotonic() + 60
@@ -155,17 +155,17 @@ def test_a_broker_that_dies_takes_no_group_no_address_and_no_sum_with_it(
 
 def test_zookeeper_that_is_away_is_told_with_its_beginning(live_cluster, redis_server):
     gone = live_cluster.row(zookeeper_connect="127.0.0.1:1/live")
-    first = sample_cluster(Target.of(gone), 1000, INTERVAL_MS)
-    second = sample_cluster(Target.of(gone), 1001, INTERVAL_MS)
+    first = sample_cluster(SamplingTarget.of(gone), 1000, INTERVAL_MS)
+    second = sample_cluster(SamplingTarget.of(gone), 1001, INTERVAL_MS)
     assert first.since == second.since == {"zookeeper": first.at_ms}
-    third = sample_cluster(Target.of(live_cluster.row()), 1002, INTERVAL_MS)
+    third = sample_cluster(SamplingTarget.of(live_cluster.row()), 1002, INTERVAL_MS)
     assert (third.zookeeper_up, third.since) == (True, {})
 
 
 def test_a_cluster_that_lies_is_sampled_and_what_was_refused_is_in_the_tick(redis_server):
     with hostile_broker(lying({"a": {20_000_000: ONE}})) as port:
         row = Cluster(slug="liar", name="Liar", bootstrap_servers=f"127.0.0.1:{port}")
-        tick = sample_cluster(Target.of(row), 1000, INTERVAL_MS)
+        tick = sample_cluster(SamplingTarget.of(row), 1000, INTERVAL_MS)
     assert tick.ok
     assert tick.partitions.num_rows == 1
     assert tick_stream.latest_tick("liar").refused == tick.refused != []
@@ -175,9 +175,9 @@ def test_a_cluster_of_too_many_partitions_is_a_gap_that_says_so(redis_server, mo
     monkeypatch.setattr(limits, "PARTITIONS_MAX", 1)
     with hostile_broker(lying({"a": {0: ONE, 1: ONE}})) as port:
         row = Cluster(slug="vast", name="Vast", bootstrap_servers=f"127.0.0.1:{port}")
-        tick = sample_cluster(Target.of(row), 1000, INTERVAL_MS)
+        tick = sample_cluster(SamplingTarget.of(row), 1000, INTERVAL_MS)
     assert tick.status == "gap"
     assert tick.reason == (
-        "what the cluster tells is refused: "
+        "the cluster's answer was refused: "
         "it tells of more than 1 partitions, which Aerie does not read"
     )

@@ -10,7 +10,7 @@ from monitoring.gateway import loop
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
-from monitoring.sampling.sampler import Samplers, Target
+from monitoring.sampling.sampler import Samplers, SamplingTarget
 from tests.support.processes import hung
 
 INTERVAL_MS = 8000
@@ -27,7 +27,7 @@ def reads(live_cluster):
         live_cluster.commit(GROUP, TOPIC, {0: 2, 1: 6})
 
     def read(**fields):
-        target = Target.of(live_cluster.row(**fields))
+        target = SamplingTarget.of(live_cluster.row(**fields))
         outcome = loop.run(samplers.read(target, INTERVAL_MS), INTERVAL_MS / 1000)
         return outcome.reads
 

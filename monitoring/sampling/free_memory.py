@@ -1,9 +1,9 @@
-"""Room in a Redis that is full: samples that are too old go even while none can be written.
+"""Deletes old samples when Redis is full.
 
-A Redis at its `maxmemory` refuses every write, so nothing is sampled, and what only a new sample
-would push out stays for good. It still deletes. First goes what is outside the live window; if that
-is not enough, all but the newest minutes, for what is older is in the history already, and then
-the older half of whatever is largest.
+At `maxmemory` Redis refuses writes but accepts deletes. Samples are normally trimmed when a new one
+is written, so without writes the memory would never be freed. First, samples outside the live
+window are deleted; if that is not enough, all but the newest minutes, which the history has
+already; then the older half of the largest stream, repeatedly.
 """
 
 import logging
@@ -21,8 +21,8 @@ _PROBE = "aerie:relief"
 log = logging.getLogger(__name__)
 
 
-def relieve() -> None:
-    """Delete old samples of every cluster until Redis takes writes again. Raises StoreDown."""
+def free_memory() -> None:
+    """Delete old samples of every cluster until Redis accepts writes again. Raises StoreDown."""
     with redis_client.guarded() as client:
         streams = list(client.scan_iter(match=keys.ticks("*"), count=1000))
         before = sum(client.xlen(stream) for stream in streams)
@@ -39,8 +39,8 @@ def relieve() -> None:
             _halve_largest(client, streams)
         gone = before - sum(client.xlen(stream) for stream in streams)
     log.error(
-        "Redis is full (maxmemory): %d old samples were deleted to make room. Watch fewer "
-        "partitions, or name a larger Redis in REDIS_URL",
+        "Redis is full (maxmemory): %d old samples were deleted. Monitor fewer "
+        "partitions, or set REDIS_URL to a larger Redis",
         gone,
     )
 

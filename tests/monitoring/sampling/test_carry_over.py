@@ -7,7 +7,7 @@ import pytest
 from monitoring.alerts.rule_input import rule_input_of
 from monitoring.alerts.rules import Subject
 from monitoring.gateway.wire import limits
-from monitoring.sampling.carry import carried, partition_for
+from monitoring.sampling.carry_over import carry_over, partition_for
 from monitoring.ticks.tick import Tick
 from tests.monitoring.tick_factory import make_tick
 
@@ -56,7 +56,7 @@ def test_a_group_is_kept_where_kafka_keeps_it(name, count, partition):
 
 
 def test_the_groups_of_a_silent_coordinator_stay_as_it_told_them_last():
-    found = groups_of(carried(silent(), BEFORE, {1}))
+    found = groups_of(carry_over(silent(), BEFORE, {1}))
     assert found["alpha"]["told_at_ms"] is None
     kilo = found["kilo"]
     assert (kilo["state"], kilo["members"], kilo["committed_offset"]) == ("Stable", 1, 4)
@@ -66,7 +66,7 @@ def test_the_groups_of_a_silent_coordinator_stay_as_it_told_them_last():
 
 def test_they_are_left_out_where_there_is_no_room_which_is_said(monkeypatch):
     monkeypatch.setattr(limits, "GROUP_ROWS_MAX", 1)
-    tick = carried(silent(), BEFORE, {1})
+    tick = carry_over(silent(), BEFORE, {1})
     assert set(groups_of(tick)) == {"alpha"}
     assert not tick.groups_complete
     assert tick.refused == ["groups whose coordinators do not answer, which are too many"]
@@ -75,21 +75,21 @@ def test_they_are_left_out_where_there_is_no_room_which_is_said(monkeypatch):
 def test_they_stay_for_as_long_as_it_is_silent_and_keep_their_age():
     tick = BEFORE
     for number in range(2, 40):
-        tick = carried(silent(number), tick, {1})
+        tick = carry_over(silent(number), tick, {1})
     assert groups_of(tick)["kilo"]["told_at_ms"] == BEFORE.at_ms
 
 
 def test_a_group_whose_coordinator_tells_of_it_no_more_is_gone():
     told = replace(silent(leader=2), groups_complete=True)
-    assert set(groups_of(carried(told, BEFORE, {1, 2}))) == {"alpha"}
+    assert set(groups_of(carry_over(told, BEFORE, {1, 2}))) == {"alpha"}
 
 
 def test_a_group_that_moves_stays_until_its_new_coordinator_can_know_it():
     moved = replace(silent(leader=1), groups_complete=True)
-    first = carried(moved, BEFORE, {1})
+    first = carry_over(moved, BEFORE, {1})
     assert "kilo" in groups_of(first)
     assert not first.groups_complete
-    later = carried(replace(silent(9, leader=1), groups_complete=True), first, {1})
+    later = carry_over(replace(silent(9, leader=1), groups_complete=True), first, {1})
     assert set(groups_of(later)) == {"alpha"}
 
 
@@ -98,18 +98,18 @@ def test_a_group_that_comes_back_is_as_it_is_told_now():
         3, partitions=offsets(1, 2), groups=[group("alpha", 1), group("kilo", 2, lag=0)],
         cluster_id="c",
     )  # fmt: skip
-    kilo = groups_of(carried(back, carried(silent(), BEFORE, {1}), {1, 2}))["kilo"]
+    kilo = groups_of(carry_over(back, carry_over(silent(), BEFORE, {1}), {1, 2}))["kilo"]
     assert (kilo["lag"], kilo["told_at_ms"]) == (0, None)
 
 
 def test_nothing_is_taken_over_from_another_cluster():
     other = replace(BEFORE, cluster_id="another")
-    assert set(groups_of(carried(silent(), other, {1}))) == {"alpha"}
+    assert set(groups_of(carry_over(silent(), other, {1}))) == {"alpha"}
 
 
 def test_an_alert_rule_sees_a_carried_group_as_unknown_and_not_as_gone():
     known = [{"topic": "a", "partition": 0, "leader": 1}]
-    tick = carried(silent(), BEFORE, {1})
+    tick = carry_over(silent(), BEFORE, {1})
     view = rule_input_of(
         replace(tick, partitions=make_tick(2, partitions=known).partitions), with_topics=False
     )
@@ -120,22 +120,24 @@ def test_an_alert_rule_sees_a_carried_group_as_unknown_and_not_as_gone():
 def test_a_broker_that_is_down_keeps_its_address_and_the_moment_it_went():
     tick = make_tick(1, brokers=[{"id": 2, **UP}])
     for number in (2, 3):
-        tick = carried(make_tick(number, brokers=[{"id": 2, **GONE}]), tick, set())
+        tick = carry_over(make_tick(number, brokers=[{"id": 2, **GONE}]), tick, set())
     (broker,) = tick.brokers
     assert (broker["host"], broker["port"], broker["rack"]) == ("10.0.0.1", 9092, "a")
     assert broker["down_since_ms"] == make_tick(2).at_ms
 
 
 def test_a_broker_that_nobody_has_seen_has_no_address():
-    (broker,) = carried(make_tick(2, brokers=[{"id": 2, **GONE}]), None, set()).brokers
+    (broker,) = carry_over(make_tick(2, brokers=[{"id": 2, **GONE}]), None, set()).brokers
     assert (broker["host"], broker["port"]) == (None, None)
     assert broker["down_since_ms"] == make_tick(2).at_ms
 
 
 def test_a_trouble_has_the_moment_it_began_until_it_ends():
-    first = carried(make_tick(2, partitions=offsets(1, -1), zookeeper_up=False), make_tick(1), {1})
+    first = carry_over(
+        make_tick(2, partitions=offsets(1, -1), zookeeper_up=False), make_tick(1), {1}
+    )
     at_ms = make_tick(2).at_ms
     assert first.since == {"leaderless": at_ms, "zookeeper": at_ms}
-    second = carried(make_tick(3, partitions=offsets(1, -1), zookeeper_up=True), first, {1})
+    second = carry_over(make_tick(3, partitions=offsets(1, -1), zookeeper_up=True), first, {1})
     assert second.since == {"leaderless": at_ms}
-    assert carried(make_tick(4, partitions=offsets(1, 2)), second, {1, 2}).since == {}
+    assert carry_over(make_tick(4, partitions=offsets(1, 2)), second, {1, 2}).since == {}

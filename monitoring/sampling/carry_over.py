@@ -1,8 +1,8 @@
-"""What a tick takes over from the one before it. Pure.
+"""Carries data over from the previous tick for parts that could not be read. Pure.
 
-A fault must not look like an end: the groups of a coordinator that does not answer stay as it told
-them last (`told_at_ms` says when; end offset and lag are not known), a broker that is down keeps
-its address, and each trouble keeps the moment at which it began.
+If a coordinator does not answer, its groups keep their last known rows: `told_at_ms` is the time of
+those rows, and end offset and lag are null. A broker that is down keeps its address. Each problem
+keeps the time at which it began.
 """
 
 from dataclasses import replace
@@ -16,14 +16,14 @@ from monitoring.ticks.schema import GROUPS
 from monitoring.ticks.tick import Tick
 
 OFFSETS_TOPIC = "__consumer_offsets"
-_MOVING_INTERVALS = 3  # a new coordinator may take so long until it lists what it took over
+_MOVING_INTERVALS = 3  # a new coordinator may need this long to load its groups
 
 
-def carried(tick: Tick, before: Tick | None, coordinators: set[int]) -> Tick:
-    """`tick` with what lasts from `before`; `coordinators` = the brokers that told their groups."""
-    if before is not None and before.cluster_id != tick.cluster_id:
-        before = None  # the address leads to another cluster now
-    silent = _silent_groups(tick, before, coordinators) if before is not None else None
+def carry_over(tick: Tick, previous: Tick | None, coordinators: set[int]) -> Tick:
+    """`tick` with data of `previous`. `coordinators`: the brokers that listed their groups."""
+    if previous is not None and previous.cluster_id != tick.cluster_id:
+        previous = None  # another cluster has this address now
+    silent = _silent_groups(tick, previous, coordinators) if previous is not None else None
     groups, refused = tick.groups, tick.refused
     if silent is not None and _has_room(tick.groups, silent):
         groups = pa.concat_tables([tick.groups, silent])
@@ -32,16 +32,16 @@ def carried(tick: Tick, before: Tick | None, coordinators: set[int]) -> Tick:
     return replace(
         tick,
         refused=refused,
-        brokers=_brokers(tick, before),
+        brokers=_brokers(tick, previous),
         groups=groups.unify_dictionaries(),
         groups_complete=tick.groups_complete and silent is None,
-        since=_since(tick, before),
+        since=_since(tick, previous),
     )
 
 
-def _has_room(told: pa.Table, silent: pa.Table) -> bool:
-    """Whether both have room in one tick: coordinators that are silent in turn add up."""
-    rows, size_bytes = len(told) + len(silent), told.nbytes + silent.nbytes
+def _has_room(current: pa.Table, silent: pa.Table) -> bool:
+    """Whether both fit into one tick; rows of several silent coordinators add up."""
+    rows, size_bytes = len(current) + len(silent), current.nbytes + silent.nbytes
     return rows <= limits.GROUP_ROWS_MAX and size_bytes <= limits.GROUP_TABLE_BYTES_MAX
 
 
@@ -49,14 +49,14 @@ def _is_leaderless(tick: Tick) -> bool:
     return bool(pc.any(pc.less(tick.partitions["leader"], 0)).as_py())
 
 
-def _since(tick: Tick, before: Tick | None) -> dict[str, int]:
-    troubles = {"leaderless": _is_leaderless(tick), "zookeeper": tick.zookeeper_up is False}
-    known = before.since if before else {}
-    return {name: known.get(name, tick.at_ms) for name, lasts in troubles.items() if lasts}
+def _since(tick: Tick, previous: Tick | None) -> dict[str, int]:
+    problems = {"leaderless": _is_leaderless(tick), "zookeeper": tick.zookeeper_up is False}
+    known = previous.since if previous else {}
+    return {name: known.get(name, tick.at_ms) for name, lasts in problems.items() if lasts}
 
 
-def _brokers(tick: Tick, before: Tick | None) -> list[dict[str, Any]]:
-    earlier = {row["id"]: row for row in before.brokers} if before else {}
+def _brokers(tick: Tick, previous: Tick | None) -> list[dict[str, Any]]:
+    earlier = {row["id"]: row for row in previous.brokers} if previous else {}
     return [
         row if row["up"] else _down(row, earlier.get(row["id"], {}), tick.at_ms)
         for row in tick.brokers
@@ -71,33 +71,33 @@ def _down(row: dict[str, Any], then: dict[str, Any], at_ms: int) -> dict[str, An
     return row | address | {"down_since_ms": then.get("down_since_ms") or at_ms}
 
 
-def _silent_groups(tick: Tick, before: Tick, coordinators: set[int]) -> pa.Table | None:
-    """The rows of the groups that nobody could tell of in this tick; None = of none."""
-    names = before.groups["group"].cast(pa.string())
+def _silent_groups(tick: Tick, previous: Tick, coordinators: set[int]) -> pa.Table | None:
+    """The previous rows of groups whose coordinator did not answer; None = there are none."""
+    names = previous.groups["group"].cast(pa.string())
     here = pc.unique(tick.groups["group"].cast(pa.string()))
-    absent = before.groups.filter(pc.invert(pc.is_in(names, value_set=here)))
+    absent = previous.groups.filter(pc.invert(pc.is_in(names, value_set=here)))
     leaders = _offsets_leaders(tick)
     silent = [
         row["group"]
-        for row in _facts(absent)
-        if _is_silent(row, tick, before.at_ms, leaders, coordinators)
+        for row in _group_facts(absent)
+        if _is_silent(row, tick, previous.at_ms, leaders, coordinators)
     ]
     if not silent:
         return None
-    rows = before.groups.filter(pc.is_in(names, value_set=pa.array(silent, pa.string())))
+    rows = previous.groups.filter(pc.is_in(names, value_set=pa.array(silent, pa.string())))
     unknown = pa.nulls(len(rows), pa.int64())
-    now_is = {
+    replaced = {
         "tick": pa.array([tick.tick] * len(rows), pa.int64()),
         "at_ms": pa.array([tick.at_ms] * len(rows), pa.int64()),
         "log_end_offset": unknown,
         "lag": unknown,
-        "told_at_ms": pc.fill_null(rows["told_at_ms"], before.at_ms),
+        "told_at_ms": pc.fill_null(rows["told_at_ms"], previous.at_ms),
     }
-    return pa.table({name: now_is.get(name, rows[name]) for name in GROUPS.names}, schema=GROUPS)
+    return pa.table({name: replaced.get(name, rows[name]) for name in GROUPS.names}, schema=GROUPS)
 
 
-def _facts(groups: pa.Table) -> list[dict[str, Any]]:
-    """group, coordinator and told_at_ms of each group, once."""
+def _group_facts(groups: pa.Table) -> list[dict[str, Any]]:
+    """group, coordinator and told_at_ms, one row per group."""
     plain = groups.select(["coordinator", "told_at_ms"])
     plain = plain.append_column("group", groups["group"].cast(pa.string()))
     aggregates = [("coordinator", "first"), ("told_at_ms", "first")]
@@ -108,17 +108,17 @@ def _facts(groups: pa.Table) -> list[dict[str, Any]]:
 
 
 def _is_silent(
-    row: dict[str, Any], tick: Tick, before_ms: int, leaders: dict[int, int], told: set[int]
+    row: dict[str, Any], tick: Tick, previous_ms: int, leaders: dict[int, int], answered: set[int]
 ) -> bool:
-    """Whether a group that is absent may exist all the same."""
-    was, told_at_ms = row["coordinator"], row["told_at_ms"] or before_ms
+    """Whether a missing group may still exist."""
+    was, told_at_ms = row["coordinator"], row["told_at_ms"] or previous_ms
     now = leaders.get(partition_for(row["group"], len(leaders))) if leaders else was
     is_moving = now != was and tick.at_ms - told_at_ms <= _MOVING_INTERVALS * tick.interval_ms
-    return now not in told or is_moving
+    return now not in answered or is_moving
 
 
 def _offsets_leaders(tick: Tick) -> dict[int, int]:
-    """Partition of OFFSETS_TOPIC → its leader, which coordinates the groups kept there."""
+    """Partition of OFFSETS_TOPIC → its leader, which is the coordinator of the groups in it."""
     rows = tick.partitions.filter(
         pc.equal(tick.partitions["topic"].cast(pa.string()), OFFSETS_TOPIC)
     )
@@ -127,7 +127,7 @@ def _offsets_leaders(tick: Tick) -> dict[int, int]:
 
 
 def partition_for(group: str, count: int) -> int:
-    """Which partition of OFFSETS_TOPIC keeps a group: Java's hash of its name, as Kafka does."""
+    """The partition of OFFSETS_TOPIC for a group: Java's hash of its name, as in Kafka."""
     units, value = group.encode("utf-16-be", "surrogatepass"), 0
     for high, low in zip(units[::2], units[1::2], strict=True):
         value = (31 * value + (high << 8 | low)) & 0xFFFFFFFF

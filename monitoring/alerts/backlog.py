@@ -1,4 +1,4 @@
-"""Which messages wait for us, and which for somebody else's webhook."""
+"""Counts undelivered alert messages: delayed by this system, or by a webhook that fails."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -7,15 +7,15 @@ from django.utils import timezone
 
 from monitoring.alerts.models import AlertDelivery
 
-# Each rule's turn comes within this, with up to as many silent webhooks as there are threads.
+# Within this time each rule is served, even if as many webhooks hang as there are threads.
 OVERDUE = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """stuck: messages that are due and that no worker has tried to send; since_ms: for how long.
+class Backlog:
+    """stuck: due messages that no worker has tried to send; since_ms: when the oldest was due.
 
-    unanswered: webhooks of rules whose last message failed and is tried again.
+    unanswered: rules with a message that failed and will be tried again.
     """
 
     stuck: int = 0
@@ -23,15 +23,15 @@ class Waiting:
     unanswered: int = 0
 
 
-def waiting() -> Waiting:
-    """How the messages stand now."""
+def backlog() -> Backlog:
+    """The current backlog."""
     pending = AlertDelivery.objects.filter(state=AlertDelivery.State.PENDING).order_by()
     limit = timezone.now() - OVERDUE
     tried = AlertDelivery.objects.filter(attempted_at__gt=limit).order_by().values("rule_id")
     due = pending.filter(next_attempt_at__lte=limit).exclude(rule_id__in=tried)
     oldest = due.order_by("next_attempt_at").values_list("next_attempt_at", flat=True).first()
     failed = pending.filter(attempts__gt=0).exclude(error="")
-    return Waiting(
+    return Backlog(
         stuck=due.count() if oldest else 0,
         since_ms=int(oldest.timestamp() * 1000) if oldest else None,
         unanswered=failed.values("rule_id").distinct().count(),
