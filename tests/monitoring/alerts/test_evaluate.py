@@ -45,7 +45,7 @@ def test_a_group_whose_name_no_database_takes_hinders_no_other(make_rule, redis_
     rows = [row | {"group": name, "log_end_offset": 500, "lag": 500} for name in names]
     assert evaluate(make_tick(1, partitions=[{"topic": "t", "partition": 0}], groups=rows))
     assert {group for group, _topic, _state in states()} == {"", "c" * 255, "d\x1b"}
-    assert "'a\\x00b' is not watched" in caplog.text
+    assert "no alert for group 'a\\x00b'" in caplog.text
 
 
 def test_a_restart_while_pending_does_not_start_the_time_anew(make_rule, redis_server):

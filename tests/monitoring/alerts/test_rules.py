@@ -14,7 +14,7 @@ from monitoring.alerts.rules import (
     SubjectState,
     evaluate_rule,
     next_state,
-    read,
+    observe,
 )
 
 RULE = Rule(id=1, group_pattern="orders-*", topic_pattern="", lag_max=100, for_ms=10_000)
@@ -111,9 +111,9 @@ def test_a_group_that_is_absent_because_its_coordinator_is_silent_is_not_gone():
 
 
 def test_an_incomplete_sum_may_be_over_but_never_under():
-    assert read(RULE, LagReading(101, complete=False), all_groups=True) is Observation.OVER
-    assert read(RULE, LagReading(99, complete=False), all_groups=True) is Observation.UNKNOWN
-    assert read(RULE, LagReading(99, complete=True), all_groups=True) is Observation.UNDER
+    assert observe(RULE, LagReading(101, complete=False), all_groups=True) is Observation.OVER
+    assert observe(RULE, LagReading(99, complete=False), all_groups=True) is Observation.UNKNOWN
+    assert observe(RULE, LagReading(99, complete=True), all_groups=True) is Observation.UNDER
 
 
 def test_patterns_choose_groups_and_topics():

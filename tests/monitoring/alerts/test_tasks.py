@@ -161,7 +161,7 @@ def test_an_answer_that_would_fill_the_memory_is_not_decoded(delivery, webhook_s
 def test_a_rule_whose_webhook_was_removed_says_so(delivery):
     delivery.rule.set_webhook("", "")
     delivery.rule.save()
-    assert "no webhook" in send(delivery).error
+    assert "no longer has a webhook" in send(delivery).error
 
 
 def test_looking_up_a_name_costs_no_more_than_the_time_limit(delivery, monkeypatch):
