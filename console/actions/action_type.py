@@ -6,17 +6,18 @@ changes a cluster but through one.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from django.urls import reverse
 from django.utils.functional import Promise
 
-from console.actions.plan import Draft, Facts
+from console.actions.models import Plan
+from console.actions.plan import Draft, Facts, Proposal, Step, StepState
 from monitoring.gateway.gateway import Gateway
 
 Params = Mapping[str, Any]  # JSON-able; from the form
-Progress = Callable[[int, str], None]  # percent, stage
+Progress = Callable[[str], None]  # the step of this key begins, and the one before it is done
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +74,27 @@ class ActionType(ABC):
         """What differs between two readings of the facts, in sentences; pure."""
 
     @abstractmethod
+    def items(self, params: Params) -> list[Step]:
+        """What `apply` goes through, in that order; pure."""
+
+    @abstractmethod
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
-        """Make the change. Raises GatewayError."""
+        """Make the change, and tell `progress` of each of `items`. Raises GatewayError."""
+
+    def undo(self, plan: Plan) -> Proposal | None:
+        """The change that takes back what this plan did; None where nothing can.
+
+        It is planned, reviewed and applied as any other.
+        """
+        return None
+
+    def steps(self, plan: Plan) -> list[Step]:
+        """The items of a plan, each with what became of it."""
+        states = plan.step_states
+        return [
+            replace(step, state=StepState(states.get(step.key, step.state)))
+            for step in self.items(plan.params)
+        ]
 
     def again_url(self, cluster: str, resource: str) -> str:
         """Where the same change is planned again."""

@@ -28,7 +28,9 @@ class Plan(models.Model):
         max_length=16, default=DRAFT, choices=[(state, state) for state in STATES]
     )
     progress = models.PositiveSmallIntegerField(default=0)
-    stage = models.CharField(max_length=200, blank=True)
+    stage = models.CharField(max_length=200, blank=True)  # see texts.stage
+    # The key of a step that was begun → console.actions.plan.StepState.
+    step_states = models.JSONField(default=dict)
     outcome = models.TextField(blank=True)  # of a failed or refused plan: why
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"

@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from typing import Any
 
 EXPIRES_MS = 15 * 60 * 1000
@@ -24,6 +25,38 @@ class PlanRefused(Exception):
 
 class PlanApplied(PlanRefused):
     """The plan was confirmed before, as by the first click of two: look what became of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A change that a plan may be made of, as by the one that takes another back."""
+
+    kind: str
+    resource: str
+    params: Mapping[str, Any]
+
+
+class StepState(StrEnum):
+    """How far a step is."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    UNKNOWN = "unknown"  # its worker fell silent
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One of the items that applying goes through; `key` is stored, `title` is for people.
+
+    A change of many items has a step for each: what is left of a plan that failed are the steps
+    that are not done.
+    """
+
+    key: str
+    title: str
+    state: StepState = StepState.WAITING
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,17 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import may, rights_of
-from console.actions import models, registry
+from console.actions import models, registry, texts
+from console.actions.action_type import ActionType
 from console.actions.models import Plan
-from console.actions.plan import PlanApplied, PlanRefused, fingerprint, is_expired
+from console.actions.plan import (
+    PlanApplied,
+    PlanRefused,
+    Proposal,
+    StepState,
+    fingerprint,
+    is_expired,
+)
 from console.audit import services as audit
 from console.live import snapshot_cache
 from console.ui.texts import sentence
@@ -71,6 +79,28 @@ def propose(
     )
 
 
+def undo_of(plan: Plan, user: Any, cluster: Cluster) -> Proposal | None:
+    """The change that takes back what a plan did, where there is one and the user may plan it."""
+    proposal = registry.find(plan.kind).undo(plan) if plan.state == models.DONE else None
+    if proposal is None:
+        return None
+    try:
+        _check_allowed(user, cluster, proposal.kind, proposal.resource)
+    except PlanRefused:
+        return None
+    return proposal
+
+
+def propose_undo(plan: Plan, user: Any, cluster: Cluster, remote_addr: str) -> Plan:
+    """Plans what takes back `plan`. Raises PlanRefused or GatewayError, as `propose` does."""
+    proposal = undo_of(plan, user, cluster)
+    if proposal is None:
+        raise PlanRefused(_("There is nothing that takes this back, or you may not do it."))
+    return propose(
+        user, cluster, proposal.kind, proposal.resource, proposal.params, remote_addr
+    )
+
+
 def _check_allowed(user: Any, cluster: Cluster, kind: str, resource: str) -> None:
     if user is None or not may(user, registry.find(kind).verb, cluster, resource):
         raise PlanRefused(_("Your role does not include this change."))
@@ -97,8 +127,7 @@ def confirm(plan: Plan, user: Any, typed: str, remote_addr: str) -> None:
     if wanted and typed.strip() != wanted:
         raise PlanRefused(_("Type “%(name)s” exactly, to confirm.") % {"name": wanted})
     with transaction.atomic():
-        stage = _("Waiting for a worker")
-        if not plan.move(models.DRAFT, models.QUEUED, stage=stage, **confirmed):
+        if not plan.move(models.DRAFT, models.QUEUED, stage=texts.QUEUED, **confirmed):
             raise PlanApplied(_("This plan was applied already."))
         transaction.on_commit(lambda: _send(plan))
 
@@ -124,7 +153,7 @@ def _cluster(plan: Plan) -> Cluster:
 def run(plan_id: str) -> None:
     """Carries out a queued plan. Called by the task; a second call finds nothing to do."""
     plan = Plan.objects.select_related("created_by").get(pk=plan_id)
-    if not plan.move(models.QUEUED, models.APPLYING, progress=5, stage=_("Reading again")):
+    if not plan.move(models.QUEUED, models.APPLYING, progress=5, stage=texts.READING):
         return
     try:
         _apply(plan)
@@ -137,7 +166,7 @@ def run(plan_id: str) -> None:
         text = _("Aerie failed (%(name)s). What was done so far is shown by the cluster's pages.")
         _finish(plan, models.APPLYING, models.FAILED, text % {"name": type(error).__name__})
     else:
-        _finish(plan, models.APPLYING, models.DONE, "")
+        _finish(plan, models.APPLYING, models.DONE, "", StepState.DONE)
 
 
 def _apply(plan: Plan) -> None:
@@ -156,21 +185,40 @@ def _apply(plan: Plan) -> None:
                 _("Things changed since the review. %(changed)s Plan it again.")
                 % {"changed": " ".join(action_type.describe(plan.facts, facts))}
             )
-        action_type.apply(
-            gateway, plan.params, lambda percent, stage: _report(plan, percent, stage)
-        )
+        action_type.apply(gateway, plan.params, lambda key: _begin(plan, action_type, key))
 
 
-def _report(plan: Plan, percent: int, stage: str) -> None:
-    Plan.objects.filter(pk=plan.pk, state=models.APPLYING).update(
-        progress=percent, stage=stage[:200]
-    )
+def _begin(plan: Plan, action_type: ActionType, key: str) -> None:
+    """A step begins, the one before it is done."""
+    keys = [step.key for step in action_type.items(plan.params)]
+    plan.progress = 10 + 90 * keys.index(key) // len(keys)
+    plan.stage = key
+    plan.step_states = _ended(plan, StepState.DONE) | {key: StepState.RUNNING}
+    kept = {name: getattr(plan, name) for name in ("progress", "stage", "step_states")}
+    Plan.objects.filter(pk=plan.pk, state=models.APPLYING).update(**kept)
+
+
+def _ended(plan: Plan, state: StepState) -> dict[str, str]:
+    """The states of a plan's steps, with `state` for the one that runs."""
+    return {
+        key: state if then == StepState.RUNNING else then for key, then in plan.step_states.items()
+    }
 
 
 @transaction.atomic
-def _finish(plan: Plan, state_from: str, state: str, outcome: str, **fields: str) -> None:
-    percent = {"progress": 100} if state == models.DONE else {}
-    if not plan.move(state_from, state, outcome=outcome, **percent, **fields):
+def _finish(
+    plan: Plan,
+    state_from: str,
+    state: str,
+    outcome: str,
+    step_state: StepState = StepState.FAILED,
+    **fields: str,
+) -> None:
+    """Ends a plan, and with `step_state` the step at which it was; writes it down."""
+    kept: dict[str, Any] = {"step_states": _ended(plan, step_state), **fields}
+    if state == models.DONE:
+        kept["progress"] = 100
+    if not plan.move(state_from, state, outcome=outcome, **kept):
         return
     changes = plan.draft["changes"]
     audit.record(
@@ -215,6 +263,6 @@ def expire_plans() -> None:
             "The worker fell silent. Whether the change was made is not known: look before you "
             "plan it again."
         )
-        _finish(plan, models.APPLYING, models.FAILED, text)
+        _finish(plan, models.APPLYING, models.FAILED, text, StepState.UNKNOWN)
     old = Plan.objects.filter(created_at__lt=now - KEPT)
     old.exclude(state__in=[models.QUEUED, models.APPLYING]).delete()

@@ -11,11 +11,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
-from console.actions import models, registry, services
+from console.actions import models, registry, services, texts
 from console.actions.models import Plan
 from console.actions.plan import PlanApplied, PlanRefused, is_expired
 from console.audit import services as audit
+from console.ui.texts import sentence
 from monitoring.clock import now_ms
+from monitoring.gateway.errors import GatewayError
 
 
 @require_safe
@@ -46,6 +48,22 @@ def apply(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpRespons
         told = str(error) if found.state == models.DRAFT else ""
         return _page(request, found, told, status=422)
     return redirect("plan", cluster, plan)
+
+
+@require_POST
+@requires("plan.view")
+def undo(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
+    """Plans what takes this plan back; the new one is reviewed as any other."""
+    found = _own(request, cluster, plan)
+    address = request.META.get("REMOTE_ADDR", "")
+    try:
+        taking_back = services.propose_undo(found, request.user, request.cluster, address)
+    except PlanRefused as error:
+        return _page(request, found, str(error), status=422)
+    except GatewayError as error:
+        text = _("The cluster could not be asked: %(why)s") % {"why": sentence(error.message)}
+        return _page(request, found, text, status=503 if error.retriable else 422)
+    return redirect("plan", cluster, taking_back.pk)
 
 
 def _own(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> Plan:
@@ -102,5 +120,10 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
             ),
         ],
         "created_ms": plan.created_ms,
+        "stage": texts.stage(plan),
+        "items": [(step, texts.step_state(step.state)) for step in action_type.steps(plan)]
+        if plan.state == models.FAILED and plan.step_states
+        else [],
+        "undo": services.undo_of(plan, request.user, request.cluster),
     }
     return render(request, "actions/plan.html", context, status=status)

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, Params, Progress
-from console.actions.plan import Change, Draft, Facts, PlanRefused
+from console.actions.plan import Change, Draft, Facts, PlanRefused, Step
 from console.topics.changes import fact_diff, topic
 from monitoring.gateway.gateway import Gateway
 
@@ -44,7 +44,10 @@ class AddPartitions(ActionType):
             ],
         )
 
+    def items(self, params: Params) -> list[Step]:
+        return [Step("add", _("Adding partitions")), topic.waiting_for_leaders()]
+
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
-        progress(20, _("Adding partitions"))
+        progress("add")
         gateway.admin.create_partitions(params["name"], params["total"])
         topic.wait_for_leaders(gateway, params["name"], params["total"], progress)

@@ -5,7 +5,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, Params, Progress
-from console.actions.plan import Change, Draft, Facts, PlanRefused
+from console.actions.models import Plan
+from console.actions.plan import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.topics.changes import fact_diff, topic
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
@@ -76,8 +77,14 @@ class CreateTopic(ActionType):
             undo=_("Delete the topic."),
         )
 
+    def items(self, params: Params) -> list[Step]:
+        return [Step("create", _("Creating")), topic.waiting_for_leaders()]
+
+    def undo(self, plan: Plan) -> Proposal | None:
+        return Proposal("topic.delete", plan.resource, {"name": plan.resource})
+
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
-        progress(20, _("Creating"))
+        progress("create")
         gateway.admin.create_topic(
             params["name"], params["partitions"], params["replication"], params["configs"]
         )

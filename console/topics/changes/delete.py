@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, Params, Progress
-from console.actions.plan import Change, Draft, Facts, PlanRefused
+from console.actions.plan import Change, Draft, Facts, PlanRefused, Step
 from console.topics.changes import fact_diff, topic
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError, NotFound
@@ -56,10 +56,13 @@ class DeleteTopic(ActionType):
             typed_name=name,
         )
 
+    def items(self, params: Params) -> list[Step]:
+        return [Step("delete", _("Deleting")), Step("gone", _("Waiting until it is gone"))]
+
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
-        progress(20, _("Deleting"))
+        progress("delete")
         gateway.admin.delete_topic(params["name"])
-        progress(60, _("Waiting until it is gone"))
+        progress("gone")
 
         def is_gone() -> bool:
             try:

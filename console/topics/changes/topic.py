@@ -7,12 +7,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from console.actions.action_type import Params, Progress, Target
-from console.actions.plan import Facts
+from console.actions.plan import Facts, Step
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
 from monitoring.views.snapshot import Snapshot
 
 WAIT_SECONDS = 20.0
+_LEADERS = "leaders"
 TOPIC = Target(
     view_verb="topic.view",
     page="topic",
@@ -61,9 +62,13 @@ def groups_reading(topic: str, snapshot: Snapshot | None) -> list[str]:
     return lines or [_("No consumer group reads it.")]
 
 
+def waiting_for_leaders() -> Step:
+    return Step(_LEADERS, _("Waiting for leaders"))
+
+
 def wait_for_leaders(gateway: Gateway, name: str, partitions: int, progress: Progress) -> None:
     """Wait until each partition has a leader. Raises GatewayError where one has none."""
-    progress(60, _("Waiting for leaders"))
+    progress(_LEADERS)
 
     def all_led() -> bool:
         try:

@@ -1,0 +1,26 @@
+"""The words for how far a plan is. The database keeps keys: pages are read in other languages."""
+
+from django.utils.translation import gettext as _
+
+from console.actions import registry
+from console.actions.models import Plan
+from console.actions.plan import StepState
+
+QUEUED, READING = "queued", "reading"  # before the first of a change's own steps
+
+
+def stage(plan: Plan) -> str:
+    """What is done just now; the text itself of a plan that was applied by an older Aerie."""
+    titles = {QUEUED: _("Waiting for a worker"), READING: _("Reading again")}
+    titles |= {step.key: step.title for step in registry.find(plan.kind).items(plan.params)}
+    return titles.get(plan.stage, plan.stage)
+
+
+def step_state(state: StepState) -> str:
+    return {
+        StepState.WAITING: _("not begun"),
+        StepState.RUNNING: _("running"),
+        StepState.DONE: _("done"),
+        StepState.FAILED: _("failed"),
+        StepState.UNKNOWN: _("not known whether it was done"),
+    }[state]

@@ -1,0 +1,141 @@
+"""How far a plan came, item by item, and the plan that takes it back."""
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone, translation
+
+from console.actions import models, registry, services, texts
+from console.actions.models import Plan
+from console.actions.plan import PlanRefused, StepState
+from console.topics.changes import topic as topic_changes
+from monitoring.gateway.errors import Refused
+from tests.console.actions.test_services import (
+    _queued,  # noqa: F401  (a fixture)
+    a_name,
+    confirm_and_run,
+    creation,
+    make,
+    partitions_of,
+    propose,
+)
+
+pytestmark = pytest.mark.usefixtures("_queued")
+ADDRESS = "10.0.0.9"
+
+
+def states(plan: Plan) -> list[StepState]:
+    return [step.state for step in registry.find(plan.kind).steps(plan)]
+
+
+def test_a_plan_that_is_done_went_through_all_its_steps(cluster, operator):
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    assert states(plan) == [StepState.WAITING, StepState.WAITING]
+    confirm_and_run(plan, operator)
+    assert states(plan) == [StepState.DONE, StepState.DONE]
+    assert plan.progress == 100
+
+
+def test_the_step_at_which_a_plan_failed_is_told_from_those_that_were_done(
+    cluster, fake_cluster, operator, client_of, monkeypatch
+):
+    monkeypatch.setattr(topic_changes, "WAIT_SECONDS", 0.1)
+    name = a_name()
+    make(cluster, name, 1)
+    plan = propose(operator, cluster, "topic.add-partitions", name, total=3)
+    fake_cluster.down.add(2)
+    confirm_and_run(plan, operator)
+    assert states(plan) == [StepState.DONE, StepState.FAILED]
+    page = client_of(operator).get(reverse("plan", args=["local", plan.pk])).content.decode()
+    assert "Adding partitions: done" in page
+    assert "Waiting for leaders: failed" in page
+
+
+def test_a_plan_that_failed_at_its_first_step_began_no_other(cluster, fake_cluster, admin):
+    name = a_name()
+    make(cluster, name)
+    plan = propose(admin, cluster, "topic.delete", name)
+    fake_cluster.fails["delete_topic"] = Refused("no")
+    assert confirm_and_run(plan, admin, name).state == models.FAILED
+    assert states(plan) == [StepState.FAILED, StepState.WAITING]
+
+
+def test_what_became_of_the_step_of_a_worker_that_fell_silent_is_not_known(cluster, operator):
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    services.confirm(plan, operator, "", ADDRESS)
+    plan.move(models.QUEUED, models.APPLYING)
+    services._begin(plan, registry.find(plan.kind), "create")
+    Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=4))
+    services.expire_plans()
+    plan.refresh_from_db()
+    assert states(plan) == [StepState.UNKNOWN, StepState.WAITING]
+
+
+def test_a_stage_is_kept_as_a_key_and_written_in_the_readers_language(cluster, operator):
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    services.confirm(plan, operator, "", ADDRESS)
+    plan.refresh_from_db()
+    assert (plan.stage, texts.stage(plan)) == ("queued", "Waiting for a worker")
+    plan.stage = "leaders"
+    assert texts.stage(plan) == "Waiting for leaders"
+    plan.stage = "Creating"  # of an older Aerie
+    with translation.override("en"):
+        assert texts.stage(plan) == "Creating"
+
+
+def test_a_topic_that_was_created_is_deleted_by_the_plan_that_takes_it_back(
+    cluster, admin, client_of
+):
+    name = a_name()
+    done = propose(admin, cluster, "topic.create", name, **creation(name))
+    assert services.undo_of(done, admin, cluster) is None, "nothing was done yet"
+    confirm_and_run(done, admin)
+    client = client_of(admin)
+    undo = reverse("plan-undo", args=["local", done.pk])
+    assert undo in client.get(reverse("plan", args=["local", done.pk])).content.decode()
+    answer = client.post(undo)
+    taking_back = Plan.objects.exclude(pk=done.pk).get()
+    assert answer.url == reverse("plan", args=["local", taking_back.pk])
+    assert (taking_back.kind, taking_back.state) == ("topic.delete", models.DRAFT)
+    assert partitions_of(cluster, name) == 3, "a plan changes nothing"
+    confirm_and_run(taking_back, admin, name)
+    assert partitions_of(cluster, name) is None
+
+
+def test_what_nothing_takes_back_has_no_undo(cluster, admin, client_of):
+    name = a_name()
+    make(cluster, name, 1)
+    for kind in ("topic.add-partitions", "topic.delete"):
+        plan = propose(admin, cluster, kind, name, total=3)
+        confirm_and_run(plan, admin, name)
+        assert plan.state == models.DONE
+        assert services.undo_of(plan, admin, cluster) is None
+        undo = reverse("plan-undo", args=["local", plan.pk])
+        client = client_of(admin)
+        assert undo not in client.get(reverse("plan", args=["local", plan.pk])).content.decode()
+        assert client.post(undo).status_code == 422
+
+
+def test_who_may_not_do_the_contrary_gets_no_undo(cluster, operator):
+    name = a_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    confirm_and_run(plan, operator)
+    assert services.undo_of(plan, operator, cluster) is None, "operators delete no topics"
+    with pytest.raises(PlanRefused):
+        services.propose_undo(plan, operator, cluster, ADDRESS)
+
+
+def test_an_undo_that_the_cluster_cannot_be_asked_for_says_so(
+    cluster, fake_cluster, admin, client_of
+):
+    name = a_name()
+    plan = propose(admin, cluster, "topic.create", name, **creation(name))
+    confirm_and_run(plan, admin)
+    fake_cluster.down.update(fake_cluster.broker_ids)
+    answer = client_of(admin).post(reverse("plan-undo", args=["local", plan.pk]))
+    assert answer.status_code == 503
+    assert "could not be asked" in answer.content.decode()
