@@ -10,5 +10,6 @@ class DashboardConfig(AppConfig):
         from console.dashboard import services
         from console.live import registry
 
-        fragment = registry.Fragment("cluster.view", "dashboard/live.html", services.context)
+        context, template = services.context, "dashboard/live.html"
+        fragment = registry.Fragment("cluster.view", template, context, shows_alerts=True)
         registry.register("dashboard", fragment)

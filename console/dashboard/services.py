@@ -1,5 +1,6 @@
 """What the overview of a cluster shows, for the full page and for its live fragment alike."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from console.accounts.rights import Rights
@@ -11,7 +12,9 @@ from monitoring.views.rows import Totals
 TOP = 8
 
 
-def context(cluster: Cluster, rights: Rights, argument: str = "") -> dict[str, Any] | None:
+def context(
+    cluster: Cluster, rights: Rights, argument: str = "", query: Mapping[str, str] | None = None
+) -> dict[str, Any] | None:
     """The figures of the newest good tick; None when there never was one."""
     shown = snapshot_cache.snapshot(cluster.slug, rights)
     if shown is None:

@@ -7,8 +7,9 @@ class GroupsConfig(AppConfig):
     name = "console.groups"
 
     def ready(self) -> None:
-        from console.groups import services
-        from console.live import registry
+        from console.groups import services, tables
+        from console.live.registry import Fragment, register
 
-        fragment = registry.Fragment("group.view", "groups/live.html", services.context)
-        registry.register("group", fragment)
+        params = ("q", "sort", "page")
+        register("groups", Fragment("group.view", "groups/table.html", tables.groups, params))
+        register("group", Fragment("group.view", "groups/live.html", services.context))

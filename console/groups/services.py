@@ -1,5 +1,6 @@
 """What the page of one consumer group shows, for the full page and its live fragment alike."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +14,9 @@ from monitoring.views.partial_sum import PartialSum
 ROWS_MAX = 500
 
 
-def context(cluster: Cluster, rights: Rights, argument: str) -> dict[str, Any] | None:
+def context(
+    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+) -> dict[str, Any] | None:
     """The group named by `argument`; None when there is no sample or no such group."""
     shown = snapshot_cache.snapshot(cluster.slug, rights)
     group = shown.group(argument) if shown else None

@@ -3,45 +3,28 @@
 from typing import Any
 
 from django.http import Http404, HttpResponse, JsonResponse
-from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
-from console.groups import history, services
+from console.groups import history
 from console.live import snapshot_cache
-from console.ui.table import Column, Table
+from console.live.pages import LivePart, render_live
 from monitoring.clock import now_ms
-
-
-def columns() -> list[Column]:
-    return [
-        Column("name", _("Group"), lambda row: row.name),
-        Column("state", _("State"), lambda row: row.state),
-        Column("members", _("Members"), lambda row: row.members, numeric=True),
-        Column("topics", _("Topics"), lambda row: row.topics, numeric=True),
-        Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True),
-        Column("coordinator", _("Coordinator"), lambda row: row.coordinator, numeric=True),
-        Column("lag", _("Lag"), lambda row: row.lag, numeric=True),
-    ]
 
 
 @require_safe
 @requires("group.view")
 def index(request: ClusterRequest, cluster: str) -> HttpResponse:
-    shown = snapshot_cache.snapshot(cluster, request.rights)
-    table = Table.of(request.GET, columns(), "-lag", id="groups")
-    table.show(shown.groups if shown else [], lambda row: f"{row.name} {row.state}")
-    context = {"table": table, "at_ms": shown.at_ms if shown else None}
-    return render(request, "groups/index.html", context)
+    return render_live(request, "groups/index.html", LivePart(request, "groups"))
 
 
 @require_safe
 @requires("group.view")
 def detail(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
-    context = services.context(request.cluster, request.rights, group)
-    if context is None and snapshot_cache.snapshot(cluster, request.rights) is not None:
+    part = LivePart(request, "group", group)
+    if part.context is None and snapshot_cache.snapshot(cluster, request.rights) is not None:
         raise Http404(_("The last sample knows no group “%(name)s”.") % {"name": group})
     known = history.RANGES_MS
     asked = request.GET.get("range", "")
@@ -53,7 +36,7 @@ def detail(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
         "chart": _chart(request, group, chosen),
         "may_alert": request.rights.may("alert.edit"),
     }
-    return render(request, "groups/detail.html", extra | (context or {"group": None}))
+    return render_live(request, "groups/detail.html", part, group=None, **extra)
 
 
 @require_safe

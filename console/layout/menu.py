@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import may, rights_of
-from console.live import health_texts, snapshot_cache
+from console.live import health_texts, pages, snapshot_cache
 from monitoring import health
 from monitoring.models import Cluster
 from monitoring.ticks import tick_stream
@@ -93,7 +93,8 @@ class Page:
 
     @property
     def socket_url(self) -> str:
-        return f"/ws/c/{self.cluster.slug}/" if self.cluster else ""
+        """Of a page without a live part of its own, which gets the banners alone."""
+        return pages.socket_url(self.cluster.slug, self.status) if self.cluster else ""
 
     @property
     def interval_ms(self) -> int:

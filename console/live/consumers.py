@@ -3,6 +3,8 @@
 Channels carry only {cluster, tick}. At every tick the session is read again and the rights are
 asked again, so signing out or losing a role ends the stream. A browser acknowledges what it got;
 until it does nothing more is sent to it, and it then gets the newest tick, never a queue of old.
+A browser says which tick its page has (`seen`): of that it is told nothing. One whose tab is hidden
+closes its socket (static/app/live.js) and gets the newest when it opens it again.
 """
 
 import asyncio
@@ -20,17 +22,18 @@ from django.contrib.auth import get_user
 from redis.exceptions import RedisError
 
 from console.accounts.rights import Rights, rights_of
-from console.live import fragments, snapshot_cache
+from console.live import fragments, pages, registry, snapshot_cache
 from console.live.sample_status import Status
 from monitoring.models import Cluster
 
+HELLO = "hello"
 NOT_ALLOWED = 4403
 TRY_AGAIN = 1013
 log = logging.getLogger(__name__)
 
 
 class ClusterConsumer(AsyncWebsocketConsumer):
-    """`/ws/c/<cluster>/?show=…`"""
+    """`/ws/c/<cluster>/?show=…&seen=…`, as console/live/pages.py writes it."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Ends quietly where Redis does not answer: the page says so and connects again."""
@@ -43,24 +46,29 @@ class ClusterConsumer(AsyncWebsocketConsumer):
     async def connect(self) -> None:
         query = parse_qs(self.scope["query_string"].decode("latin-1"))
         self.slug: str = self.scope["url_route"]["kwargs"]["cluster"]
-        self.show: str = query.get("show", [""])[0]
+        show = query.get("show", [""])[0]
+        self.show = registry.parse(show)
+        self._seen = query.get("seen", [""])[0]  # the tick of the page, until something is sent
+        self._groups = [f"tick.{self.slug}"]
         self._wanted = ""  # the occasion to show next
         self._sent = ""  # the last one sent
         self._announced: int | None = None  # the newest tick that was; None = none since it opened
         self._acknowledged = True
         self._sender: asyncio.Task[None] | None = None
-        if not fragments.is_known(self.show) or await self._allowed() is None:
+        if (show and self.show is None) or await self._allowed() is None:
             await self.close(code=NOT_ALLOWED)
             return
         await self.accept()
-        for group in (f"tick.{self.slug}", f"alerts.{self.slug}"):
+        if self.show is not None and self.show.fragment.shows_alerts:
+            self._groups.append(f"alerts.{self.slug}")
+        for group in self._groups:
             await self.channel_layer.group_add(group, self.channel_name)
-        self._push("hello")
+        self._push(HELLO)
 
     async def disconnect(self, code: int) -> None:
         if self._sender is not None:
             self._sender.cancel()
-        for group in (f"tick.{self.slug}", f"alerts.{self.slug}"):
+        for group in self._groups:
             await self.channel_layer.group_discard(group, self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
@@ -101,8 +109,11 @@ class ClusterConsumer(AsyncWebsocketConsumer):
             return
         cluster, rights = allowed
         status = await sync_to_async(self._status, thread_sensitive=False)(rights)
-        # Two occasions that show the same tick in the same state look alike.
-        mark = (occasion.removeprefix("hello"), status.tick, status.state)
+        if occasion == HELLO and pages.seen(status) == self._seen:
+            self._sent = occasion
+            return
+        # Occasions that show the same tick in the same state look alike, but for alerts.
+        mark = (occasion if occasion.startswith("alerts") else "", status.tick, status.state)
         html = await fragments.renderer().html(cluster, rights, self.show, mark)
         self._sent, self._acknowledged = occasion, False
         await self.send(text_data=html)

@@ -1,8 +1,8 @@
-"""The parts of pages that are pushed: rendered once per tick and distinct set of rights.
+"""The parts of pages that are pushed: rendered once per tick, set of rights and query.
 
-A page says which it wants in the query string of its socket (`?show=dashboard`, or
-`?show=group:NAME`, see console/live/registry.py); every page gets the banner and the status line
-besides. A fragment is rendered from the same context as the full page.
+A page says which it wants in the address of its socket (`?show=…`, see console/live/registry.py);
+every page gets the banner and the status line besides. A fragment is rendered from the same
+context as the full page.
 """
 
 import asyncio
@@ -14,17 +14,12 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from console.accounts.rights import Rights
-from console.live import health_texts, registry, snapshot_cache
-from console.ui.links import URL_LENGTH_MAX
+from console.live import health_texts, snapshot_cache
+from console.live.registry import Show
 from monitoring import health
 from monitoring.models import Cluster
 
 KEPT_SECONDS = 60.0
-
-
-def is_known(show: str) -> bool:
-    """Whether a page may ask for this: nothing, or a fragment of the registry."""
-    return not show or (len(show) <= URL_LENGTH_MAX and registry.find(show) is not None)
 
 
 def status(cluster: Cluster, rights: Rights) -> str:
@@ -39,15 +34,13 @@ def status(cluster: Cluster, rights: Rights) -> str:
     return "".join(render_to_string(template, base) for template in templates)
 
 
-def render(cluster: Cluster, rights: Rights, show: str) -> str:
-    """The out-of-band HTML of one tick for one set of rights."""
+def render(cluster: Cluster, rights: Rights, show: Show | None) -> str:
+    """The out-of-band HTML of one tick for one set of rights; without `show` the banners alone."""
     html = status(cluster, rights)
-    base = {"oob": True, "cluster": cluster}
-    if wanted := registry.find(show):
-        fragment, argument = wanted
-        found = fragment.context(cluster, rights, argument) if rights.may(fragment.verb) else None
-        if found is not None:
-            html += render_to_string(fragment.template, {**base, **found, "rights": rights})
+    found = show.context(cluster, rights) if show else None
+    if show is not None and found is not None:
+        base = {"oob": True, "cluster": cluster, "rights": rights}
+        html += render_to_string(show.fragment.template, {**base, **found})
     return html
 
 
@@ -62,8 +55,8 @@ class Renderer:
         self._running: dict[tuple[Any, ...], asyncio.Future[str]] = {}
         self._begun_at: dict[tuple[Any, ...], float] = {}
 
-    async def html(self, cluster: Cluster, rights: Rights, show: str, mark: Any) -> str:
-        """The HTML for `mark` (a tick or another occasion); rendered at its first call only."""
+    async def html(self, cluster: Cluster, rights: Rights, show: Show | None, mark: Any) -> str:
+        """The HTML for `mark` (what is newest); rendered at its first call only."""
         language = translation.get_language()
         key = (cluster.slug, mark, rights, show, language)
         if key not in self._running:

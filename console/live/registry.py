@@ -1,39 +1,92 @@
-"""The live parts of pages, registered by the apps that own them in `AppConfig.ready()`."""
+"""The live parts of pages, registered by the apps that own them in `AppConfig.ready()`.
 
-from collections.abc import Callable
+A browser says what it shows as `Show` writes it: `topics?sort=-rate&page=2`, `group:NAME`,
+`topic:NAME?page=3`. Of the page's query only those parameters count that the fragment reads, so
+that browsers which show the same say the same and share one rendering.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from console.accounts.rights import Rights
+from console.ui.links import URL_LENGTH_MAX
 from monitoring.models import Cluster
 
-# For a cluster, the rights of the reader and an argument; None = nothing to show.
-Context = Callable[[Cluster, Rights, str], dict[str, Any] | None]
+VALUE_LENGTH_MAX = 200  # of a parameter; a search is no longer
+
+# For a cluster, the rights of the reader, an argument and the page's query; None = nothing to show.
+Context = Callable[[Cluster, Rights, str, Mapping[str, str]], dict[str, Any] | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A template whose root element carries the id it replaces, and where its context comes from.
+    """A template whose root elements carry the ids they replace, and where its context comes from.
 
     Attributes:
         verb: the right without which nothing is rendered.
+        params: the parameters of the page's query that the context reads.
+        shows_alerts: whether it changes when an alert does, besides at every tick.
     """
 
     verb: str
     template: str
     context: Context
+    params: tuple[str, ...] = ()
+    shows_alerts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """What one page shows: a fragment, its argument, and the query it is asked with."""
+
+    name: str
+    argument: str = ""
+    query: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        argument = f":{quote(self.argument, safe='')}" if self.argument else ""
+        query = f"?{urlencode(self.query)}" if self.query else ""
+        return f"{self.name}{argument}{query}"
+
+    @property
+    def fragment(self) -> Fragment:
+        return _fragments[self.name]
+
+    def context(self, cluster: Cluster, rights: Rights) -> dict[str, Any] | None:
+        """The template's context; None where these rights see nothing of it."""
+        if not rights.may(self.fragment.verb):
+            return None
+        return self.fragment.context(cluster, rights, self.argument, dict(self.query))
 
 
 _fragments: dict[str, Fragment] = {}
 
 
 def register(name: str, fragment: Fragment) -> None:
-    """Let pages ask for `fragment` by `?show=name` or `?show=name:argument`."""
+    """Let pages show `fragment` by this name."""
     _fragments[name] = fragment
 
 
-def find(show: str) -> tuple[Fragment, str] | None:
-    """The fragment and the argument that a page asks for; None where there is none such."""
-    name, _colon, argument = show.partition(":")
-    fragment = _fragments.get(name)
-    return None if fragment is None else (fragment, argument)
+def show(name: str, argument: str = "", query: Mapping[str, str] | None = None) -> Show:
+    """What a page with this query shows. Raises KeyError for a fragment that there is not."""
+    query = query or {}
+    params = _fragments[name].params
+    kept = tuple((key, query[key][:VALUE_LENGTH_MAX]) for key in params if query.get(key))
+    return Show(name, argument, kept)
+
+
+def parse(text: str) -> Show | None:
+    """What a browser says that it shows; None where there is no such fragment."""
+    if len(text) > URL_LENGTH_MAX:
+        return None
+    subject, _mark, query = text.partition("?")
+    name, _colon, argument = subject.partition(":")
+    if name not in _fragments:
+        return None
+    try:
+        asked = dict(parse_qsl(query, max_num_fields=50))
+    except ValueError:
+        return None
+    return show(name, unquote(argument), asked)

@@ -8,6 +8,9 @@ class TopicsConfig(AppConfig):
 
     def ready(self) -> None:
         from console.actions.registry import register
+        from console.live.registry import Fragment
+        from console.live.registry import register as register_fragment
+        from console.topics import tables
         from console.topics.changes.add_partitions import AddPartitions
         from console.topics.changes.create import CreateTopic
         from console.topics.changes.delete import DeleteTopic
@@ -15,3 +18,10 @@ class TopicsConfig(AppConfig):
         register(CreateTopic())
         register(AddPartitions())
         register(DeleteTopic())
+        pages = ("q", "sort", "page")
+        for name, verb, template, context, params in (
+            ("topics", "topic.view", "topics/table.html", tables.topics, (*pages, "internal")),
+            ("topic", "topic.view", "topics/partitions.html", tables.partitions, pages),
+            ("readers", "group.view", "topics/readers.html", tables.readers, pages),
+        ):
+            register_fragment(name, Fragment(verb, template, context, params))

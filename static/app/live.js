@@ -1,15 +1,25 @@
 // What the page does about ticks: tells whoever listens ("tick" on the body), and says since when
 // nothing comes. The fragments themselves are swapped in by htmx as they arrive; a page to which
-// nothing is pushed any more asks how the samples stand, so that it can say why.
-const connection = document.getElementById("live");
+// nothing is pushed any more asks how the samples stand, so that it can say why. A hidden tab has
+// no socket and asks for nothing; when it is shown it connects and gets the newest at once.
+const NOT_ALLOWED = 4403; // console/live/consumers.py
+const CONNECTING_MS = 3000;
 
-if (connection) {
-  const interval = Number(connection.dataset.intervalMs || 5000);
+document.addEventListener("htmx:before:request", (event) => {
+  if (document.hidden && event.detail.ctx?.sourceEvent?.type === "every") event.preventDefault();
+});
+
+// A search brings another: it says what is shown now.
+const connection = () => document.getElementById("live");
+
+if (connection()) {
+  const interval = Number(connection().dataset.intervalMs || 5000);
   const limit = 2 * interval + 1500; // as console/live/sample_status.py
   const dot = () => document.querySelector("#live-status > .status-dot-live");
   let sampledAt = "";
   let freshAt = Date.now(); // by this clock, when the figures shown were sampled
   let askedAt = 0;
+  let shownAt = 0;
 
   // Ages come from the server: its clock and this one need not agree.
   function note() {
@@ -59,12 +69,26 @@ if (connection) {
     if (isLate() && ["ok", "partial", "stale"].includes(dot()?.dataset.state)) sayStale();
   }
 
-  const isLate = () => Date.now() - freshAt >= limit;
+  const isLate = () => Date.now() - Math.max(freshAt + limit, shownAt + CONNECTING_MS) >= 0;
+
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) shownAt = Date.now();
+  });
+  // htmx closes the socket of a tab that is hidden; here that it opens none in such a tab.
+  document.addEventListener("htmx:before:ws:connection", (event) => {
+    if (document.hidden) event.preventDefault();
+  });
+  document.addEventListener("htmx:after:ws:connection", (event) => {
+    if (document.hidden) event.detail.connection.socket.close();
+  });
+  document.addEventListener("htmx:ws:close", (event) => {
+    if (event.detail.code === NOT_ALLOWED) location.reload(); // the page says why
+  });
 
   document.addEventListener("htmx:after:ws:message", () => {
     note();
     // The server sends the next tick only to a browser that has drawn the last.
-    const path = connection.getAttribute("hx-ws:connect");
+    const path = connection()?.getAttribute("hx-ws:connect") ?? "";
     htmx.ext.ws.getRegistry().get(path)?.socket?.send("drawn");
     document.body.dispatchEvent(new CustomEvent("tick"));
   });

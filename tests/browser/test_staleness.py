@@ -37,6 +37,7 @@ def test_a_page_whose_scripts_come_slowly_gets_ticks(page_as):
     put()
     with page.expect_websocket(timeout=10_000) as connection:
         page.goto("/c/local/")
+    announce("local", put())
     connection.value.wait_for_event("framereceived", timeout=10_000)
 
 

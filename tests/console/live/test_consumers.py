@@ -1,6 +1,8 @@
 """The live socket, with the real channel layer and without a web server."""
 
 import asyncio
+import re
+from urllib.parse import urlencode
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -10,7 +12,8 @@ from django.test import Client
 
 from console.accounts.models import RoleGrant
 from console.asgi import application
-from tests.console.conftest import a_user, sample
+from console.live import fragments
+from tests.console.conftest import a_user, sample, sample_next
 from tests.support.websocket import WebSocket
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -21,18 +24,23 @@ def _own_layer(redis_server):
     channel_layers.backends.clear()  # a layer keeps the event loop of the test that made it
 
 
-async def session_of(user) -> str:
+def signed_in(user) -> Client:
     client = Client()
-    await sync_to_async(client.force_login)(user)
+    client.force_login(user)
+    return client
+
+
+async def session_of(user) -> str:
+    client = await sync_to_async(signed_in)(user)
     return client.cookies[settings.SESSION_COOKIE_NAME].value
 
 
-async def connect(user, slug="local", show="", origin=b"http://127.0.0.1"):
+async def connect(user, slug="local", show="", seen="", origin=b"http://127.0.0.1"):
     headers = [(b"origin", origin), (b"host", b"127.0.0.1")]
     if user is not None:
         key = await session_of(user)
         headers.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={key}".encode()))
-    path = f"/ws/c/{slug}/" + (f"?show={show}" if show else "")
+    path = f"/ws/c/{slug}/?{urlencode({'show': show, 'seen': seen})}"
     socket = WebSocket(application, path, headers)
     return socket if await socket.connect() else None
 
@@ -73,6 +81,63 @@ async def test_each_gets_what_their_rights_show(world, viewer, admin):
         await socket.disconnect()
     assert "auditors" not in shown["viewer"]
     assert "auditors" in shown["admin"]
+
+
+async def test_a_page_that_has_the_newest_tick_gets_nothing_until_the_next(world, viewer):
+    page = await sync_to_async(lambda: signed_in(viewer).get("/c/local/").content.decode())()
+    [seen] = re.findall(r"seen=([^&\"]+)", page)
+    socket = await connect(viewer, show="dashboard", seen=seen)
+    assert await socket.receive_nothing(timeout=0.5)
+    number = await sync_to_async(sample_next)("local")
+    await announce(number)
+    assert "live-dashboard" in await heard(socket)
+    await socket.disconnect()
+
+
+async def test_a_page_that_was_hidden_for_some_ticks_gets_the_newest_at_once(world, viewer):
+    page = await sync_to_async(lambda: signed_in(viewer).get("/c/local/").content.decode())()
+    [seen] = re.findall(r"seen=([^&\"]+)", page)
+    await sync_to_async(sample_next)("local")
+    socket = await connect(viewer, show="dashboard", seen=seen)
+    assert "live-dashboard" in await heard(socket)
+    await socket.disconnect()
+
+
+async def test_rows_of_a_list_come_as_the_browser_asked_for_them(world, viewer, admin):
+    socket = await connect(admin, show="topics?sort=-name&q=o")
+    told = await heard(socket)
+    assert told.index("/topics/orders") < told.index("/topics/console.audit")
+    assert "sort=name" in told, "the headings lead on from there"
+    await socket.disconnect()
+    socket = await connect(viewer, show="topics?sort=-name&q=o")
+    assert "console.audit" not in await heard(socket)
+    await socket.disconnect()
+
+
+async def test_browsers_with_the_same_rights_and_query_share_a_rendering_of_rows(
+    world, viewer, monkeypatch
+):
+    calls = []
+    render = fragments.render
+    monkeypatch.setattr(
+        fragments, "render", lambda *told: calls.append(str(told[2])) or render(*told)
+    )
+    shows = ("topics?q=ord", "topics?q=ord", "topics?unknown=1&q=ord", "topics?q=x")
+    sockets = [await connect(viewer, show=show) for show in shows]
+    await asyncio.gather(*map(heard, sockets))
+    assert sorted(calls) == ["topics?q=ord", "topics?q=x"]
+    await asyncio.gather(*(socket.disconnect() for socket in sockets))
+
+
+async def test_an_alert_is_told_at_once_only_to_pages_that_show_alerts(world, viewer):
+    sockets = [await connect(viewer, show=show) for show in ("dashboard", "topics")]
+    for socket in sockets:
+        await heard(socket)
+    message = {"type": "alerts", "cluster": "local", "tick": 7}
+    await get_channel_layer().group_send("alerts.local", message)
+    assert "live-dashboard" in await heard(sockets[0])
+    assert await sockets[1].receive_nothing(timeout=0.3)
+    await asyncio.gather(*(socket.disconnect() for socket in sockets))
 
 
 @pytest.mark.parametrize("show", ["unknown", "../x", "group:" + "g" * 5000])
@@ -136,8 +201,6 @@ async def test_a_tick_of_another_cluster_is_not_heard(world, viewer):
 
 
 async def test_one_rendering_serves_all_with_the_same_rights(world, viewer, monkeypatch):
-    from console.live import fragments
-
     calls = []
     render = fragments.render
     monkeypatch.setattr(

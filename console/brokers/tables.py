@@ -1,0 +1,23 @@
+"""The live table of a cluster's brokers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from console.accounts.rights import Rights
+from console.live import snapshot_cache
+from monitoring.models import Cluster
+
+
+def brokers(
+    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+) -> dict[str, Any]:
+    """All brokers of the newest good tick, with the cluster's id and its controller."""
+    snapshot = snapshot_cache.snapshot(cluster.slug, rights)
+    found = snapshot.brokers if snapshot else []
+    return {
+        "brokers": found,
+        "at_ms": snapshot.at_ms if snapshot else None,
+        "cluster_id": snapshot.tick.cluster_id if snapshot else "",
+        "controller": snapshot.tick.controller_id if snapshot else None,
+        "without_source": any(broker.source == "none" for broker in found),
+    }

@@ -1,0 +1,30 @@
+"""The live table of a cluster's consumer groups."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.accounts.rights import Rights
+from console.live import snapshot_cache
+from console.ui.table import Column, Table
+from monitoring.models import Cluster
+
+
+def groups(
+    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+) -> dict[str, Any]:
+    """All groups, those with the most lag first."""
+    snapshot = snapshot_cache.snapshot(cluster.slug, rights)
+    columns = [
+        Column("name", _("Group"), lambda row: row.name),
+        Column("state", _("State"), lambda row: row.state),
+        Column("members", _("Members"), lambda row: row.members, numeric=True),
+        Column("topics", _("Topics"), lambda row: row.topics, numeric=True),
+        Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True),
+        Column("coordinator", _("Coordinator"), lambda row: row.coordinator, numeric=True),
+        Column("lag", _("Lag"), lambda row: row.lag, numeric=True),
+    ]
+    table = Table.of(query, columns, "-lag", id="groups")
+    table.show(snapshot.groups if snapshot else [], lambda row: f"{row.name} {row.state}")
+    return {"table": table, "at_ms": snapshot.at_ms if snapshot else None}

@@ -1,0 +1,90 @@
+"""The live tables of topics: all of a cluster, the partitions of one, the groups that read one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from console.accounts.rights import Rights
+from console.live import snapshot_cache
+from console.ui.table import Column, Table
+from monitoring.models import Cluster
+
+PARTITIONS_PAGE_SIZE = 200
+
+
+def topics(
+    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+) -> dict[str, Any]:
+    """All topics; those whose names begin with two underscores only where `internal` is 1."""
+    snapshot = snapshot_cache.snapshot(cluster.slug, rights)
+    rows = snapshot.topics if snapshot else []
+    internal = query.get("internal") == "1"
+    if not internal:
+        rows = [row for row in rows if not row.is_internal]
+    columns = [
+        Column("name", _("Topic"), lambda row: row.name),
+        Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True),
+        Column("replication", _("Replication"), lambda row: row.replication, numeric=True),
+        Column("offsets", _("Offsets"), lambda row: row.offsets, numeric=True),
+        Column("size", _("Size"), lambda row: row.size_bytes, numeric=True),
+        Column("rate", _("Messages in"), lambda row: row.messages_rate, numeric=True),
+        Column("bytes", _("Bytes in"), lambda row: row.bytes_in_rate, numeric=True),
+        Column("groups", _("Groups"), lambda row: row.groups, numeric=True),
+        Column("health", _("Health"), lambda row: -row.offline * 1000 - row.under_replicated),
+    ]
+    table = Table.of(query, columns, "name", id="topics").show(rows, lambda row: row.name)
+    return {
+        "table": table,
+        "at_ms": snapshot.at_ms if snapshot else None,
+        "internal": internal,
+        "internal_url": table.url(internal=None if internal else "1", page=None),
+        "may_create": rights.may("topic.create") and not cluster.read_only,
+    }
+
+
+def partitions(
+    cluster: Cluster, rights: Rights, topic: str, query: Mapping[str, str]
+) -> dict[str, Any] | None:
+    """The partitions of a topic and their sums; None for one that is not in the sample."""
+    if (base := _of_topic(cluster, rights, topic)) is None:
+        return None
+    columns = [
+        Column("partition", _("Partition"), lambda row: row.partition, numeric=True),
+        Column("leader", _("Leader"), lambda row: row.leader, numeric=True),
+        Column("replicas", _("Replicas")),
+        Column("start", _("Log start offset"), lambda row: row.log_start_offset, numeric=True),
+        Column("end", _("End offset"), lambda row: row.log_end_offset, numeric=True),
+        Column("offsets", _("Offsets"), lambda row: row.offsets, numeric=True),
+        Column("size", _("Size"), lambda row: row.size_bytes, numeric=True),
+        Column("rate", _("Messages in"), lambda row: row.messages_rate, numeric=True),
+        Column("open", ""),
+    ]
+    table = Table.of(query, columns, "partition", id="partitions", page_size=PARTITIONS_PAGE_SIZE)
+    table.show(base["snapshot"].partitions(topic), lambda row: str(row.partition))
+    return base | {"table": table, "may_read": rights.may("record.read", topic)}
+
+
+def readers(
+    cluster: Cluster, rights: Rights, topic: str, query: Mapping[str, str]
+) -> dict[str, Any] | None:
+    """The groups that read a topic; None for one that is not in the sample."""
+    if (base := _of_topic(cluster, rights, topic)) is None:
+        return None
+    columns = [
+        Column("group", _("Group"), lambda row: row.group),
+        Column("state", _("State"), lambda row: row.state),
+        Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True),
+        Column("members", _("Members"), lambda row: row.members, numeric=True),
+        Column("lag", _("Lag"), lambda row: row.lag, numeric=True),
+    ]
+    table = Table.of(query, columns, "-lag", id="readers")
+    return base | {"table": table.show(base["snapshot"].readers(topic), lambda row: row.group)}
+
+
+def _of_topic(cluster: Cluster, rights: Rights, topic: str) -> dict[str, Any] | None:
+    snapshot = snapshot_cache.snapshot(cluster.slug, rights)
+    row = snapshot.topic(topic) if snapshot and rights.may("topic.view", topic) else None
+    if snapshot is None or row is None:
+        return None
+    return {"topic": topic, "row": row, "snapshot": snapshot, "at_ms": snapshot.at_ms}

@@ -1,0 +1,44 @@
+"""What a browser says that it shows, and what the server makes of it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.live import registry
+from console.live.registry import Show
+
+
+@pytest.mark.parametrize(
+    ("show", "text"),
+    [
+        (Show("dashboard"), "dashboard"),
+        (Show("topics", "", (("q", "a b"), ("sort", "-rate"))), "topics?q=a+b&sort=-rate"),
+        (Show("group", "team a/b?c=:d"), "group:team%20a%2Fb%3Fc%3D%3Ad"),
+        (Show("topic", "orders", (("page", "2"),)), "topic:orders?page=2"),
+    ],
+)
+def test_it_is_written_and_read_back(show, text):
+    assert str(show) == text
+    assert registry.parse(text) == show
+
+
+def test_only_the_parameters_count_that_the_fragment_reads_in_one_order():
+    one = registry.parse("topics?page=2&theme=dark&q=ord&sort=")
+    assert one == registry.parse("topics?q=ord&page=2")
+    assert str(one) == "topics?q=ord&page=2"
+
+
+def test_a_page_and_its_socket_cut_a_long_value_alike():
+    asked = registry.show("topics", query={"q": "ü" * 5000})
+    assert registry.parse(str(asked)) == asked
+
+
+@pytest.mark.parametrize("text", ["", "unknown", "../x", "group:" + "g" * 5000, ":", "?q=1"])
+def test_what_there_is_not_is_nothing(text):
+    assert registry.parse(text) is None
+
+
+@given(st.text(max_size=80))
+def test_no_text_of_a_browser_makes_it_fail(text):
+    for name in ("", "topics?", "group:"):
+        registry.parse(name + text)
