@@ -18,7 +18,7 @@ from console.messages.decode import Decoded, decode
 from console.messages.masking import MASK, MASK_BYTES, coarse, mask
 from console.messages.models import MaskingRule
 from monitoring import identity
-from monitoring.gateway.browse import Portion, Unread
+from monitoring.gateway.browse import RecordPage, UnreadPartition
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.records import RecordRow
@@ -59,7 +59,7 @@ class Shown:
     """
 
     records: list[ShownRecord]
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[UnreadPartition, ...] = ()
     partition: int | None = None
     older: int | None = None
     newer: int | None = None
@@ -97,7 +97,7 @@ def read_whole(
 
 def _read(
     principal: Any, cluster: Cluster, query: Query, remote_addr: str
-) -> tuple[Portion, list[str]]:
+) -> tuple[RecordPage, list[str]]:
     """The records, not masked yet, and what is to be masked in them."""
     rights = rights_of(principal, cluster)
     if not rights.may("record.read", query.topic):

@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 
 from console.ui import numbers
 from monitoring.gateway import browse
-from monitoring.gateway.browse import Unread
+from monitoring.gateway.browse import UnreadPartition
 from monitoring.views.rows import PartitionRow
 from monitoring.views.snapshot import Snapshot
 
@@ -28,7 +28,7 @@ class Gap:
     text: str
 
 
-def told(unread: Iterable[Unread], shown: Snapshot | None, topic: str) -> list[Gap]:
+def told(unread: Iterable[UnreadPartition], shown: Snapshot | None, topic: str) -> list[Gap]:
     """The gaps of one read; partitions that are missing for the same reason share one."""
     rows = {row.partition: row for row in shown.partitions(topic)} if shown else {}
     brokers = {broker["id"]: broker for broker in shown.tick.brokers} if shown else {}

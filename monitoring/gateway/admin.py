@@ -1,7 +1,7 @@
-"""Ordinary administration: topics and their configuration.
+"""Kafka's admin client: topics and their configuration.
 
-Every call waits for the cluster's answer (changes 15 seconds, reads 5) and raises GatewayError.
-librdkafka makes it in a process of its own (librdkafka/administration.py).
+Every call waits for the cluster's response (changes 15 seconds, reads 5) and raises GatewayError.
+librdkafka runs in a separate process (librdkafka/administration.py).
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Any
 from monitoring.gateway.librdkafka import workers
 
 _TIMEOUT_S, _READ_TIMEOUT_S = 15, 5
-_GRACE_S = 10  # for what librdkafka does before and after it waits
+_GRACE_S = 10  # for what librdkafka does besides waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class ConfigValue:
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionPlace:
+class PartitionDescription:
     partition: int
     leader: int  # −1 = none
     replicas: tuple[int, ...]
@@ -35,15 +35,15 @@ class PartitionPlace:
 
 @dataclass(frozen=True, slots=True)
 class TopicDescription:
-    """Where a topic lies right now, as the cluster itself says."""
+    """A topic's partitions now, read from the cluster."""
 
     name: str
-    partitions: tuple[PartitionPlace, ...]
-    topic_id: str = ""  # empty = the cluster gives topics no ids
+    partitions: tuple[PartitionDescription, ...]
+    topic_id: str = ""  # empty = the cluster has no topic ids
 
 
 class Admin:
-    """One cluster's administration; each call connects anew."""
+    """The admin client of one cluster; each call opens new connections."""
 
     def __init__(self, bootstrap_servers: str) -> None:
         self._bootstrap_servers = bootstrap_servers
@@ -58,11 +58,11 @@ class Admin:
         validate_only: bool = False,
     ) -> None:
         """Create a topic. Raises Refused with the broker's reason."""
-        told = (name, partitions, replication_factor, dict(configs or {}), validate_only)
-        self._call("create_topic", _TIMEOUT_S, *told)
+        arguments = (name, partitions, replication_factor, dict(configs or {}), validate_only)
+        self._call("create_topic", _TIMEOUT_S, *arguments)
 
     def create_partitions(self, name: str, total: int) -> None:
-        """Give a topic more partitions, up to `total`. Raises NotFound or Refused."""
+        """Increase a topic's partitions to `total`. Raises NotFound or Refused."""
         self._call("create_partitions", _TIMEOUT_S, name, total)
 
     def delete_topic(self, name: str) -> None:
@@ -70,9 +70,9 @@ class Admin:
         self._call("delete_topic", _TIMEOUT_S, name)
 
     def describe_topic(self, name: str) -> TopicDescription:
-        """Partitions, leaders and replicas, from the cluster and not from a sample."""
-        place: TopicDescription = self._call("describe_topic", _READ_TIMEOUT_S, name)
-        return place
+        """Partitions, leaders and replicas, read from the cluster and not from a sample."""
+        description: TopicDescription = self._call("describe_topic", _READ_TIMEOUT_S, name)
+        return description
 
     def describe_configs(self, topic: str) -> list[ConfigValue]:
         """Every setting of a topic, sorted by name, defaults included."""
@@ -80,5 +80,5 @@ class Admin:
         return values
 
     def _call(self, function: str, timeout_s: int, *arguments: Any) -> Any:
-        told = (self._bootstrap_servers, timeout_s, *arguments)
-        return workers.call(function, *told, limit_s=timeout_s + _GRACE_S)
+        arguments = (self._bootstrap_servers, timeout_s, *arguments)
+        return workers.call(function, *arguments, limit_s=timeout_s + _GRACE_S)

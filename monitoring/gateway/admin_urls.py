@@ -1,4 +1,4 @@
-"""Where brokerd's admin ports are, with the token they demand."""
+"""The URLs of brokerd's admin ports, and their token."""
 
 from dataclasses import dataclass, field
 
@@ -14,21 +14,21 @@ class AdminUrls:
 
     by_broker: dict[str, str]
     token: str = field(repr=False)
-    also_allowed: tuple[str, ...] = ()  # what the egress check lets through for these URLs
+    also_allowed: tuple[str, ...] = ()  # addresses that the egress check also allows for these URLs
 
     @classmethod
     def of(cls, cluster: Cluster) -> "AdminUrls":
-        """Raises SecretUnreadable when the token cannot be opened."""
+        """The URLs of a cluster. Raises SecretUnreadable if the token cannot be decrypted."""
         urls = dict(cluster.admin_urls)
         allowed = ("127.0.0.1",) if urls and all(map(_is_embedded, urls.values())) else ()
         return cls(urls, cluster.open_admin_token() if urls else "", allowed)
 
 
 def _is_embedded(url: str) -> bool:
-    """Whether `url` is an admin port of the brokers that this installation itself starts."""
+    """Whether `url` is an admin port of an embedded broker."""
     try:
         _scheme, host, port = split_url(url)
     except EgressRefused:
-        return False  # who asks there is told why
+        return False  # the request reports the reason
     first = settings.BROKERD_PORT_BASE + 100
     return host == "127.0.0.1" and port in range(first, first + settings.BROKERD_COUNT)

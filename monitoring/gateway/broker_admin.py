@@ -1,7 +1,7 @@
-"""What brokerd tells on its admin port: segments, index entries, batches, events, counters.
+"""Client of brokerd's admin port: segments, index entries, batches, events, counters.
 
-For pages, one question at a time; the sampler reads its counters itself (counters.py). Every URL
-passes the egress check, answers are bounded in size and time.
+Pages use it; the sampler has its own client (counters.py). Every URL passes the egress check;
+responses are limited in size and time.
 """
 
 from typing import Any
@@ -24,10 +24,12 @@ class BrokerAdmin:
 
     def __init__(self, urls: AdminUrls) -> None:
         self._urls = urls
-        self._client: httpx.AsyncClient | None = None  # made and used on the gateway's loop
+        self._client: httpx.AsyncClient | None = (
+            None  # created and used on the gateway's event loop
+        )
 
     def segments(self, broker_id: int, topic: str, partition: int) -> dict[str, Any]:
-        """The files of a partition as `broker_id` holds them."""
+        """The segment files of a partition on `broker_id`."""
         return self._get(broker_id, "/v1/segments", {"topic": topic, "partition": partition})
 
     def index(
@@ -40,10 +42,10 @@ class BrokerAdmin:
         start: int,
         limit: int,
     ) -> dict[str, Any]:
-        """Entries `start` … of a segment's index; `kind` is "offset" or "time"."""
+        """Index entries of a segment, from number `start` on; `kind` is "offset" or "time"."""
         where = {"topic": topic, "partition": partition, "base_offset": base_offset}
-        asked = where | {"kind": kind, "start": start, "limit": limit}
-        return self._get(broker_id, "/v1/segments/index", asked)
+        query = where | {"kind": kind, "start": start, "limit": limit}
+        return self._get(broker_id, "/v1/segments/index", query)
 
     def batches(
         self,
@@ -56,15 +58,15 @@ class BrokerAdmin:
     ) -> dict[str, Any]:
         """Batch headers of a segment from byte `position` on."""
         where = {"topic": topic, "partition": partition, "base_offset": base_offset}
-        asked = where | {"position": position, "limit": limit}
-        return self._get(broker_id, "/v1/segments/batches", asked)
+        query = where | {"position": position, "limit": limit}
+        return self._get(broker_id, "/v1/segments/batches", query)
 
     def broker(self, broker_id: int) -> dict[str, Any]:
         """Counters, memory, CPU and disks of a broker."""
         return self._get(broker_id, "/v1/broker", {})
 
     def events(self, broker_id: int, after: int, limit: int) -> dict[str, Any]:
-        """What happened on a broker after event number `after`."""
+        """The events of a broker after event number `after`."""
         return self._get(broker_id, "/v1/events", {"after": after, "limit": limit})
 
     def close(self) -> None:
@@ -91,7 +93,7 @@ class BrokerAdmin:
             raise ClusterUnavailable(
                 f"the admin port of broker {broker_id} does not answer: {why}"
             ) from error
-        return _understand(broker_id, answer)
+        return _parse(broker_id, answer)
 
     async def _fetch(self, target: Target, query: dict[str, Any]) -> Answer:
         if self._client is None:
@@ -109,18 +111,18 @@ class BrokerAdmin:
         )
 
 
-def _understand(broker_id: int, answer: Answer) -> dict[str, Any]:
-    """The answer's JSON, or the error that its status stands for."""
+def _parse(broker_id: int, answer: Answer) -> dict[str, Any]:
+    """The response's JSON. Raises a GatewayError for an error status."""
     status = answer.status
     try:
-        told = bounded_http.parsed(answer.body)
+        response = bounded_http.parsed(answer.body)
     except AnswerRefused as error:
         raise Refused(f"the admin port of broker {broker_id} {error}") from error
     except ValueError:
-        told = None
-    if status == 200 and isinstance(told, dict):
-        return told
-    reason = str(told.get("error", ""))[:200] if isinstance(told, dict) else ""
+        response = None
+    if status == 200 and isinstance(response, dict):
+        return response
+    reason = str(response.get("error", ""))[:200] if isinstance(response, dict) else ""
     if status in (401, 403):
         raise Refused(f"broker {broker_id} refuses the admin token of this cluster's settings")
     if status == 404:

@@ -1,8 +1,8 @@
-"""Records by partition and offset, in bounded portions.
+"""Reads records by partition and offset, in pages of limited size.
 
-Bounded by count, bytes and time. A partition that could not be read, or not as far as was asked
-for, is named in the answer with the reason; one without a leader is not even asked. The records are
-read by librdkafka, in a process of its own (librdkafka/reading.py).
+A page is limited in records, bytes and time. Partitions that could not be read completely are
+listed with the reason; partitions without a leader are not requested. librdkafka reads the records
+in a separate process (librdkafka/reading.py).
 """
 
 from dataclasses import dataclass
@@ -12,25 +12,25 @@ from monitoring.gateway.errors import NotFound
 from monitoring.gateway.librdkafka import workers
 from monitoring.gateway.records import RecordRow
 
-if TYPE_CHECKING:  # not in the process of librdkafka
+if TYPE_CHECKING:  # not imported in librdkafka's process
     from monitoring.gateway.wire.facade import Wire
 
 LIMIT_MAX = 500
 _BYTES_MAX = 8 * 1024 * 1024
 _TIMEOUT_S = 5.0
-_GRACE_S = 5.0  # for what librdkafka does before and after it waits
+_GRACE_S = 5.0  # for what librdkafka does besides waiting
 
 
-# Why a partition is missing in a portion, or records of it that were asked for.
+# Why a partition was not read, or not completely.
 NO_LEADER = "no leader"
-SILENT = "silent"  # its leader did not answer, or not in time
-TOO_MUCH = "too much"  # a bound was reached first
+SILENT = "silent"  # its leader did not answer in time
+TOO_MUCH = "too much"  # the limit of bytes or time was reached
 FAILED = "failed"  # the broker refused; `detail` says why
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
-    """A partition that was not read, or not as far as was asked for."""
+class UnreadPartition:
+    """A partition that was not read, or not completely."""
 
     partition: int
     why: str
@@ -38,16 +38,16 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True)
-class Portion:
-    """What one read brought, and where to read on.
+class RecordPage:
+    """The records of one read, and the offsets for the next and previous pages.
 
-    Records are in the order in which they were looked for: newest first, or from an offset upwards.
-    `older` and `newer` are of `partition`: `before` and `offset` of the next read, None where
-    nothing is left.
+    Records are in the order of the read: newest first, or forward from an offset. `older` and
+    `newer` belong to `partition`: the arguments `before` and `offset` of the next read; None = no
+    more records.
     """
 
     rows: tuple[RecordRow, ...]
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[UnreadPartition, ...] = ()
     partition: int | None = None
     older: int | None = None
     newer: int | None = None
@@ -55,7 +55,7 @@ class Portion:
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """One read, as librdkafka's process is told."""
+    """The arguments of one read, for librdkafka's process."""
 
     bootstrap_servers: str
     topic: str
@@ -64,8 +64,8 @@ class ReadRequest:
     before: int | None
     limit: int
     max_bytes: int
-    timeout_s: float  # of each of two waits
-    spans: dict[int, range]  # of the partitions whose leaders told
+    timeout_s: float  # of each of two steps
+    spans: dict[int, range]  # of the partitions whose leader answered
 
 
 class Browse:
@@ -83,13 +83,13 @@ class Browse:
         max_bytes: int = _BYTES_MAX,
         *,
         before: int | None = None,
-    ) -> Portion:
-        """Up to `limit` records, and the partitions that are missing in them.
+    ) -> RecordPage:
+        """Up to `limit` records, and the partitions that could not be read.
 
-        `offset` (with a partition) = from there upwards; else the newest ones, of `partition` or of
-        all when that is None; `before` (with a partition) = the newest ones below that offset.
-        One partition is in the order of its offsets, several are in that of the times.
-        Raises NotFound, OffsetOutOfRange, ClusterUnavailable, Unreadable or Refused.
+        With `partition` and `offset`: forward from that offset. With `partition` and `before`: the
+        newest records below that offset. Otherwise the newest records, of `partition` or of all
+        partitions. One partition is sorted by offset, several by timestamp. Raises NotFound,
+        OffsetOutOfRange, ClusterUnavailable, Unreadable or Refused.
         """
         limit = max(1, min(limit, LIMIT_MAX))
         if partition is None and (offset is not None or before is not None):
@@ -99,5 +99,5 @@ class Browse:
             self._bootstrap_servers, topic, partition, offset, before, limit, max_bytes,
             _TIMEOUT_S, spans,
         )  # fmt: skip
-        portion: Portion = workers.call("read", request, limit_s=2 * _TIMEOUT_S + _GRACE_S)
+        portion: RecordPage = workers.call("read", request, limit_s=2 * _TIMEOUT_S + _GRACE_S)
         return portion

@@ -1,7 +1,7 @@
-"""What only brokerd tells, from its admin port: traffic counters, sizes, CPU, memory, disk.
+"""Reads brokerd's admin port for samples: traffic counters, sizes, CPU, memory, disk.
 
-One GET of `/v1/broker` and one of `/v1/partitions` (columns, not rows) per broker and tick. A
-cluster without admin URLs, or a broker whose admin port does not answer, leaves them unknown.
+Per broker and tick it makes one GET of `/v1/broker` and one of `/v1/partitions` (columns, not
+rows). If a cluster has no admin URLs or an admin port does not answer, the values are unknown.
 """
 
 import asyncio
@@ -22,15 +22,15 @@ from monitoring.gateway.wire.offsets import UNKNOWN
 from monitoring.gateway.wire.reads import ClusterReads
 
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
-# Longer than any tick, so that a tick finds its connections open, and shorter than the 30 s after
-# which brokerd closes an idle one.
+# Longer than a tick, so that connections are reused, and shorter than the 30 s after which brokerd
+# closes idle connections.
 _KEPT_OPEN = httpx.Limits(keepalive_expiry=25.0)
 _LOOKUPS = ThreadPoolExecutor(8, thread_name_prefix="look-up")
 _PARTITION_COLUMNS = ("size_bytes", "bytes_in", "bytes_out", "messages_in")
 
 
 class CounterSource:
-    """The admin ports of one cluster's brokers; belongs to one event loop."""
+    """The admin ports of one cluster's brokers. Use it on one event loop only."""
 
     def __init__(self, urls: AdminUrls) -> None:
         self._urls = urls
@@ -42,7 +42,7 @@ class CounterSource:
         return str(broker_id) in self._urls.by_broker
 
     async def read_into(self, reads: ClusterReads, broker_id: int, timeout_s: float) -> None:
-        """Fill in what `broker_id` tells. Raises GatewayError."""
+        """Put the values of `broker_id` into `reads`. Raises GatewayError."""
         stats, partitions = await asyncio.gather(
             self._get(broker_id, "/v1/broker", timeout_s),
             self._get(broker_id, "/v1/partitions", timeout_s),
@@ -51,7 +51,7 @@ class CounterSource:
             reads.broker_stats[broker_id] = _stats(stats)
             _put_partitions(reads, broker_id, partitions)
         except (LookupError, TypeError, ValueError, OverflowError) as error:
-            raise Refused(f"the admin port answers in a shape that is not known: {error}") from None
+            raise Refused(f"the admin port's answer has an unknown format: {error}") from None
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -60,9 +60,9 @@ class CounterSource:
         url = self._urls.by_broker[str(broker_id)].rstrip("/") + path
         try:
             async with asyncio.timeout(timeout_s):
-                target = await self._judged(url)
+                target = await self._checked_target(url)
                 answer = await self._fetch_again(target, timeout_s)
-                told = bounded_http.parsed(answer.body) if answer.status == 200 else None
+                response = bounded_http.parsed(answer.body) if answer.status == 200 else None
         except (EgressRefused, EgressUnresolved) as error:
             raise Refused(f"admin port: {error}") from error
         except AnswerRefused as error:
@@ -74,17 +74,17 @@ class CounterSource:
             raise Refused("the admin port does not answer in JSON") from error
         if answer.status != 200:
             raise Refused(f"the admin port answers {answer.status} to {path}")
-        if not isinstance(told, dict):
-            raise Refused("the admin port answers in a shape that is not known")
-        return told
+        if not isinstance(response, dict):
+            raise Refused("the admin port's answer has an unknown format")
+        return response
 
-    async def _judged(self, url: str) -> Target:
-        """In a thread, as a name is looked up; one that hangs takes none from other work."""
+    async def _checked_target(self, url: str) -> Target:
+        """Run the egress check, which makes DNS lookups, in a thread pool of its own."""
         running = asyncio.get_running_loop()
         return await running.run_in_executor(_LOOKUPS, check_url, url, self._urls.also_allowed)
 
     async def _fetch_again(self, target: Target, timeout_s: float) -> Answer:
-        """A kept connection may be closed just as it is used again: a new one is tried, once."""
+        """Retry once: the server may close an idle connection just when it is reused."""
         try:
             return await self._fetch(target, timeout_s)
         except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
@@ -101,55 +101,57 @@ class CounterSource:
         )
 
 
-def _stats(told: dict[str, Any]) -> dict[str, Any]:
-    """The figures of `/v1/broker` under the names of a tick's `brokers`."""
+def _stats(response: dict[str, Any]) -> dict[str, Any]:
+    """The values of `/v1/broker`, with the names of a tick's `brokers`."""
     names = ("bytes_in", "bytes_out", "messages_in", "requests", "connections", "rss_bytes",
              "cpu_seconds", "started_at_ms")  # fmt: skip
-    stats: dict[str, Any] = {name: _figure(told.get(name)) for name in names}
-    disks = told.get("log_dirs") or []
+    stats: dict[str, Any] = {name: _number(response.get(name)) for name in names}
+    disks = response.get("log_dirs") or []
     for name, column in (("disk_total_bytes", "total_bytes"), ("disk_free_bytes", "free_bytes")):
-        sizes = [_figure(disk[column]) for disk in disks]
+        sizes = [_number(disk[column]) for disk in disks]
         known = [size for size in sizes if size is not None]
-        stats[name] = _figure(sum(known)) if known and len(known) == len(sizes) else None
+        stats[name] = _number(sum(known)) if known and len(known) == len(sizes) else None
     return stats
 
 
-def _figure(value: Any) -> float | None:
-    """A count or a size; what is none is not known."""
+def _number(value: Any) -> float | None:
+    """A count or a size; None if the value is not valid."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if is_number and 0 <= value <= OFFSET_MAX else None
 
 
-def _put_partitions(reads: ClusterReads, broker_id: int, told: dict[str, Any]) -> None:
-    """Columns of `/v1/partitions` to the rows that this broker leads; sizes of all it holds."""
+def _put_partitions(reads: ClusterReads, broker_id: int, response: dict[str, Any]) -> None:
+    """Put counters of the partitions that this broker leads, and sizes of all its replicas."""
     spans = reads.metadata.spans
-    columns = {name: _integers(told[name]) for name in ("partition", *_PARTITION_COLUMNS)}
+    columns = {name: _integers(response[name]) for name in ("partition", *_PARTITION_COLUMNS)}
     row_of = [
         span.start + partition if 0 <= partition < len(span) else -1
         for span, partition in zip(
-            (spans.get(topic, range(0)) for topic in told["topic"]),
+            (spans.get(topic, range(0)) for topic in response["topic"]),
             columns["partition"].tolist(),
             strict=True,
         )
     ]
     rows = np.array(row_of, dtype=np.int64)
-    held = rows >= 0
-    leads = np.array(told["leader"], dtype=bool)
+    exists = rows >= 0
+    leads = np.array(response["leader"], dtype=bool)
     if leads.shape != rows.shape:
         raise ValueError("columns of different lengths")
-    led = held & leads
-    values = {name: columns[name][led] for name in _PARTITION_COLUMNS}  # of one length, or an error
-    # Last: what failed before this is asked again by the protocol, and nothing counts twice.
-    reads.put_sizes(broker_id, rows[held], columns["size_bytes"][held])
+    led = exists & leads
+    values = {
+        name: columns[name][led] for name in _PARTITION_COLUMNS
+    }  # raises an error if the lengths differ
+    # Last: if something failed before, the sizes are read by DescribeLogDirs and would count twice.
+    reads.put_sizes(broker_id, rows[exists], columns["size_bytes"][exists])
     counters = reads.counters
     counters.bytes_in[rows[led]] = values["bytes_in"]
     counters.bytes_out[rows[led]] = values["bytes_out"]
     counters.messages_in[rows[led]] = values["messages_in"]
 
 
-def _integers(told: Any) -> Longs:
-    """A column of numbers ≥ 0 that can be added up."""
-    column = np.array(told) if told else np.empty(0, np.int64)
+def _integers(response: Any) -> Longs:
+    """A column of integers; values that are negative or too large are UNKNOWN."""
+    column = np.array(response) if response else np.empty(0, np.int64)
     if column.ndim != 1 or column.dtype != np.int64:
         raise ValueError("a column that does not hold whole numbers")
     return np.where((column < 0) | (column > OFFSET_MAX), UNKNOWN, column)

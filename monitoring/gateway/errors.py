@@ -1,20 +1,19 @@
-"""What can go wrong with a cluster, as one small tree.
+"""The exceptions of requests to a cluster.
 
     GatewayError(message, retriable)
-    ├── ClusterUnavailable   nobody answers; retriable
-    ├── Unreadable           its answers could not be read, or not in time; retriable
-    ├── Unsupported          this cluster cannot do that (an old broker, no admin port …)
-    ├── NotFound             no such topic, group, partition or segment
-    ├── OffsetOutOfRange     the offset was deleted or not yet written
-    ├── OverLimit            an answer is larger than what is read, or cannot be true
-    └── Refused              the cluster understood and said no; the message says why
+    ├── ClusterUnavailable   no answer in time; retriable
+    ├── Unreadable           the answers could not be decoded, or not in time; retriable
+    ├── Unsupported          the cluster does not support the request (an old broker, no admin port
+    …) ├── NotFound             no such topic, group, partition or segment ├── OffsetOutOfRange
+    the offset was deleted or is not written yet ├── OverLimit            an answer exceeds a limit
+    or is invalid └── Refused              the cluster refused the request; the message says why
 
-The message is meant for people; it never holds a secret.
+Users see the message; it never contains a secret.
 """
 
 
 class GatewayError(Exception):
-    """A request to a cluster that did not work; `retriable` = the same may work later."""
+    """A request to a cluster failed; `retriable`: it may succeed later."""
 
     def __init__(self, message: str, *, retriable: bool = False) -> None:
         super().__init__(message)
@@ -30,27 +29,27 @@ class ClusterUnavailable(GatewayError):
 
 
 class Unreadable(GatewayError):
-    """The process that read the cluster's answers died, or took too long."""
+    """The process that reads the cluster's answers died or took too long."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retriable=True)
 
 
 class Unsupported(GatewayError):
-    """The cluster is reachable but does not offer what was asked."""
+    """The cluster is reachable but does not support the request."""
 
 
 class NotFound(GatewayError):
-    """What was named does not exist."""
+    """The topic, group, partition or segment does not exist."""
 
 
 class OffsetOutOfRange(GatewayError):
-    """The offset lies outside of what the partition holds."""
+    """The offset is outside the partition's range."""
 
 
 class OverLimit(GatewayError):
-    """An answer that breaks a limit; the pages of the cluster say so."""
+    """An answer exceeds a limit or is invalid; the cluster's pages report it."""
 
 
 class Refused(GatewayError):
-    """The cluster refused a request that it understood."""
+    """The cluster refused the request."""

@@ -1,7 +1,7 @@
-"""The one door to a cluster: `for_cluster(cluster)` gives the five ways to talk to it.
+"""The entry point for all requests to a cluster: `for_cluster(cluster)` returns its five clients.
 
-A gateway is cheap to make: each part connects when it is first used. Close it (or use it in a
-`with`) when one of its parts was used for changes or many reads.
+A gateway is cheap to create: each client connects when it is first used. Close it, or use it in a
+`with` statement, after changes or many reads.
 """
 
 from functools import cached_property
@@ -20,19 +20,19 @@ from monitoring.secrets import SecretUnreadable
 
 
 class Gateway:
-    """Everything the product may ask of one cluster."""
+    """The clients of one cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
     @cached_property
     def wire(self) -> Wire:
-        """Metadata, straight from the protocol."""
+        """Metadata and offsets, with the project's own Kafka client."""
         return Wire(parse_addresses(self._cluster.bootstrap_servers))
 
     @cached_property
     def admin(self) -> Admin:
-        """Topics and configuration, by confluent-kafka."""
+        """Topics and configuration, with confluent-kafka."""
         return Admin(self._cluster.bootstrap_servers)
 
     @cached_property
@@ -42,7 +42,8 @@ class Gateway:
 
     @cached_property
     def broker_admin(self) -> BrokerAdmin:
-        """What brokerd alone tells: segments, events, counters. Raises Refused without its key."""
+        """brokerd's admin ports: segments, events, counters. Raises Refused if the token is
+        unreadable."""
         try:
             return BrokerAdmin(AdminUrls.of(self._cluster))
         except SecretUnreadable as error:
@@ -50,12 +51,12 @@ class Gateway:
 
     @cached_property
     def zookeeper(self) -> ZooKeeper:
-        """Whether the ensemble answers, and who leads it."""
+        """The states of the ZooKeeper servers."""
         hosts = self._cluster.zookeeper_connect.partition("/")[0]
         return ZooKeeper(parse_addresses(hosts))
 
     def close(self) -> None:
-        """Close what was opened; the gateway may be used again afterwards."""
+        """Close all connections; the gateway can be used again afterwards."""
         if "broker_admin" in self.__dict__:
             self.broker_admin.close()
         for part in ("admin", "broker_admin", "browse", "wire", "zookeeper"):

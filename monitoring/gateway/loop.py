@@ -1,7 +1,7 @@
-"""One background event loop per process, which owns every connection of the hot reads.
+"""One background event loop per process, on which all asynchronous clients run.
 
-Celery tasks and Django views are plain threads; they hand coroutines over and wait. Started on
-first use, so a process that was forked before makes its own.
+Celery tasks and Django views run in threads; they submit coroutines and wait. The loop starts on
+first use, so that each forked process has its own.
 """
 
 import asyncio
@@ -23,12 +23,13 @@ def _loop_of(process_id: int) -> asyncio.AbstractEventLoop:
 
 
 def submit(coroutine: Coroutine[Any, Any, T]) -> Future[T]:
-    """Start `coroutine` on the loop; its result or error is in the future."""
+    """Start `coroutine` on the loop; returns its future."""
     return asyncio.run_coroutine_threadsafe(coroutine, _loop_of(os.getpid()))
 
 
 def run(coroutine: Coroutine[Any, Any, T], timeout_s: float) -> T:
-    """The coroutine's result. Raises TimeoutError, and cancels it, after `timeout_s`."""
+    """Run a coroutine and return its result. After `timeout_s`, cancels it and raises
+    TimeoutError."""
     future = submit(coroutine)
     try:
         return future.result(timeout_s)

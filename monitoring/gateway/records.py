@@ -1,4 +1,4 @@
-"""A record as it was read, and the two orders in which records are shown."""
+"""A record, and the two sort orders of records."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ Age = tuple[int, int, int]  # sorts the newest first
 
 @dataclass(frozen=True, slots=True)
 class RecordRow:
-    """One record as it lies in the log; bytes are not interpreted."""
+    """One record; key, value and headers are not decoded."""
 
     partition: int
     offset: int
@@ -24,10 +24,10 @@ class RecordRow:
 
 
 def by_time(row: RecordRow) -> Age:
-    """Newest first; records without a time come last, each partition from its end."""
+    """Sorts by timestamp, newest first; records without a timestamp come last."""
     return (-(row.timestamp_ms or 0), row.partition, -row.offset)
 
 
 def by_offset(row: RecordRow) -> Age:
-    """From the end of a partition, whatever the times say."""
+    """Sorts by offset, highest first."""
     return (0, row.partition, -row.offset)

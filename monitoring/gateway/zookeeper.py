@@ -1,7 +1,7 @@
-"""Whether ZooKeeper answers, and which server leads: the four-letter word `srvr` to each.
+"""Queries ZooKeeper servers with the four-letter word `srvr`: whether each is up, and its mode.
 
-A server whose whitelist lacks `srvr` still counts as up; its mode is then not known. One that has
-lost its quorum answers, but serves nobody: it counts as down.
+A server that does not allow `srvr` counts as up, with unknown mode. A server without a quorum
+answers but serves no requests; it counts as down.
 """
 
 import socket
@@ -16,7 +16,7 @@ _ANSWER_BYTES_MAX = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """One server of the ensemble; None = not told."""
+    """One server of the ensemble; None = unknown."""
 
     host: str
     port: int
@@ -26,20 +26,21 @@ class Server:
 
 
 class ZooKeeper:
-    """The ensemble of one cluster; no address = the cluster shows none."""
+    """The ensemble of one cluster; no addresses = the cluster has no ZooKeeper."""
 
     def __init__(self, addresses: Sequence[tuple[str, int]]) -> None:
         self._addresses = addresses
 
-    def presence(self) -> list[Server]:
-        """Every server, asked side by side, within a second or two. Never raises for faults."""
+    def server_states(self) -> list[Server]:
+        """The states of all servers, queried in parallel within two seconds. Faults are not
+        raised."""
         if not self._addresses:
             return []
         with ThreadPoolExecutor(len(self._addresses)) as pool:
-            return list(pool.map(_ask, self._addresses))
+            return list(pool.map(_query, self._addresses))
 
 
-def _ask(address: tuple[str, int]) -> Server:
+def _query(address: tuple[str, int]) -> Server:
     host, port = address
     try:
         with socket.create_connection(address, timeout=_TIMEOUT_S) as connection:

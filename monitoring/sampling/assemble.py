@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from monitoring.gateway.wire.limits import LAG_MAX, shown
+from monitoring.gateway.wire.limits import LAG_MAX, printable
 from monitoring.gateway.wire.metadata import Lists, Longs, Metadata
 from monitoring.gateway.wire.reads import ClusterReads
 from monitoring.sampling.group_rows import GroupRows, group_rows
@@ -37,7 +37,7 @@ def assemble(cluster: str, tick: int, interval_ms: int, took_ms: int, reads: Clu
         at_ms=reads.at_ms,
         interval_ms=interval_ms,
         reason="; ".join(sorted(set(reads.failures)))[:_REASON_LENGTH_MAX],
-        refused=reads.refused.told(),
+        refused=reads.refused.messages(),
         took_ms=took_ms,
         controller_id=reads.metadata.controller_id,
         cluster_id=reads.metadata.cluster_id,
@@ -123,7 +123,7 @@ def _refuse_far_commits(rows: GroupRows, ends: Longs, known: np.ndarray) -> None
     """Clients can commit any offset. If it is too far from the end, the lag is unknown."""
     far = known & (np.abs(ends - rows.committed) > LAG_MAX)
     for number in np.unique(rows.group_index[far]).tolist():
-        name = shown(rows.groups[number].group)
+        name = printable(rows.groups[number].group)
         rows.refused.add(f"group {name}: commits that are too far from the end of their partition")
     ends[far], known[far] = -1, False
 

@@ -14,7 +14,7 @@ import numpy as np
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.commits import TopicCommits
 from monitoring.gateway.wire.groups import Member
-from monitoring.gateway.wire.limits import Refusals, shown
+from monitoring.gateway.wire.limits import Refusals, printable
 from monitoring.gateway.wire.metadata import Ints, Metadata
 from monitoring.gateway.wire.reads import CoordinatorRead
 
@@ -98,7 +98,7 @@ def _with_room(
     for name in sorted(sizes, key=lambda name: sizes[name]):
         rows, size_bytes = sizes[name]
         if rows > rows_left or size_bytes > bytes_left:
-            refused.add(f"group {shown(name)}: its commits and members, which are too many")
+            refused.add(f"group {printable(name)}: its commits and members, which are too many")
             continue
         rows_left, bytes_left = rows_left - rows, bytes_left - size_bytes
         taken[name] = found[name]
@@ -143,7 +143,7 @@ class _PartitionCheck:
         if there.all():
             return slice(None)
         self._refused.add(
-            f"group {shown(name)}: partitions that topic {shown(topic)} does not have"
+            f"group {printable(name)}: partitions that topic {printable(topic)} does not have"
         )
         return there if there.any() else None
 
@@ -158,6 +158,6 @@ class _PartitionCheck:
         if len(which) < len(partitions) and name not in self._reported:
             self._reported.add(name)
             self._refused.add(
-                f"group {shown(name)}: most partitions of topics that the cluster does not have"
+                f"group {printable(name)}: most partitions of topics that the cluster does not have"
             )
         return which if len(which) else None

@@ -103,7 +103,7 @@ async def _zookeeper_up(target: SamplingTarget, timeout_s: float) -> bool | None
     """Whether any server of the ensemble is up."""
     if not target.zookeeper:
         return None
-    asking = asyncio.to_thread(ZooKeeper(target.zookeeper).presence)
+    asking = asyncio.to_thread(ZooKeeper(target.zookeeper).server_states)
     try:
         return any(server.up for server in await asyncio.wait_for(asking, timeout_s))
     except TimeoutError:

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from monitoring.gateway.admin import ConfigValue, PartitionPlace, TopicDescription
-from monitoring.gateway.browse import LIMIT_MAX, NO_LEADER, Portion, Unread
+from monitoring.gateway.admin import ConfigValue, PartitionDescription, TopicDescription
+from monitoring.gateway.browse import LIMIT_MAX, NO_LEADER, RecordPage, UnreadPartition
 from monitoring.gateway.errors import (
     ClusterUnavailable,
     GatewayError,
@@ -219,7 +219,7 @@ class FakeAdmin:
         topic = self._cluster.topic(name)
         up = set(self._cluster.up)
         places = [
-            PartitionPlace(
+            PartitionDescription(
                 number, self._cluster.leader(ids), ids, tuple(id for id in ids if id in up)
             )
             for number, ids in enumerate(topic.replicas)
@@ -256,7 +256,7 @@ class FakeBrowse:
         max_bytes: int = 8 * 1024 * 1024,
         *,
         before: int | None = None,
-    ) -> Portion:
+    ) -> RecordPage:
         self._cluster.asked("read")
         found = self._cluster.topic(topic)
         if partition is None and (offset is not None or before is not None):
@@ -266,33 +266,33 @@ class FakeBrowse:
         limit = max(1, min(limit, LIMIT_MAX))
         asked = range(len(found.replicas)) if partition is None else [partition]
         led = [n for n in asked if self._cluster.leader(found.replicas[n]) >= 0]
-        unread = tuple(Unread(n, NO_LEADER) for n in asked if n not in led)
+        unread = tuple(UnreadPartition(n, NO_LEADER) for n in asked if n not in led)
         if not led:
-            return Portion((), unread)
+            return RecordPage((), unread)
         if len(asked) > 1:
             rows = sorted((row for n in led for row in found.records[n]), key=by_time)
-            return Portion(tuple(rows[:limit]), unread)
+            return RecordPage(tuple(rows[:limit]), unread)
         log = found.records[led[0]]
         if offset is not None:
             return _upwards(topic, led[0], log, offset, limit)
         return _downwards(led[0], log, before, limit)
 
 
-def _upwards(topic: str, partition: int, log: list[RecordRow], at: int, limit: int) -> Portion:
+def _upwards(topic: str, partition: int, log: list[RecordRow], at: int, limit: int) -> RecordPage:
     if not 0 <= at <= len(log):
         holds = f"holds offsets 0 to {len(log) - 1}" if log else "is empty"
         raise OffsetOutOfRange(f"partition {partition} of {topic} {holds}")
     rows = log[at : at + limit]
     newer = at + len(rows) if rows and at + len(rows) < len(log) else None
-    return Portion(tuple(rows), (), partition, at or None, newer)
+    return RecordPage(tuple(rows), (), partition, at or None, newer)
 
 
-def _downwards(partition: int, log: list[RecordRow], before: int | None, limit: int) -> Portion:
+def _downwards(partition: int, log: list[RecordRow], before: int | None, limit: int) -> RecordPage:
     end = len(log) if before is None else min(before, len(log))
     rows = sorted(log[max(0, end - limit) : end], key=by_offset)
     older = rows[-1].offset if rows and rows[-1].offset else None
     newer = None if before is None or end >= len(log) else end
-    return Portion(tuple(rows), (), partition, older, newer)
+    return RecordPage(tuple(rows), (), partition, older, newer)
 
 
 class FakeBrokerAdmin:
@@ -344,7 +344,7 @@ class FakeBrokerAdmin:
 class FakeZooKeeper:
     """As monitoring.gateway.zookeeper.ZooKeeper of a cluster for which none is named."""
 
-    def presence(self) -> list[Server]:
+    def server_states(self) -> list[Server]:
         return []
 
 

@@ -1,6 +1,6 @@
-"""Administers a cluster by librdkafka: only in a worker process (child.py).
+"""The admin functions, with librdkafka. Runs only in a worker process (child.py).
 
-What `Admin` offers, each function with the cluster's address and the seconds that it may wait.
+The functions match those of `Admin`; they also take the cluster's address and a time limit.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ from confluent_kafka.admin import (
     NewTopic,
 )
 
-from monitoring.gateway.admin import ConfigValue, PartitionPlace, TopicDescription
+from monitoring.gateway.admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.librdkafka.errors import translated
 
@@ -57,25 +57,27 @@ def delete_topic(servers: str, timeout_s: int, name: str) -> None:
 
 
 def describe_topic(servers: str, timeout_s: int, name: str) -> TopicDescription:
-    asked = TopicCollection([name])
+    topics = TopicCollection([name])
     with translated(), _client(servers, timeout_s) as client:
         # Not list_topics, which would create the topic on many clusters.
-        futures = client.describe_topics(asked, request_timeout=timeout_s)
-        told = _wait(futures[name], timeout_s)
-    return TopicDescription(name, tuple(map(_place, told.partitions)), _topic_id(told.topic_id))
+        futures = client.describe_topics(topics, request_timeout=timeout_s)
+        description = _wait(futures[name], timeout_s)
+    return TopicDescription(
+        name, tuple(map(_partition, description.partitions)), _topic_id(description.topic_id)
+    )
 
 
 def describe_configs(servers: str, timeout_s: int, topic: str) -> list[ConfigValue]:
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
     with translated(), _client(servers, timeout_s) as client:
         futures = client.describe_configs([resource], request_timeout=timeout_s)
-        told = _wait(futures[resource], timeout_s)
-    return sorted(map(_config_value, told.values()), key=lambda value: value.name)
+        description = _wait(futures[resource], timeout_s)
+    return sorted(map(_config_value, description.values()), key=lambda value: value.name)
 
 
 @contextmanager
 def _client(servers: str, timeout_s: int) -> Iterator[AdminClient]:
-    """Requests that wait for an answer end with their client."""
+    """An admin client; pending requests end with it."""
     yield AdminClient(
         {
             "bootstrap.servers": servers,
@@ -86,17 +88,17 @@ def _client(servers: str, timeout_s: int) -> Iterator[AdminClient]:
     )
 
 
-def _topic_id(told: Uuid | None) -> str:
-    """As Kafka writes it; that of zeros is what brokers without topic ids tell."""
-    return "" if told is None or str(told) == _NO_TOPIC_ID else str(told)
+def _topic_id(description: Uuid | None) -> str:
+    """The id in Kafka's text format; empty for zeros, which brokers without topic ids send."""
+    return "" if description is None or str(description) == _NO_TOPIC_ID else str(description)
 
 
-def _place(told: TopicPartitionInfo) -> PartitionPlace:
-    return PartitionPlace(
-        told.id,
-        -1 if told.leader is None else told.leader.id,
-        tuple(node.id for node in told.replicas),
-        tuple(node.id for node in told.isr),
+def _partition(description: TopicPartitionInfo) -> PartitionDescription:
+    return PartitionDescription(
+        description.id,
+        -1 if description.leader is None else description.leader.id,
+        tuple(node.id for node in description.replicas),
+        tuple(node.id for node in description.isr),
     )
 
 

@@ -1,8 +1,8 @@
 """`python -m monitoring.gateway.librdkafka.child FD`: a worker process of workers.py.
 
-Over the socket FD come a function's name, its arguments and the seconds that it may take; back goes
-what `Workers.call` says. The process ends when the socket closes, and by its alarm when a call
-takes too long, also where librdkafka holds up every thread of Python. Django is not loaded here.
+It receives function name, arguments and time limit on the socket FD, and sends the result back. The
+process ends when the socket closes. If a call takes too long, SIGALRM ends it, even if librdkafka
+blocks all Python threads. Django is not loaded here.
 """
 
 import os
@@ -32,22 +32,22 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 def main(descriptor: int) -> None:
     connection: Connection[Any, Any] = Connection(descriptor)
-    asked: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(connection, asked), daemon=True).start()
+    requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(connection, requests), daemon=True).start()
     connection.send("ready")
     while True:
-        function, arguments, limit_s = asked.get()
+        function, arguments, limit_s = requests.get()
         signal.alarm(ceil(limit_s))
         answer = _answer(FUNCTIONS[function], arguments)
         signal.alarm(0)
         connection.send(answer)
 
 
-def _listen(connection: "Connection[Any, Any]", asked: "queue.SimpleQueue[Any]") -> None:
-    """In a thread, so that the end of the other side is heard during a call too."""
+def _listen(connection: "Connection[Any, Any]", requests: "queue.SimpleQueue[Any]") -> None:
+    """Runs in a thread, so that the process also ends when the socket closes during a call."""
     while True:
         try:
-            asked.put(connection.recv())
+            requests.put(connection.recv())
         except (EOFError, OSError):
             os._exit(0)
 
@@ -62,9 +62,9 @@ def _answer(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[b
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the other side, which closes
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the parent closes the socket
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would hold people's records
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would contain users' records
     try:
         main(int(sys.argv[1]))
     except OSError:

@@ -1,4 +1,4 @@
-"""librdkafka's errors to ours: the one mapping site."""
+"""Maps librdkafka's errors to GatewayError."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,7 +40,7 @@ _OUT_OF_RANGE = {KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE}
 
 
 def translate(error: KafkaError) -> GatewayError:
-    """The GatewayError that `error` amounts to."""
+    """The GatewayError for `error`."""
     code, text = error.code(), error.str()
     if code in _UNAVAILABLE:
         return ClusterUnavailable(f"the cluster does not answer: {text}")
@@ -55,7 +55,7 @@ def translate(error: KafkaError) -> GatewayError:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Raise every KafkaException inside as a GatewayError."""
+    """Converts each KafkaException raised inside to a GatewayError."""
     try:
         yield
     except KafkaException as exception:

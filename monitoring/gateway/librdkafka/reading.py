@@ -1,6 +1,6 @@
-"""Reads records by librdkafka: only in a worker process (child.py).
+"""Reads records with librdkafka. Runs only in a worker process (child.py).
 
-A consumer without a group reads from assigned positions: nothing is committed, no group appears
+The consumer uses assigned partitions and joins no group: it commits nothing, and no group appears
 on the cluster.
 """
 
@@ -19,25 +19,25 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from monitoring.gateway.backward_scan import NewestRecords, PartitionScan
 from monitoring.gateway.browse import (
     FAILED,
     NO_LEADER,
     SILENT,
     TOO_MUCH,
-    Portion,
     ReadRequest,
-    Unread,
+    RecordPage,
+    UnreadPartition,
 )
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
 from monitoring.gateway.librdkafka.errors import translate, translated
 from monitoring.gateway.records import Headers, RecordRow, by_offset, by_time
-from monitoring.gateway.walk import Newest, Walk
 
 _WINDOW_RECORDS_MAX = 5000  # that the windows of all partitions hold at one time
 
 
-def read(request: ReadRequest) -> Portion:
-    """As `Browse.read` says."""
+def read(request: ReadRequest) -> RecordPage:
+    """Implements `Browse.read`."""
     topic, partition, offset = request.topic, request.partition, request.offset
     reset = "earliest" if offset is None else "error"
     with translated(), _consumer(request.bootstrap_servers, reset) as consumer:
@@ -45,20 +45,20 @@ def read(request: ReadRequest) -> Portion:
         if partition is not None and partition not in leaders:
             raise NotFound(f"topic {topic} has no partition {partition}")
         asked = sorted(leaders) if partition is None else [partition]
-        unread = [Unread(number, NO_LEADER) for number in asked if leaders[number] < 0]
+        unread = [UnreadPartition(number, NO_LEADER) for number in asked if leaders[number] < 0]
         led = [number for number in asked if leaders[number] >= 0]
-        unread += [Unread(number, SILENT) for number in led if number not in request.spans]
-        walked = {number: request.spans[number] for number in led if number in request.spans}
-        reading = _Reading(consumer, topic, request.max_bytes, request.timeout_s)
-        if not walked:
-            portion = Portion(())
+        unread += [UnreadPartition(number, SILENT) for number in led if number not in request.spans]
+        readable = {number: request.spans[number] for number in led if number in request.spans}
+        reader = _Reader(consumer, topic, request.max_bytes, request.timeout_s)
+        if not readable:
+            portion = RecordPage(())
         elif offset is not None:
-            portion = reading.upwards(led[0], walked[led[0]], offset, request.limit)
+            portion = reader.read_forward(led[0], readable[led[0]], offset, request.limit)
         elif len(asked) == 1:
-            portion = reading.downwards(led[0], walked[led[0]], request.before, request.limit)
+            portion = reader.read_backward(led[0], readable[led[0]], request.before, request.limit)
         else:
-            portion = reading.newest(walked, request.limit)
-    missing = sorted([*unread, *portion.unread], key=lambda gap: gap.partition)
+            portion = reader.newest(readable, request.limit)
+    missing = sorted([*unread, *portion.unread], key=lambda each: each.partition)
     return replace(portion, unread=tuple(missing))
 
 
@@ -68,7 +68,7 @@ def _consumer(bootstrap_servers: str, reset: str) -> Iterator[Consumer]:
         {
             "bootstrap.servers": bootstrap_servers,
             "client.id": "aerie-browse",
-            "group.id": "aerie-browse",  # named by librdkafka's rules, never joined
+            "group.id": "aerie-browse",  # librdkafka requires a name; the group is never joined
             "enable.auto.commit": False,
             "enable.auto.offset.store": False,
             "enable.partition.eof": True,
@@ -86,29 +86,29 @@ def _consumer(bootstrap_servers: str, reset: str) -> Iterator[Consumer]:
 
 
 def _leaders(consumer: Consumer, topic: str, timeout_s: float) -> dict[int, int]:
-    """Partition → the broker that leads it now, −1 = none."""
-    told = consumer.list_topics(topic, timeout=timeout_s).topics[topic]
-    if told.error is not None:
-        raise translate(told.error)
-    return {number: place.leader for number, place in told.partitions.items()}
+    """Partition → its leader, −1 = none."""
+    response = consumer.list_topics(topic, timeout=timeout_s).topics[topic]
+    if response.error is not None:
+        raise translate(response.error)
+    return {number: place.leader for number, place in response.partitions.items()}
 
 
-class _Reading:
-    """One read: its consumer and its bounds."""
+class _Reader:
+    """One read: its consumer and its limits."""
 
     def __init__(self, consumer: Consumer, topic: str, max_bytes: int, timeout_s: float) -> None:
         self._consumer, self._topic, self._max_bytes = consumer, topic, max_bytes
         self._deadline_s = time.monotonic() + timeout_s
-        self._heard: set[int] = set()  # partitions that answered
-        self._failed: dict[int, Unread] = {}
+        self._answered: set[int] = set()  # partitions that answered
+        self._failed: dict[int, UnreadPartition] = {}
 
-    def upwards(self, partition: int, span: range, offset: int, limit: int) -> Portion:
-        """From `offset` on."""
+    def read_forward(self, partition: int, span: range, offset: int, limit: int) -> RecordPage:
+        """Records from `offset` on."""
         if not span.start <= offset <= span.stop:
-            raise OffsetOutOfRange(_told(self._topic, partition, span))
+            raise OffsetOutOfRange(_range_message(self._topic, partition, span))
         older = offset if offset > span.start else None
         if offset == span.stop:
-            return Portion((), (), partition, older)
+            return RecordPage((), (), partition, older)
         rows: list[RecordRow] = []
         size_bytes, is_end = 0, False
         self._assign({partition: OFFSET_BEGINNING if offset == span.start else offset})
@@ -124,63 +124,69 @@ class _Reading:
         if rows and rows[0].offset > span.start:
             older = rows[0].offset
         newer = rows[-1].offset + 1 if rows and not is_end else None
-        unread = () if is_end or len(rows) == limit else (self._gap(partition),)
+        unread = () if is_end or len(rows) == limit else (self._unread_partition(partition),)
         newer = newer if newer is not None and newer < span.stop else None
-        return Portion(tuple(rows), unread, partition, older, newer)
+        return RecordPage(tuple(rows), unread, partition, older, newer)
 
-    def downwards(self, partition: int, span: range, before: int | None, limit: int) -> Portion:
-        """The newest ones, below `before`."""
+    def read_backward(
+        self, partition: int, span: range, before: int | None, limit: int
+    ) -> RecordPage:
+        """The newest records below `before`."""
         end = span.stop if before is None else min(before, span.stop)
-        walk = Walk(partition, span.start, end, limit)
-        found = Newest([walk], limit + 1, by_offset)  # one more tells that there are older ones
-        self._walk(found)
+        scan = PartitionScan(partition, span.start, end, limit)
+        found = NewestRecords(
+            [scan], limit + 1, by_offset
+        )  # one more, to see if there are older ones
+        self._scan(found)
         rows = found.rows[:limit]
         older = None
         if len(found.rows) > limit:
             older = rows[-1].offset
-        elif not walk.is_over and walk.end < end:
-            older = walk.end
+        elif not scan.is_over and scan.end < end:
+            older = scan.end
         newer = rows[0].offset + 1 if rows else end
-        unread = () if len(rows) == limit else self._gaps(found)
+        unread = () if len(rows) == limit else self._unread_partitions(found)
         is_last = before is None or newer >= span.stop
-        return Portion(tuple(rows), unread, partition, older, None if is_last else newer)
+        return RecordPage(tuple(rows), unread, partition, older, None if is_last else newer)
 
-    def newest(self, spans: Mapping[int, range], limit: int) -> Portion:
-        """The newest ones of several partitions."""
+    def newest(self, spans: Mapping[int, range], limit: int) -> RecordPage:
+        """The newest records of several partitions."""
         each = max(1, min(limit, _WINDOW_RECORDS_MAX // len(spans)))
-        walks = [Walk(number, span.start, span.stop, each) for number, span in spans.items()]
-        found = Newest(walks, limit, by_time)
-        self._walk(found)
-        return Portion(tuple(found.rows), self._gaps(found))
+        scans = [
+            PartitionScan(number, span.start, span.stop, each) for number, span in spans.items()
+        ]
+        found = NewestRecords(scans, limit, by_time)
+        self._scan(found)
+        return RecordPage(tuple(found.rows), self._unread_partitions(found))
 
-    def _gaps(self, found: Newest) -> tuple[Unread, ...]:
-        return tuple(self._gap(walk.partition) for walk in found.unfinished())
+    def _unread_partitions(self, found: NewestRecords) -> tuple[UnreadPartition, ...]:
+        return tuple(self._unread_partition(scan.partition) for scan in found.unfinished())
 
-    def _gap(self, partition: int) -> Unread:
-        why = TOO_MUCH if partition in self._heard else SILENT
-        return self._failed.get(partition, Unread(partition, why))
+    def _unread_partition(self, partition: int) -> UnreadPartition:
+        why = TOO_MUCH if partition in self._answered else SILENT
+        return self._failed.get(partition, UnreadPartition(partition, why))
 
-    def _walk(self, found: Newest) -> None:
-        """Until the newest are found, all is read, or a bound is reached."""
+    def _scan(self, found: NewestRecords) -> None:
+        """Read until the newest records are found, all is read, or a limit is reached."""
         while time.monotonic() < self._deadline_s:
             bytes_left = self._max_bytes - found.size_bytes
-            walks = [walk for walk in found.unfinished() if walk.partition not in self._failed]
-            if not walks or bytes_left <= 0:
+            scans = [scan for scan in found.unfinished() if scan.partition not in self._failed]
+            if not scans or bytes_left <= 0:
                 break
-            found.take(self._windows(walks, bytes_left))
+            found.take(self._windows(scans, bytes_left))
 
     def _windows(
-        self, walks: Sequence[Walk], bytes_left: int
-    ) -> list[tuple[Walk, list[RecordRow] | None]]:
-        """The windows that were read in time; None = it holds more than its share of the bounds."""
-        records_max = max(1, _WINDOW_RECORDS_MAX // len(walks))
-        bytes_max = bytes_left // len(walks)
-        windows = {walk.partition: _Window(walk) for walk in walks}
-        done: list[tuple[Walk, list[RecordRow] | None]] = []
-        held_bytes = 0
-        self._assign({walk.partition: walk.start for walk in walks})
+        self, scans: Sequence[PartitionScan], bytes_left: int
+    ) -> list[tuple[PartitionScan, list[RecordRow] | None]]:
+        """The windows that were read in time; None = the window exceeds its share of the limits."""
+        records_max = max(1, _WINDOW_RECORDS_MAX // len(scans))
+        bytes_max = bytes_left // len(scans)
+        windows = {scan.partition: _Window(scan) for scan in scans}
+        done: list[tuple[PartitionScan, list[RecordRow] | None]] = []
+        buffered_bytes = 0
+        self._assign({scan.partition: scan.start for scan in scans})
         while windows:
-            message = self._next(len(walks))
+            message = self._next(len(scans))
             if message is None:
                 break
             for number in self._failed:
@@ -189,70 +195,72 @@ class _Reading:
             window = windows.get(number)
             if window is None:
                 continue
-            held_bytes -= window.size_bytes
+            buffered_bytes -= window.size_bytes
             is_whole = window.take(message)
             if is_whole or len(window.rows) >= records_max or window.size_bytes > bytes_max:
-                done.append((window.walk, window.rows if is_whole else None))
+                done.append((window.scan, window.rows if is_whole else None))
                 del windows[number]
-            held_bytes += window.size_bytes if is_whole or number in windows else 0
-            if held_bytes >= bytes_left:  # of many, each may be within its share
-                done += [(window.walk, None) for window in windows.values() if window.rows]
+            buffered_bytes += window.size_bytes if is_whole or number in windows else 0
+            if buffered_bytes >= bytes_left:  # many windows can exceed the limit together
+                done += [(window.scan, None) for window in windows.values() if window.rows]
                 break
         return done
 
     def _assign(self, offsets: Mapping[int, int]) -> None:
-        places = [TopicPartition(self._topic, number, at) for number, at in offsets.items()]
-        self._consumer.assign(places)
+        positions = [TopicPartition(self._topic, number, at) for number, at in offsets.items()]
+        self._consumer.assign(positions)
 
     def _next(self, partitions: int) -> Message | None:
-        """A record, the end of a partition, or None when the time is up.
+        """A record, the end of a partition, or None if the time limit is reached.
 
-        The error of one among several partitions is kept in `_failed`.
+        If several partitions are read, the error of one is stored in `_failed`.
         """
-        # A negative time-out would wait for ever.
+        # A negative time-out would wait forever.
         while (left_s := self._deadline_s - time.monotonic()) > 0:
             message = self._consumer.poll(min(left_s, 0.5))
             if message is None:
                 continue
             error, number = message.error(), _partition(message)
             if error is None or error.code() == KafkaError._PARTITION_EOF:
-                self._heard.add(number)
+                self._answered.add(number)
             elif partitions == 1:
                 raise KafkaException(error)
             else:
-                self._failed.setdefault(number, Unread(number, FAILED, translate(error).message))
+                self._failed.setdefault(
+                    number, UnreadPartition(number, FAILED, translate(error).message)
+                )
             return message
         return None
 
 
 class _Window:
-    """The records of a walk's next window, as they come."""
+    """The records of a scan's next window."""
 
-    __slots__ = ("rows", "size_bytes", "walk")
+    __slots__ = ("rows", "scan", "size_bytes")
 
-    def __init__(self, walk: Walk) -> None:
-        self.walk = walk
+    def __init__(self, scan: PartitionScan) -> None:
+        self.scan = scan
         self.rows: list[RecordRow] = []
         self.size_bytes = 0
 
     def take(self, message: Message) -> bool:
-        """Whether the window was read to its end."""
-        if message.error() is not None or _offset(message) >= self.walk.end:
+        """Add a message; returns True if the window is complete."""
+        if message.error() is not None or _offset(message) >= self.scan.end:
             return True
         row = _row(message)
         self.rows.append(row)
         self.size_bytes += row.size_bytes
-        return row.offset == self.walk.end - 1
+        return row.offset == self.scan.end - 1
 
 
-def _told(topic: str, partition: int, span: range) -> str:
+def _range_message(topic: str, partition: int, span: range) -> str:
     if span:
         return f"partition {partition} of {topic} holds offsets {span.start} to {span.stop - 1}"
     return f"partition {partition} of {topic} is empty; the next offset is {span.stop}"
 
 
 def _partition(message: Message) -> int:
-    """-1 = an error that is not of one partition."""
+    """-1 = an error that does not belong to a partition."""
     number = message.partition()
     return -1 if number is None else number
 

@@ -1,10 +1,10 @@
-"""Calls of librdkafka, each in a worker process that may die of it.
+"""Runs calls of librdkafka in worker processes.
 
-librdkafka trusts brokers: some answers that break the protocol end its process by an assertion, and
-no exception is raised. So it is never loaded where other people's pages are served, but in workers
-(child.py), which a call has for itself: a worker that dies or takes longer than the call's limit
-costs that call alone, and the next one gets another. Workers start with the first call; a few stay
-for later ones. They end with this process, however it ends: they read from a socket that closes.
+librdkafka trusts brokers: some responses that violate the protocol abort its process by an
+assertion, without an exception. So it is never loaded into web processes, but into workers
+(child.py). A worker runs one call at a time. If it dies or exceeds the call's time limit, only that
+call fails. Workers start on demand; a few are kept for later calls. They end when this process
+ends, since their socket closes.
 """
 
 import atexit
@@ -24,18 +24,18 @@ from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Unreadab
 
 _MODULE = "monitoring.gateway.librdkafka.child"
 _ROOT = Path(__file__).parents[3]
-_WORKERS_MAX = 8  # calls at a time
-_IDLE_MAX = 2  # workers that are kept for later calls
-_START_LIMIT_S = 60.0  # of the imports
-_GRACE_S = 2.0  # a worker ends itself by its alarm after the limit; this process does it first
+_WORKERS_MAX = 8  # concurrent calls
+_IDLE_MAX = 2  # workers kept for later calls
+_START_LIMIT_S = 60.0  # for the imports
+_GRACE_S = 2.0  # added to the worker's own alarm, so that this process ends it first
 
 logger = logging.getLogger(__name__)
 
 
 def call(function: str, *arguments: Any, limit_s: float) -> Any:
-    """What `function` (see FUNCTIONS in child.py) returns for these arguments; all are pickled.
+    """Call `function` (see FUNCTIONS in child.py) in a worker. Arguments and result are pickled.
 
-    Raises the function's GatewayError, or Unreadable where the worker died or the limit passed.
+    Raises the function's GatewayError, or Unreadable if the worker died or exceeded the limit.
     """
     return _workers_of(os.getpid()).call(function, arguments, limit_s)
 
@@ -48,7 +48,7 @@ def _workers_of(process_id: int) -> "Workers":
 
 
 class Workers:
-    """The workers of one process; a process that was forked makes its own."""
+    """The workers of one process; a forked process has its own."""
 
     def __init__(self, process_id: int) -> None:
         self._process_id = process_id
@@ -66,19 +66,19 @@ class Workers:
         try:
             worker = self._take()
             try:
-                is_well, told = worker.call(function, arguments, limit_s)
+                succeeded, result = worker.call(function, arguments, limit_s)
             except BaseException:
                 self._drop(worker)
                 raise
             self._give_back(worker)
         finally:
             self._free.release()
-        if is_well:
-            return told
-        raise told if isinstance(told, GatewayError) else RuntimeError(told)
+        if succeeded:
+            return result
+        raise result if isinstance(result, GatewayError) else RuntimeError(result)
 
     def end(self) -> None:
-        """End all workers, those that are at work too."""
+        """End all workers, also busy ones."""
         if os.getpid() != self._process_id:
             return
         with self._lock:
@@ -143,7 +143,7 @@ class _Worker:
         return self._process.poll() is None
 
     def call(self, function: str, arguments: tuple[Any, ...], limit_s: float) -> tuple[bool, Any]:
-        """Whether it went well, and the result, the GatewayError or the text of another error."""
+        """(True, result), (False, GatewayError) or (False, text of another exception)."""
         if not self._is_ready:
             self._receive(_START_LIMIT_S)
             self._is_ready = True
@@ -151,8 +151,8 @@ class _Worker:
             self._connection.send((function, arguments, limit_s + _GRACE_S))
         except OSError as error:
             raise self._unreadable() from error
-        told: tuple[bool, Any] = self._receive(limit_s)
-        return told
+        result: tuple[bool, Any] = self._receive(limit_s)
+        return result
 
     def end(self) -> None:
         self._process.kill()
@@ -165,11 +165,11 @@ class _Worker:
                 return self._connection.recv()
         except (EOFError, OSError, pickle.UnpicklingError) as error:
             raise self._unreadable() from error
-        logger.warning("a call of librdkafka took more than %.0f s: its process ends", limit_s)
+        logger.warning("a call of librdkafka took more than %.0f s; ending its process", limit_s)
         raise Unreadable(f"the cluster's answers could not be read within {limit_s:.0f} seconds")
 
     def _unreadable(self) -> Unreadable:
-        self._process.kill()  # has no effect on one that ended
+        self._process.kill()  # no effect if it has ended
         code = self._process.wait()
         how = signal.Signals(-code).name if code < 0 else f"exit status {code}"
         logger.warning("a call of librdkafka ended its process: %s", how)

@@ -1,7 +1,7 @@
-"""A broker that may come and go: a connection made when needed, checked for what it serves.
+"""Requests to one broker: connects on demand and checks the broker's API versions.
 
-After a failure the next try gets little time, so that a broker which hangs costs the others half
-a second at most; the first success gives it the full time back.
+After a failure the next request has a short time-out, so that a broker that hangs delays the others
+by half a second at most. After a success the full time-out applies again.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from struct import Struct
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Unsupported
 from monitoring.gateway.wire import commits, groups, limits, log_dirs, metadata, offsets
 from monitoring.gateway.wire.connection import ByteBudget, Connection, frame
-from monitoring.gateway.wire.limits import LARGE_ANSWER_BYTES, within
+from monitoring.gateway.wire.limits import LARGE_ANSWER_BYTES, check_limit
 
 API_VERSIONS_KEY = 18
 _RETRY_TIMEOUT_S = 0.5
@@ -27,20 +27,20 @@ _NEEDED = {
 
 
 class Channel:
-    """Requests to one broker address; belongs to one event loop."""
+    """Requests to one broker address. Use it on one event loop only."""
 
     def __init__(self, host: str, port: int, budget: ByteBudget) -> None:
         self.host, self.port = host, port
         self._budget = budget
         self._connection: Connection | None = None
         self._opening = asyncio.Lock()
-        self.failed = False  # the last request; a hint for whom to ask first
+        self.failed = False  # whether the last request failed
 
     async def request(self, build: Callable[[int], bytes], timeout_s: float) -> bytes:
-        """Send the frame that `build(correlation_id)` makes; return the answer.
+        """Send the request frame `build(correlation_id)`; returns the response.
 
-        Raises ClusterUnavailable within about `timeout_s`, Unsupported, or OverLimit, also
-        where a large answer does not come in that time.
+        Raises ClusterUnavailable within about `timeout_s`, Unsupported, or OverLimit (also if a
+        large response is not complete in time).
         """
         if self.failed:
             timeout_s = min(timeout_s, _RETRY_TIMEOUT_S)
@@ -93,6 +93,6 @@ class Channel:
 
 
 def _ranges(answer: bytes) -> bytes:
-    """The (key, lowest, highest) triples of an ApiVersions v0 answer."""
-    within(len(answer) // _RANGE.size, limits.API_KEYS_MAX, "kinds of requests")
+    """The (key, lowest, highest) triples of an ApiVersions v0 response."""
+    check_limit(len(answer) // _RANGE.size, limits.API_KEYS_MAX, "kinds of requests")
     return answer[10 : 10 + (len(answer) - 10) // _RANGE.size * _RANGE.size]

@@ -1,11 +1,11 @@
-"""OffsetFetch v8: the committed offsets of many groups from their coordinator, as arrays.
+"""OffsetFetch v8: the committed offsets of many groups, as arrays.
 
     response v8 = throttle i32, groups[group s, topics[name s, partitions[index i32, offset i64,
                   epoch i32, metadata s?, error i16, tags], tags], error i16, tags], tags
 
-Flexible: lengths are unsigned varints of n + 1. A partition whose metadata is empty, which is
-nearly every one, is exactly 20 bytes, so a topic's partitions are read as one array if every
-entry proves to have that shape, else one by one.
+It is a flexible version: lengths are unsigned varints of n + 1. A partition with empty metadata, as
+nearly all have, takes exactly 20 bytes. If all entries of a topic have that size, they are read as
+one array, else one by one.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,22 +18,22 @@ from brokerd.protocol import messages
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import Cursor
-from monitoring.gateway.wire.limits import expected, within
+from monitoring.gateway.wire.limits import check_limit, remove_expected
 from monitoring.gateway.wire.metadata import Ints, Longs
 
 API_KEY, VERSION = 9, 8
 
-_TOLD = np.dtype(
+_ENTRY = np.dtype(
     [("index", ">i4"), ("offset", ">i8"), ("epoch", ">i4"), ("metadata", "u1"), ("error", ">i2"),
      ("tags", "u1")]
 )  # fmt: skip
 _HEAD = Struct(">iqi")
-_FEW = 2  # partitions that are read faster one by one
+_FEW = 2  # for so few partitions, reading one by one is faster
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicCommits:
-    """What one group committed on one topic; an offset of −1 = nothing."""
+    """The commits of one group on one topic; offset −1 = no commit."""
 
     topic: str
     partitions: Ints
@@ -42,7 +42,7 @@ class TopicCommits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupCommits:
-    """Every commit of a group; `error` is Kafka's code, 0 = all is well."""
+    """All commits of a group; `error` is Kafka's code, 0 = none."""
 
     group: str
     error: int
@@ -50,29 +50,29 @@ class GroupCommits:
 
 
 def request(groups: Sequence[str], correlation_id: int) -> bytes:
-    """A whole frame that asks for everything `groups` have committed."""
+    """The request frame for all commits of `groups`."""
     asked = [{"group_id": group, "topics": None} for group in groups]
     fields = {"groups": asked, "require_stable": False}
     return messages.encode_request(API_KEY, VERSION, fields, correlation_id, CLIENT_ID)
 
 
 def decode(answer: bytes, asked: Collection[str]) -> list[GroupCommits]:
-    """The answer about the groups `asked`, from its correlation id on.
+    """Decode the response for the groups `asked`, from its correlation id on.
 
-    Raises KafkaError, struct.error or ValueError if it is torn, OverLimit if it tells of too much
-    or of other groups.
+    Raises KafkaError, struct.error or ValueError if it is malformed, OverLimit if it is too large
+    or has other groups.
     """
     cursor = Cursor(answer, 4, flexible=True)
     cursor.tags()
     cursor.skip(4)
-    groups, topics_told = [], 0
+    groups, topics_read = [], 0
     left = set(asked)
     for _ in range(cursor.count(5)):
         group = cursor.text() or ""
-        expected(left, group)
+        remove_expected(left, group)
         topic_count = cursor.count(3)
-        topics_told += topic_count
-        within(topics_told, limits.GROUP_TOPICS_MAX, "topics that groups have committed to")
+        topics_read += topic_count
+        check_limit(topics_read, limits.GROUP_TOPICS_MAX, "topics that groups have committed to")
         topics = [_topic(cursor) for _ in range(topic_count)]
         error = cursor.i16()
         cursor.tags()
@@ -82,16 +82,16 @@ def decode(answer: bytes, asked: Collection[str]) -> list[GroupCommits]:
 
 def _topic(cursor: Cursor) -> TopicCommits:
     name = cursor.text() or ""
-    count = cursor.count_at_once(_TOLD.itemsize)
+    count = cursor.count_at_once(_ENTRY.itemsize)
     if count <= _FEW:
         return _topic_one_by_one(name, cursor, count)
-    told = np.frombuffer(cursor.data, dtype=_TOLD, count=count, offset=cursor.at)
-    if (told["metadata"] > 1).any() or told["tags"].any():
+    entries = np.frombuffer(cursor.data, dtype=_ENTRY, count=count, offset=cursor.at)
+    if (entries["metadata"] > 1).any() or entries["tags"].any():
         cursor.take(count)
         return _topic_one_by_one(name, cursor, count)
-    cursor.skip(count * _TOLD.itemsize)
+    cursor.skip(count * _ENTRY.itemsize)
     cursor.tags()
-    good = told[told["error"] == 0]
+    good = entries[entries["error"] == 0]
     return TopicCommits(name, good["index"].astype(np.int32), good["offset"].astype(np.int64))
 
 

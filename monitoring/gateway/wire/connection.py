@@ -1,8 +1,7 @@
-"""One TCP connection to a broker: frames out, answers matched by correlation id.
+"""One TCP connection to a broker: sends frames, matches responses by correlation id.
 
-An adapter that only moves bytes. Every wait has a deadline and every frame a size limit; a
-connection on which anything went wrong is closed and never used again, because an answer that
-comes late must not be taken for the next one's.
+Every wait has a time-out and every frame a size limit. After an error the connection is closed and
+not reused, because a late response could be taken for the next one.
 """
 
 import asyncio
@@ -19,7 +18,7 @@ _HEAD = Struct(">ihhih")  # size, api key, version, correlation id, length of th
 
 
 def frame(api_key: int, version: int, correlation_id: int, body: bytes) -> bytes:
-    """A request with a header of version 1 (every API version that is not flexible)."""
+    """A request frame with header version 1 (for API versions that are not flexible)."""
     client_id = CLIENT_ID.encode()
     size = _HEAD.size - 4 + len(client_id) + len(body)
     head = _HEAD.pack(size, api_key, version, correlation_id, len(client_id))
@@ -27,7 +26,7 @@ def frame(api_key: int, version: int, correlation_id: int, body: bytes) -> bytes
 
 
 class ByteBudget:
-    """How much all connections to one cluster may still bring in this pass."""
+    """The number of bytes that all connections to one cluster may still receive in this pass."""
 
     def __init__(self) -> None:
         self.left = PASS_BYTES_MAX
@@ -36,7 +35,7 @@ class ByteBudget:
         self.left = PASS_BYTES_MAX
 
     def take(self, size: int) -> None:
-        """Raises OverLimit for an answer that is too large, by itself or with all the others."""
+        """Raises OverLimit if a response is too large, by itself or together with the others."""
         if not 4 <= size <= ANSWER_BYTES_MAX:
             raise OverLimit(f"an answer of {size} bytes is not believable")
         self.left -= size
@@ -45,7 +44,7 @@ class ByteBudget:
 
 
 class Connection:
-    """Requests may overlap; a broker answers them in order."""
+    """Requests may be pipelined; a broker answers them in order."""
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, budget: ByteBudget
@@ -55,7 +54,7 @@ class Connection:
         self._writer = writer
         self._waiting: dict[int, asyncio.Future[bytes]] = {}
         self._correlation_ids = itertools.count(1)
-        self.unfinished_bytes = 0  # the size of an answer that has begun and not yet come in full
+        self.unfinished_bytes = 0  # the size of a response that is not complete yet
         self._receiver = asyncio.create_task(self._receive())
 
     @classmethod
@@ -73,14 +72,14 @@ class Connection:
         return not self._receiver.done()
 
     def next_correlation_id(self) -> int:
-        """For the next request; fits the protocol's int32."""
+        """The correlation id of the next request; fits the protocol's int32."""
         return next(self._correlation_ids) & 0x7FFFFFFF
 
     async def call(self, correlation_id: int, request: bytes, timeout_s: float) -> bytes:
-        """Send `request` and return the answer without its length; it starts with the id.
+        """Send `request` and return the response without its length; it starts with the id.
 
-        Raises ClusterUnavailable when the connection breaks or `timeout_s` passes, OverLimit when
-        the answer is too large.
+        Raises ClusterUnavailable if the connection breaks or `timeout_s` passes, OverLimit if the
+        response is too large.
         """
         answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting[correlation_id] = answer
@@ -99,7 +98,7 @@ class Connection:
             self._waiting.pop(correlation_id, None)
 
     def close(self) -> None:
-        """Drop the connection; whoever waits gets ClusterUnavailable."""
+        """Close the connection; pending calls raise ClusterUnavailable."""
         self._receiver.cancel()
         self._writer.close()
         self._fail(ClusterUnavailable("the connection was closed"))

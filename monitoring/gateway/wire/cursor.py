@@ -1,9 +1,8 @@
-"""Reads forward through a broker's answer, and never backwards.
+"""Decodes a broker's response, reading forward only.
 
-Every length is checked against what is left, so that neither a negative one nor one that is too
-large makes a reader go round for ever, and what is read one by one is counted, so that the smallest
-items cannot keep it busy for minutes. What does not fit raises ValueError, KafkaError or
-struct.error, too many items OverLimit.
+Every length is checked against the remaining bytes, so that invalid lengths cannot cause endless
+loops. Items that are read one by one are counted, so that many small items cannot take minutes.
+Malformed data raises ValueError, KafkaError or struct.error; too many items raise OverLimit.
 """
 
 import builtins
@@ -12,7 +11,7 @@ from struct import Struct
 from brokerd.protocol.framing import skip_tags
 from brokerd.protocol.varint import read_uvarint
 from monitoring.gateway.wire import limits
-from monitoring.gateway.wire.limits import within
+from monitoring.gateway.wire.limits import check_limit
 
 _I16, _I32 = Struct(">h"), Struct(">i")
 
@@ -24,7 +23,7 @@ class Cursor:
 
     def __init__(self, data: bytes, at: int, *, flexible: bool = False) -> None:
         self.data, self.at, self.flexible = data, at, flexible
-        self.items = 0  # read one by one so far
+        self.items = 0  # number of items read one by one
 
     def i16(self) -> int:
         (value,) = _I16.unpack_from(self.data, self.at)
@@ -37,7 +36,7 @@ class Cursor:
         return int(value)
 
     def skip(self, size: int) -> int:
-        """Moves on by `size` bytes; where they begin."""
+        """Skip `size` bytes; returns their start."""
         start = self.at
         if not 0 <= size <= len(self.data) - start:
             raise ValueError(f"a length of {size} with {len(self.data) - start} bytes left")
@@ -45,18 +44,18 @@ class Cursor:
         return start
 
     def take(self, count: int) -> None:
-        """Counts items that are read one by one. Raises OverLimit."""
+        """Count items that are read one by one. Raises OverLimit."""
         self.items += count
-        within(self.items, limits.ANSWER_ITEMS_MAX, "things in one answer")
+        check_limit(self.items, limits.ANSWER_ITEMS_MAX, "things in one answer")
 
     def count(self, least_bytes: int) -> int:
-        """The length of an array that is read item by item, each of so many bytes at least."""
+        """The length of an array whose items (of at least `least_bytes`) are read one by one."""
         count = self.count_at_once(least_bytes)
         self.take(count)
         return count
 
     def count_at_once(self, least_bytes: int) -> int:
-        """The length of an array that NumPy takes whole; null is 0."""
+        """The length of an array that NumPy reads at once; null = 0."""
         count = self._uvarint() - 1 if self.flexible else self.i32()
         if count < -1 or count * least_bytes > len(self.data) - self.at:
             raise ValueError(f"{count} items with {len(self.data) - self.at} bytes left")
@@ -67,12 +66,12 @@ class Cursor:
         return None if size == -1 else self._slice(size).decode()
 
     def bytes(self) -> builtins.bytes:
-        """Null is empty."""
+        """Bytes; null = empty."""
         size = self._uvarint() - 1 if self.flexible else self.i32()
         return b"" if size == -1 else self._slice(size)
 
     def tags(self) -> None:
-        """Moves past tagged fields, where there may be some."""
+        """Skip the tagged fields of a flexible version."""
         if self.flexible:
             if self.data[self.at : self.at + 1] != b"\0":
                 self.take(read_uvarint(self.data, self.at)[0])

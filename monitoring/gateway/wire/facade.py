@@ -1,8 +1,7 @@
-"""The hot reads for a plain thread: one question, one short-lived connection.
+"""Synchronous reads of metadata and offsets, each with a short-lived connection.
 
-Sampling keeps its own reader (monitoring/sampling/sampler.py); pages read the samples. This is
-for the few questions that must not be answered from a sample: does this address answer, what
-does the cluster say right now.
+Sampling has its own reader (monitoring/sampling/sampler.py), and pages read the samples. This is
+for reads that need the cluster's current state, for example whether an address answers.
 """
 
 from collections.abc import Sequence
@@ -20,7 +19,7 @@ from monitoring.gateway.wire.metadata import (
 from monitoring.gateway.wire.reader import ClusterReader
 
 _TIMEOUT_S = 5.0
-_GRACE_S = 0.5  # for what is done after the last answer
+_GRACE_S = 0.5  # for the work after the last response
 
 
 class Wire:
@@ -31,24 +30,25 @@ class Wire:
 
     def metadata(self) -> Metadata:
         """Brokers, topics, leaders, replicas. Raises GatewayError within 5 seconds."""
-        return self._ask(REQUEST_BODY)
+        return self._request(REQUEST_BODY)
 
     def cluster_id(self) -> str:
-        """The id that the brokers say their cluster has; empty where they say none.
+        """The cluster id that the brokers report; empty if they report none.
 
         Raises GatewayError within 5 seconds.
         """
-        return self._ask(NO_TOPICS_BODY).cluster_id
+        return self._request(NO_TOPICS_BODY).cluster_id
 
     def has_topic(self, name: str) -> bool:
         """Whether the cluster has this topic now. Raises GatewayError within 5 seconds."""
         if len(name.encode()) > TOPIC_LENGTH_MAX:
             return False
-        # One that is not there comes back with an error and no partitions.
-        return bool(self._ask(body_of_topic(name)).spans.get(name))
+        # A topic that does not exist has an error and no partitions.
+        return bool(self._request(body_of_topic(name)).spans.get(name))
 
     def spans(self, topic: str, timeout_s: float) -> dict[int, range]:
-        """Partition → its offsets, from the log start to the end; without those that nobody told.
+        """Partition → its offsets, from log start to end; without partitions whose leader did not
+        answer.
 
         Raises ClusterUnavailable after `timeout_s`.
         """
@@ -57,7 +57,7 @@ class Wire:
         except TimeoutError as error:
             raise ClusterUnavailable("the brokers did not answer in time") from error
 
-    def _ask(self, body: bytes) -> Metadata:
+    def _request(self, body: bytes) -> Metadata:
         try:
             return loop.run(self._read(body), _TIMEOUT_S)
         except TimeoutError as error:
@@ -73,12 +73,12 @@ class Wire:
     async def _read_spans(self, topic: str, timeout_s: float) -> dict[int, range]:
         reader = ClusterReader(self._bootstrap, None, now_ms)
         try:
-            known = await reader.read_metadata(timeout_s / 2, body_of_topic(topic))
-            reads = await reader.read_offsets(known, timeout_s / 2)
+            topic_metadata = await reader.read_metadata(timeout_s / 2, body_of_topic(topic))
+            reads = await reader.read_offsets(topic_metadata, timeout_s / 2)
         finally:
             await reader.close()
         rows = reads.metadata.spans.get(topic, range(0))
-        told = slice(rows.start, rows.stop)
-        starts, ends = reads.log_start[told].tolist(), reads.log_end[told].tolist()
+        selected = slice(rows.start, rows.stop)
+        starts, ends = reads.log_start[selected].tolist(), reads.log_end[selected].tolist()
         spans = [range(start, end) for start, end in zip(starts, ends, strict=True)]
         return {at: span for at, span in enumerate(spans) if span.start >= 0 <= span.stop}

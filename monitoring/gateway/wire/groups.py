@@ -1,6 +1,6 @@
-"""ListGroups v4 and DescribeGroups v4: which groups a coordinator has, and their members.
+"""ListGroups v4 and DescribeGroups v4: the groups of a coordinator, and their members.
 
-An assignment is the consumer protocol's own bytes:
+An assignment has the format of the consumer protocol:
 
     version i16, topics[name s, partitions[i32]], user data b?
 
@@ -9,7 +9,7 @@ DescribeGroups v4 = throttle i32, groups[error i16, id s, state s, protocol type
                     members[id s, instance s?, client s, host s, metadata b, assignment b],
                     operations i32]
 
-Groups of another protocol type (Kafka Connect …) keep their members without partitions.
+Members of groups with another protocol type (Kafka Connect …) have no partitions.
 """
 
 from collections.abc import Collection, Sequence
@@ -22,12 +22,12 @@ from brokerd.protocol import messages
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import Cursor
-from monitoring.gateway.wire.limits import Refusals, expected, shown, within
+from monitoring.gateway.wire.limits import Refusals, check_limit, printable, remove_expected
 from monitoring.gateway.wire.metadata import Ints
 
 LIST_KEY, LIST_VERSION = 16, 4
 DESCRIBE_KEY, DESCRIBE_VERSION = 15, 4
-_UNTOLD = -2  # no error of Kafka's: its members were told but not believed
+_MEMBERS_REFUSED = -2  # not an error code of Kafka: the group's members exceeded a limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class ListedGroup:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
-    """One member and what it is assigned: topic → partition numbers."""
+    """One member and its assignment: (topic, partition numbers)."""
 
     member_id: str
     client_id: str
@@ -56,7 +56,7 @@ class DescribedGroup:
 
 
 def list_request(correlation_id: int) -> bytes:
-    """A whole frame that asks for every group in every state."""
+    """The request frame for all groups in all states."""
     fields: dict[str, object] = {"states_filter": []}
     return messages.encode_request(LIST_KEY, LIST_VERSION, fields, correlation_id, CLIENT_ID)
 
@@ -67,24 +67,24 @@ def decode_list(answer: bytes, refused: Refusals) -> tuple[int, list[ListedGroup
     cursor.tags()
     cursor.skip(4)
     error_code, groups = cursor.i16(), []
-    within(count := cursor.count(4), limits.GROUPS_MAX, "groups")
+    check_limit(count := cursor.count(4), limits.GROUPS_MAX, "groups")
     for _ in range(count):
         group, protocol, state = cursor.text() or "", cursor.text() or "", cursor.text() or ""
         cursor.tags()
         if len(group) > limits.GROUP_LENGTH_MAX:
-            refused.add(f"a group with a name of {len(group)} letters: {shown(group)}")
+            refused.add(f"a group with a name of {len(group)} letters: {printable(group)}")
         else:
             groups.append(ListedGroup(group, _short(state), _short(protocol)))
     return error_code, groups
 
 
 def _short(text: str) -> str:
-    """A word of Kafka's; none is long."""
+    """A name defined by Kafka; "?" if it is too long."""
     return text if len(text) <= limits.TEXT_LENGTH_MAX else "?"
 
 
 def describe_request(groups: Sequence[str], correlation_id: int) -> bytes:
-    """A whole frame that asks for the members of `groups`."""
+    """The request frame for the members of `groups`."""
     fields = {"groups": list(groups), "include_authorized_operations": False}
     return messages.encode_request(
         DESCRIBE_KEY, DESCRIBE_VERSION, fields, correlation_id, CLIENT_ID
@@ -94,35 +94,35 @@ def describe_request(groups: Sequence[str], correlation_id: int) -> bytes:
 def decode_describe(
     answer: bytes, asked: Collection[str], refused: Refusals
 ) -> list[DescribedGroup]:
-    """The described groups; one with too many members has an error and none.
+    """The described groups; a group with too many members has an error and no members.
 
-    Raises KafkaError, struct.error, ValueError or OverLimit, this also for groups not `asked`.
+    Raises KafkaError, struct.error, ValueError or OverLimit (also for groups not `asked`).
     """
     reading = _Members(Cursor(answer, 8), set(asked), refused)
     return [reading.group() for _ in range(reading.cursor.count(18))]
 
 
 class _Members:
-    """Reads group by group, within limits for all of them together."""
+    """Decodes group by group, with limits for all groups together."""
 
     def __init__(self, cursor: Cursor, left: set[str], refused: Refusals) -> None:
         self.cursor, self.left, self._refused = cursor, left, refused
-        self._told = self._topics = 0
+        self._members_read = self._topics = 0
 
     def group(self) -> DescribedGroup:
         cursor = self.cursor
         error_code = cursor.i16()
         group, state, protocol = cursor.text() or "", cursor.text() or "", cursor.text() or ""
-        expected(self.left, group)
+        remove_expected(self.left, group)
         cursor.text()
         count = cursor.count(16)
-        self._told += count
-        within(self._told, limits.MEMBERS_MAX, "members of groups")
+        self._members_read += count
+        check_limit(self._members_read, limits.MEMBERS_MAX, "members of groups")
         members = [self._member(group, protocol) for _ in range(count)]
         cursor.skip(4)
         if count > limits.MEMBERS_PER_GROUP_MAX:
-            self._refused.add(f"group {shown(group)}: {count} members")
-            return DescribedGroup(group, error_code or _UNTOLD, _short(state), ())
+            self._refused.add(f"group {printable(group)}: {count} members")
+            return DescribedGroup(group, error_code or _MEMBERS_REFUSED, _short(state), ())
         return DescribedGroup(group, error_code, _short(state), tuple(members))
 
     def _member(self, group: str, protocol: str) -> Member:
@@ -132,23 +132,27 @@ class _Members:
         cursor.bytes()  # metadata
         assignment = cursor.bytes()
         if max(len(member_id), len(client), len(host)) > limits.TEXT_LENGTH_MAX:
-            self._refused.add(f"group {shown(group)}: the names of member {shown(member_id)}")
-            return Member(shown(member_id), shown(client), shown(host), ())
+            self._refused.add(
+                f"group {printable(group)}: the names of member {printable(member_id)}"
+            )
+            return Member(printable(member_id), printable(client), printable(host), ())
         if protocol != "consumer":
             return Member(member_id, client, host, ())
         topics = Cursor(assignment, 2)
         assigned = parse_assignment(topics, limits.GROUP_TOPICS_MAX - self._topics)
         if assigned is None:
-            self._refused.add(f"group {shown(group)}: the topics of member {shown(member_id)}")
+            self._refused.add(
+                f"group {printable(group)}: the topics of member {printable(member_id)}"
+            )
             return Member(member_id, client, host, ())
-        self._topics += topics.items  # those of bytes that do not parse have cost as much
+        self._topics += topics.items  # malformed assignments count as well
         return Member(member_id, client, host, assigned)
 
 
 def parse_assignment(cursor: Cursor, topics_max: int) -> tuple[tuple[str, Ints], ...] | None:
-    """(topic, partition numbers) of a member; bytes that do not parse assign nothing.
+    """(topic, partition numbers) of a member; malformed bytes give an empty assignment.
 
-    None where it names more than `topics_max` topics.
+    None if it has more than `topics_max` topics.
     """
     assigned: list[tuple[str, Ints]] = []
     try:

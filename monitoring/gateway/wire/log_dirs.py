@@ -1,4 +1,4 @@
-"""DescribeLogDirs v1: bytes on disk of every replica a broker holds, into arrays.
+"""DescribeLogDirs v1: the sizes of all replicas of a broker, as arrays.
 
 request v1  = topics null (all)
 response v1 = throttle i32, results[error i16, dir s,
@@ -9,45 +9,45 @@ import numpy as np
 
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.cursor import Cursor
-from monitoring.gateway.wire.limits import within
+from monitoring.gateway.wire.limits import check_limit
 from monitoring.gateway.wire.reads import ClusterReads
 
 API_KEY, VERSION = 35, 1
 REQUEST_BODY = b"\xff\xff\xff\xff"
 
-_TOLD = np.dtype([("index", ">i4"), ("size", ">i8"), ("lag", ">i8"), ("future", "i1")])
+_ENTRY = np.dtype([("index", ">i4"), ("size", ">i8"), ("lag", ">i8"), ("future", "i1")])
 
 
 def decode_into(reads: ClusterReads, broker: int, answer: bytes) -> None:
-    """Put the sizes of what `broker` holds into `reads`.
+    """Put the sizes of the replicas of `broker` into `reads`.
 
-    A leader's replica is the size of the partition; every replica counts as data on disk. A copy
-    on its way to another directory (`future`) does not. Raises struct.error or ValueError if the
-    answer is torn, OverLimit if it tells of too much.
+    The leader's replica is the size of the partition; every replica counts as data on disk, except
+    a copy that is being moved to another directory (`future`). Raises struct.error or ValueError if
+    the response is malformed, OverLimit if it is too large.
     """
-    cursor, topics_told, replicas_told = Cursor(answer, 8), 0, 0
+    cursor, topics_read, replicas_read = Cursor(answer, 8), 0, 0
     spans, parts = [], []
     for _ in range(cursor.count(8)):
-        cursor.skip(2)  # an error shows as a directory without topics
+        cursor.skip(2)  # error code: a failed directory has no topics
         cursor.text()
         topics = cursor.count(6)
-        topics_told += topics + 1
-        within(topics_told, 2 * limits.TOPICS_MAX, "topics and directories of one broker")
+        topics_read += topics + 1
+        check_limit(topics_read, 2 * limits.TOPICS_MAX, "topics and directories of one broker")
         for _ in range(topics):
             name = cursor.text() or ""
-            count = cursor.count_at_once(_TOLD.itemsize)
-            replicas_told += count
-            within(replicas_told, 2 * limits.PARTITIONS_MAX, "replicas of one broker")
-            start = cursor.skip(count * _TOLD.itemsize)
+            count = cursor.count_at_once(_ENTRY.itemsize)
+            replicas_read += count
+            check_limit(replicas_read, 2 * limits.PARTITIONS_MAX, "replicas of one broker")
+            start = cursor.skip(count * _ENTRY.itemsize)
             if name in reads.metadata.spans:
                 spans.append(reads.metadata.spans[name])
-                parts.append(np.frombuffer(answer, _TOLD, count, start))
+                parts.append(np.frombuffer(answer, _ENTRY, count, start))
     if not parts:
         return
     counts = [len(part) for part in parts]
-    told = np.concatenate(parts)
-    index, there = told["index"].astype(np.int64), told["future"] == 0
+    entries = np.concatenate(parts)
+    index, there = entries["index"].astype(np.int64), entries["future"] == 0
     kept = there & (index >= 0) & (index < np.repeat([len(span) for span in spans], counts))
     rows = np.repeat([span.start for span in spans], counts) + index
-    # Last: an answer that is torn or untrue tells nothing.
-    reads.put_sizes(broker, rows[kept], told["size"][kept].astype(np.int64))
+    # Last: an invalid response must change nothing.
+    reads.put_sizes(broker, rows[kept], entries["size"][kept].astype(np.int64))

@@ -1,10 +1,9 @@
-"""Metadata v7: the brokers and every partition of a cluster, as arrays.
+"""Metadata v7: the brokers and all partitions of a cluster, as arrays.
 
-A cluster's partitions become rows, sorted by topic and partition; a row number is the index into
-every array that the other readers of this package fill. A topic's rows are `spans[topic]`, the
-row of a partition is `spans[topic].start + partition`. A topic has as many rows as the answer
-names partitions of it: a number that is not below that count is refused, and one that is left out
-is a row without leader.
+A cluster's partitions are rows, sorted by topic and partition. The row number is the index into all
+arrays of this package. A topic's rows are `spans[topic]`; the row of a partition is
+`spans[topic].start + partition`. A topic has as many rows as the response has partitions of it. A
+partition number that is too high is refused; a missing one is a row without a leader.
 
     Metadata v7 = throttle i32, brokers[id i32, host s, port i32, rack s?], cluster_id s?,
                   controller i32, topics[error i16, name s, internal i8, partitions[error i16,
@@ -20,12 +19,12 @@ import numpy.typing as npt
 from monitoring.gateway.errors import OverLimit
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.cursor import Cursor
-from monitoring.gateway.wire.limits import Refusals, shown, within
+from monitoring.gateway.wire.limits import Refusals, check_limit, printable
 
 API_KEY, VERSION = 3, 7
 # topics = null (all of them), allow_auto_topic_creation = false
 REQUEST_BODY = b"\xff\xff\xff\xff\x00"
-NO_TOPICS_BODY = b"\x00\x00\x00\x00\x00"  # brokers and cluster id alone
+NO_TOPICS_BODY = b"\x00\x00\x00\x00\x00"  # only brokers and cluster id
 TOPIC_LENGTH_MAX = limits.TOPIC_LENGTH_MAX
 _I16, _I32 = Struct(">h"), Struct(">i")
 _PARTITION = Struct(">hiiii")  # error, index, leader, epoch, count of replicas
@@ -44,7 +43,7 @@ class Broker:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lists:
-    """Lists of broker ids, one per row, as Arrow lays them out."""
+    """Lists of broker ids, one per row, in Arrow's list layout."""
 
     offsets: Ints  # row count + 1
     values: Ints
@@ -52,7 +51,7 @@ class Lists:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Metadata:
-    """One cluster at one moment; compare by identity (an unchanged cluster keeps its object)."""
+    """The metadata of a cluster. Compared by identity: unchanged metadata keeps its object."""
 
     cluster_id: str
     controller_id: int | None
@@ -63,7 +62,7 @@ class Metadata:
     leaders: Ints  # per row, -1 = none
     replicas: Lists
     isr: Lists
-    refused: Refusals = field(default_factory=Refusals)  # what of the answer cannot be true
+    refused: Refusals = field(default_factory=Refusals)  # invalid parts of the response
 
     @property
     def row_count(self) -> int:
@@ -80,7 +79,7 @@ class Metadata:
 
 
 def body_of_topic(name: str) -> bytes:
-    """The request that asks for one topic alone, and creates none."""
+    """The request body for one topic, without creating it."""
     encoded = name.encode()
     return _I32.pack(1) + _I16.pack(len(encoded)) + encoded + b"\x00"
 
@@ -91,19 +90,19 @@ _NO_ROW: _Row = (-1, (), ())
 
 
 def decode(answer: bytes) -> Metadata:
-    """The answer (from its correlation id on) as Metadata.
+    """Decode the response, from its correlation id on.
 
-    Raises struct.error or ValueError if it is torn, OverLimit if it tells of too much.
+    Raises struct.error or ValueError if it is malformed, OverLimit if it is too large.
     """
     cursor = Cursor(answer, 8)
     brokers = {}
-    within(count := cursor.count(12), limits.BROKERS_MAX, "brokers")
+    check_limit(count := cursor.count(12), limits.BROKERS_MAX, "brokers")
     for _ in range(count):
         broker = _broker(cursor)
         brokers[broker.id] = broker
     cluster_id, controller_id = cursor.text() or "", cursor.i32()
-    within(len(cluster_id), limits.TEXT_LENGTH_MAX, "letters in its id")
-    within(count := cursor.count(9), limits.TOPICS_MAX, "topics")
+    check_limit(len(cluster_id), limits.TEXT_LENGTH_MAX, "letters in its id")
+    check_limit(count := cursor.count(9), limits.TOPICS_MAX, "topics")
     reading = _Topics(cursor)
     topics = dict(reading.next() for _ in range(count))
     topics.pop("", None)
@@ -120,12 +119,12 @@ def _broker(cursor: Cursor) -> Broker:
     if not 0 < broker.port < 65536 or broker.id < 0:
         raise OverLimit(f"its broker {broker.id} has the port {broker.port}, which there is not")
     for text in (broker.host, broker.rack or ""):
-        within(len(text), limits.TEXT_LENGTH_MAX, "letters in a broker's host or rack")
+        check_limit(len(text), limits.TEXT_LENGTH_MAX, "letters in a broker's host or rack")
     return broker
 
 
 class _Topics:
-    """Reads topic by topic, within limits for all of them together."""
+    """Decodes topic by topic, with limits for all topics together."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.refused = Refusals()
@@ -133,14 +132,14 @@ class _Topics:
         self._partitions = self._ids_read = 0
 
     def next(self) -> tuple[str, list[_Row]]:
-        """A topic and its rows; "" for one that is left out."""
+        """A topic and its rows; "" for a topic that is left out."""
         cursor = self._cursor
-        cursor.skip(2)  # an error shows as a topic without partitions
+        cursor.skip(2)  # error code: a topic with an error has no partitions
         name = cursor.text() or ""
         cursor.skip(1)
         count = cursor.count(_PARTITION.size + 8)
         self._partitions += count
-        within(self._partitions, limits.PARTITIONS_MAX, "partitions")
+        check_limit(self._partitions, limits.PARTITIONS_MAX, "partitions")
         found: dict[int, _Row] = {}
         data, at = cursor.data, cursor.at
         for _ in range(count):
@@ -150,14 +149,16 @@ class _Topics:
             offline, at = _ids(data, at + 4, _I32.unpack_from(data, at)[0])
             self._ids_read += len(replicas) + len(isr) + len(offline)
             if self._ids_read > limits.BROKER_IDS_MAX:
-                within(self._ids_read, limits.BROKER_IDS_MAX, "replicas")
+                check_limit(self._ids_read, limits.BROKER_IDS_MAX, "replicas")
             if 0 <= index < count:
                 found[index] = (leader, replicas, isr)
             else:
-                self.refused.add(f"topic {shown(name)}: partition {index}, though it has {count}")
+                self.refused.add(
+                    f"topic {printable(name)}: partition {index}, though it has {count}"
+                )
         cursor.at = at
         if not 0 < len(name) <= TOPIC_LENGTH_MAX:
-            self.refused.add(f"a topic with a name of {len(name)} letters: {shown(name)}")
+            self.refused.add(f"a topic with a name of {len(name)} letters: {printable(name)}")
             return "", []
         return name, [found.get(index, _NO_ROW) for index in range(count)]
 
@@ -171,7 +172,7 @@ def _ids(data: bytes, at: int, count: int) -> tuple[tuple[int, ...], int]:
             return (), at  # null
         raise ValueError(f"{count} broker ids with {len(data) - at} bytes left")
     if count > limits.BROKERS_MAX:
-        within(count, limits.BROKERS_MAX, "brokers that hold one partition")
+        check_limit(count, limits.BROKERS_MAX, "brokers that hold one partition")
     layout = _IDS[count] if count < len(_IDS) else Struct(f">{count}i")
     return layout.unpack_from(data, at), at + layout.size
 
@@ -189,7 +190,7 @@ def _assemble(
     ends = np.cumsum(counts)
     spans = map(range, (ends - counts).tolist(), ends.tolist())
     replicas = _lists([row[1] for row in rows])
-    within(len(np.unique(replicas.values)), limits.BROKERS_MAX, "brokers that hold replicas")
+    check_limit(len(np.unique(replicas.values)), limits.BROKERS_MAX, "brokers that hold replicas")
     return Metadata(
         cluster_id=cluster_id,
         controller_id=controller_id if controller_id >= 0 else None,

@@ -1,11 +1,11 @@
-"""ListOffsets v2 for all partitions that one broker leads, in one request, into an array.
+"""ListOffsets v2: the offsets of all partitions that a broker leads, in one request, as an array.
 
     request v2  = replica i32 (-1), isolation i8, topics[name s,
                   partitions[index i32, timestamp i64]]
     response v2 = throttle i32, topics[name s,
                   partitions[index i32, error i16, timestamp i64, offset i64]]
 
-At 40,000 partitions the work is a few NumPy calls per topic, none per partition.
+The code makes a few NumPy calls per topic and none per partition.
 """
 
 from struct import Struct
@@ -14,32 +14,32 @@ import numpy as np
 
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.cursor import Cursor
-from monitoring.gateway.wire.limits import Refusals, shown, within
+from monitoring.gateway.wire.limits import Refusals, check_limit, printable
 from monitoring.gateway.wire.metadata import Longs, Metadata
 
 API_KEY, VERSION = 2, 2
 LATEST, EARLIEST = -1, -2
-UNKNOWN = -1  # in every array of this package: not told
+UNKNOWN = -1  # in all arrays of this package
 
 _HEAD = Struct(">ibi")
-_ASKED = np.dtype([("index", ">i4"), ("timestamp", ">i8")])
-_TOLD = np.dtype([("index", ">i4"), ("error", ">i2"), ("timestamp", ">i8"), ("offset", ">i8")])
+_REQUEST_ENTRY = np.dtype([("index", ">i4"), ("timestamp", ">i8")])
+_ENTRY = np.dtype([("index", ">i4"), ("error", ">i2"), ("timestamp", ">i8"), ("offset", ">i8")])
 _I16, _I32 = Struct(">h"), Struct(">i")
 
 
 def request_body(metadata: Metadata, leader: int, timestamp: int) -> bytes | None:
-    """The body that asks `leader` for all it leads; None when it leads nothing."""
+    """The request body for all partitions of `leader`; None if it leads none."""
     rows = np.flatnonzero(metadata.leaders == leader)
     if not len(rows):
         return None
-    asked = np.empty(len(rows), dtype=_ASKED)
+    asked = np.empty(len(rows), dtype=_REQUEST_ENTRY)
     asked["index"] = metadata.partition_of_row()[rows]
     asked["timestamp"] = timestamp
     topics, counts = np.unique(metadata.topic_of_row()[rows], return_counts=True)
     packed, parts, at = asked.tobytes(), [_HEAD.pack(-1, 0, len(topics))], 0
     for topic, count in zip(topics.tolist(), counts.tolist(), strict=True):
         name = metadata.topics[topic].encode()
-        end = at + count * _ASKED.itemsize
+        end = at + count * _REQUEST_ENTRY.itemsize
         parts += (_I16.pack(len(name)), name, _I32.pack(count), packed[at:end])
         at = end
     return b"".join(parts)
@@ -48,33 +48,33 @@ def request_body(metadata: Metadata, leader: int, timestamp: int) -> bytes | Non
 def decode_into(
     offsets: Longs, metadata: Metadata, leader: int, answer: bytes, refused: Refusals
 ) -> None:
-    """Put what `leader` tells into `offsets` (by row); a partition with an error stays as it is.
+    """Put the response of `leader` into `offsets` (by row); partitions with an error do not change.
 
-    What it does not lead, or cannot have, is not taken. Raises struct.error or ValueError if the
-    answer is torn, OverLimit if it tells of too much.
+    Partitions that it does not lead and invalid values are ignored. Raises struct.error or
+    ValueError if the response is malformed, OverLimit if it is too large.
     """
     cursor, names, spans, parts = Cursor(answer, 8), [], [], []
-    within(topics := cursor.count(6), limits.TOPICS_MAX, "topics")
+    check_limit(topics := cursor.count(6), limits.TOPICS_MAX, "topics")
     partitions = 0
     for _ in range(topics):
         name = cursor.text() or ""
-        count = cursor.count_at_once(_TOLD.itemsize)
-        within(partitions := partitions + count, limits.PARTITIONS_MAX, "partitions")
-        start = cursor.skip(count * _TOLD.itemsize)
+        count = cursor.count_at_once(_ENTRY.itemsize)
+        check_limit(partitions := partitions + count, limits.PARTITIONS_MAX, "partitions")
+        start = cursor.skip(count * _ENTRY.itemsize)
         if name in metadata.spans:
             names.append(name)
             spans.append(metadata.spans[name])
-            parts.append(np.frombuffer(answer, _TOLD, count, start))
+            parts.append(np.frombuffer(answer, _ENTRY, count, start))
     if not parts:
         return
     counts = [len(part) for part in parts]
-    told = np.concatenate(parts)
-    index, offset = told["index"].astype(np.int64), told["offset"].astype(np.int64)
+    entries = np.concatenate(parts)
+    index, offset = entries["index"].astype(np.int64), entries["offset"].astype(np.int64)
     rows = np.repeat([span.start for span in spans], counts) + index
-    good = told["error"] == 0
+    good = entries["error"] == 0
     kept = good & (index >= 0) & (index < np.repeat([len(span) for span in spans], counts))
     kept[kept] = metadata.leaders[rows[kept]] == leader
     kept &= offset <= limits.OFFSET_MAX
     for topic in np.unique(np.repeat(np.arange(len(names)), counts)[good & ~kept]).tolist():
-        refused.add(f"topic {shown(names[topic])}: offsets that cannot be true")
+        refused.add(f"topic {printable(names[topic])}: offsets that cannot be true")
     offsets[rows[kept]] = offset[kept]

@@ -1,12 +1,11 @@
-"""The hot reads of one cluster: a few large requests per broker, side by side.
+"""Reads a whole cluster for a sample: a few large requests per broker, in parallel.
 
-Order matters: committed offsets are read before end offsets, else a busy group would show a
-negative lag. Each broker's part stands alone: one that is dead or slow leaves its own figures
-unknown and is named in `failures`; the others are not touched by it.
+Committed offsets are read before end offsets; otherwise the lag of a busy group could be negative.
+If a broker is down or slow, only its values are unknown, and `failures` lists it.
 
-Lives in one event loop, beside which threads decode large answers. Metadata that did not change
-since the last pass is not decoded again, nor are the requests built from it or the members of
-unchanged groups. What a cluster may tell is bounded (limits.py).
+The reader runs on one event loop; threads decode large responses. Unchanged metadata is not decoded
+again, and neither are the requests made from it or the members of unchanged groups. limits.py
+limits what is read.
 """
 
 import asyncio
@@ -22,20 +21,20 @@ from monitoring.gateway.errors import ClusterUnavailable, GatewayError, OverLimi
 from monitoring.gateway.wire import commits, groups, limits, log_dirs, metadata, offsets
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.connection import ByteBudget, frame
-from monitoring.gateway.wire.limits import Refusals, within
+from monitoring.gateway.wire.limits import Refusals, check_limit
 from monitoring.gateway.wire.metadata import Metadata
 from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead
 
 _GROUPS_PER_REQUEST = 1000
 _LARGE_BYTES = 256 * 1024
-_TORN = (StructError, ValueError, IndexError, OverflowError, KafkaError)
+_DECODE_ERRORS = (StructError, ValueError, IndexError, OverflowError, KafkaError)
 _Address = tuple[str, int]
 _T = TypeVar("_T")
 
 
 @dataclass(slots=True)
-class _Remembered:
-    """What was derived from the metadata; thrown away when that changes."""
+class _MetadataCache:
+    """The last metadata, and request bodies made from it."""
 
     answer: bytes = b""
     metadata: Metadata | None = None
@@ -43,8 +42,8 @@ class _Remembered:
 
 
 @dataclass(slots=True)
-class _Described:
-    """The last answer about members, what it meant, and what of it was refused."""
+class _CachedMembers:
+    """The last DescribeGroups response, decoded, and what was refused in it."""
 
     answer: bytes
     groups: list[groups.DescribedGroup]
@@ -52,7 +51,7 @@ class _Described:
 
 
 class ClusterReader:
-    """Reads one cluster again and again; `timeout_s` bounds each of three steps."""
+    """Reads one cluster repeatedly; `timeout_s` limits each of three steps."""
 
     def __init__(
         self,
@@ -60,21 +59,21 @@ class ClusterReader:
         counters: CounterSource | None,
         now_ms: Callable[[], int],
     ) -> None:
-        """The counters are the reader's from now on; without them the protocol tells sizes."""
+        """The reader owns `counters` and closes it. Without it, sizes come from DescribeLogDirs."""
         self._bootstrap = tuple(bootstrap)
         self._counters = counters
         self._now_ms = now_ms
         self._channels: dict[_Address, Channel] = {}
         self._budget = ByteBudget()
-        self._remembered = _Remembered()
-        # Per coordinator, if it told in the last pass.
-        self._described: dict[int, _Described] = {}
+        self._cache = _MetadataCache()
+        # Per coordinator that answered in the last pass.
+        self._described: dict[int, _CachedMembers] = {}
 
     async def read(self, timeout_s: float) -> ClusterReads:
-        """One pass. Raises GatewayError when no broker answers at all."""
+        """One pass. Raises GatewayError if no broker answers."""
         self._budget.renew()
-        known = await self.read_metadata(timeout_s)
-        reads = ClusterReads.empty(known)
+        cluster_metadata = await self.read_metadata(timeout_s)
+        reads = ClusterReads.empty(cluster_metadata)
         await self._each_broker(
             reads,
             (
@@ -84,21 +83,21 @@ class ClusterReader:
         )
         reads.coordinators.sort(key=lambda read: read.broker_id)
         await self._read_both_offsets(reads, timeout_s)
-        reads.groups_complete = _all_coordinators_told(reads)
+        reads.groups_complete = _all_coordinators_answered(reads)
         return reads
 
-    async def read_offsets(self, known: Metadata, timeout_s: float) -> ClusterReads:
-        """Where the logs of these partitions start and end, and nothing else."""
-        reads = ClusterReads.empty(known)
+    async def read_offsets(self, cluster_metadata: Metadata, timeout_s: float) -> ClusterReads:
+        """Read only log start and end offsets."""
+        reads = ClusterReads.empty(cluster_metadata)
         await self._read_both_offsets(reads, timeout_s)
         return reads
 
     async def read_metadata(
         self, timeout_s: float, body: bytes = metadata.REQUEST_BODY
     ) -> Metadata:
-        """Ask whoever answered last, then the rest. Raises ClusterUnavailable or Unsupported.
+        """Try the brokers until one answers. Raises ClusterUnavailable or Unsupported.
 
-        Another `body` (metadata.body_of_topic) is for a reader that asks nothing else.
+        Use another `body` (metadata.body_of_topic) only with a reader of its own.
         """
         failure: GatewayError = ClusterUnavailable("the cluster has no bootstrap servers")
         for address in self._addresses():
@@ -107,15 +106,15 @@ class ClusterReader:
                     lambda number: frame(metadata.API_KEY, metadata.VERSION, number, body),
                     timeout_s,
                 )
-                return await self._understand(answer, address)
+                return await self._decode_metadata(answer, address)
             except GatewayError as error:
                 failure = error
-            except _TORN as error:
+            except _DECODE_ERRORS as error:
                 failure = GatewayError(f"{address[0]}:{address[1]} does not speak Kafka: {error}")
         raise failure
 
     async def close(self) -> None:
-        """Drop every connection."""
+        """Close all connections."""
         for channel in self._channels.values():
             channel.close()
         self._channels.clear()
@@ -123,24 +122,28 @@ class ClusterReader:
             await self._counters.close()
 
     def _addresses(self) -> list[_Address]:
-        known = self._remembered.metadata
-        discovered = [(b.host, b.port) for b in known.brokers] if known else []
+        cluster_metadata = self._cache.metadata
+        discovered = (
+            [(b.host, b.port) for b in cluster_metadata.brokers] if cluster_metadata else []
+        )
         addresses = list(dict.fromkeys([*discovered, *self._bootstrap]))
-        # Those without a recent failure first: a dead broker is not waited for twice.
+        # Brokers without a recent failure first.
         return sorted(addresses, key=lambda a: a in self._channels and self._channels[a].failed)
 
-    async def _understand(self, answer: bytes, address: _Address) -> Metadata:
-        remembered = self._remembered
-        if remembered.metadata is not None and remembered.answer[8:] == answer[8:]:
-            return remembered.metadata
-        known = await _decoded(metadata.decode, answer)
-        if not known.brokers:
-            raise ClusterUnavailable(f"{address[0]}:{address[1]} names no live broker")
-        self._remembered = _Remembered(answer, known)
-        self._forget_others({(b.host, b.port) for b in known.brokers} | set(self._bootstrap))
-        return known
+    async def _decode_metadata(self, answer: bytes, address: _Address) -> Metadata:
+        cache = self._cache
+        if cache.metadata is not None and cache.answer[8:] == answer[8:]:
+            return cache.metadata
+        cluster_metadata = await _decoded(metadata.decode, answer)
+        if not cluster_metadata.brokers:
+            raise ClusterUnavailable(f"{address[0]}:{address[1]} lists no live broker")
+        self._cache = _MetadataCache(answer, cluster_metadata)
+        self._close_other_channels(
+            {(b.host, b.port) for b in cluster_metadata.brokers} | set(self._bootstrap)
+        )
+        return cluster_metadata
 
-    def _forget_others(self, addresses: set[_Address]) -> None:
+    def _close_other_channels(self, addresses: set[_Address]) -> None:
         for address in self._channels.keys() - addresses:
             self._channels.pop(address).close()
 
@@ -152,9 +155,9 @@ class ClusterReader:
         reads: ClusterReads,
         parts: Sequence[Callable[[ClusterReads, metadata.Broker, Channel], Awaitable[None]]],
     ) -> None:
-        """Run every part for every broker side by side; note what fails and go on."""
+        """Run all parts for all brokers in parallel; record failures."""
 
-        async def alone(
+        async def run_part(
             part: Callable[[ClusterReads, metadata.Broker, Channel], Awaitable[None]],
             broker: metadata.Broker,
         ) -> None:
@@ -165,25 +168,25 @@ class ClusterReader:
                 reads.refused.add(f"broker {broker.id}: {error}")
             except GatewayError as error:
                 reads.failures.append(f"broker {broker.id}: {error}")
-            except _TORN as error:
+            except _DECODE_ERRORS as error:
                 reads.failures.append(f"broker {broker.id}: an answer does not parse: {error}")
 
         await asyncio.gather(
-            *(alone(part, broker) for part in parts for broker in reads.metadata.brokers)
+            *(run_part(part, broker) for part in parts for broker in reads.metadata.brokers)
         )
 
     async def _read_groups(
         self, reads: ClusterReads, broker: metadata.Broker, channel: Channel, *, timeout_s: float
     ) -> None:
-        before = self._described.pop(broker.id, None)
+        cached = self._described.pop(broker.id, None)
         answer = await channel.request(groups.list_request, timeout_s)
         error, listed = await _decoded(groups.decode_list, answer, reads.refused)
         if error:
             raise GatewayError(f"lists no groups (error {error})", retriable=True)
         reads.answered.add(broker.id)
         names = list(dict.fromkeys(group.group for group in listed))
-        lively = (group.group for group in listed if group.state not in ("Empty", "Dead"))
-        active = list(dict.fromkeys(lively))
+        active_names = (group.group for group in listed if group.state not in ("Empty", "Dead"))
+        active = list(dict.fromkeys(active_names))
         parts = _slices(names)
         committed = await asyncio.gather(
             *(channel.request(partial(commits.request, part), timeout_s) for part in parts)
@@ -194,7 +197,7 @@ class ClusterReader:
         reads.take_coordinator(read)
         if active:
             answer = await channel.request(partial(groups.describe_request, active), timeout_s)
-            read.described = await self._describe(reads, broker.id, answer, active, before)
+            read.described = await self._describe(reads, broker.id, answer, active, cached)
 
     async def _describe(
         self,
@@ -202,23 +205,23 @@ class ClusterReader:
         broker_id: int,
         answer: bytes,
         asked: list[str],
-        before: _Described | None,
+        cached: _CachedMembers | None,
     ) -> list[groups.DescribedGroup]:
-        if before is None or before.answer[8:] != answer[8:]:
+        if cached is None or cached.answer[8:] != answer[8:]:
             refused = Refusals()
             found = await _decoded(groups.decode_describe, answer, asked, refused)
-            before = _Described(answer, found, refused)
-        members = sum(len(group.members) for group in before.groups)
-        within(reads.members + members, limits.MEMBERS_MAX, "members of groups")
+            cached = _CachedMembers(answer, found, refused)
+        members = sum(len(group.members) for group in cached.groups)
+        check_limit(reads.members + members, limits.MEMBERS_MAX, "members of groups")
         reads.members += members
-        reads.refused.add_all(before.refused)
-        self._described[broker_id] = before
-        return before.groups
+        reads.refused.add_all(cached.refused)
+        self._described[broker_id] = cached
+        return cached.groups
 
     async def _read_size_and_counters(
         self, reads: ClusterReads, broker: metadata.Broker, channel: Channel, *, timeout_s: float
     ) -> None:
-        """From brokerd's admin port if there is one (it tells more), else from Kafka's protocol."""
+        """From brokerd's admin port if there is one, else by DescribeLogDirs."""
         if self._counters is not None and self._counters.serves(broker.id):
             try:
                 await self._counters.read_into(reads, broker.id, timeout_s)
@@ -248,7 +251,7 @@ class ClusterReader:
         timeout_s: float,
         timestamp: int,
     ) -> None:
-        bodies = self._remembered.bodies
+        bodies = self._cache.bodies
         key = (broker.id, timestamp)
         if key not in bodies:
             bodies[key] = offsets.request_body(reads.metadata, broker.id, timestamp)
@@ -263,7 +266,7 @@ class ClusterReader:
 
 
 async def _decoded(decode: Callable[..., _T], answer: bytes, *more: object) -> _T:
-    """What `decode` makes of an answer; a large one holds up no other cluster meanwhile."""
+    """Decode a response; a large one in a thread, so that the event loop is not blocked."""
     if len(answer) < _LARGE_BYTES:
         return decode(answer, *more)
     return await asyncio.to_thread(decode, answer, *more)
@@ -274,11 +277,11 @@ def _slices(names: list[str]) -> list[list[str]]:
     return [names[at : at + step] for at in range(0, len(names), step)]
 
 
-def _all_coordinators_told(reads: ClusterReads) -> bool:
-    """Whether a group that is absent from the reads is absent from the cluster, too."""
-    told = {read.broker_id for read in reads.coordinators}
+def _all_coordinators_answered(reads: ClusterReads) -> bool:
+    """Whether the list of groups is complete."""
+    answered = {read.broker_id for read in reads.coordinators}
     rows = reads.metadata.spans.get("__consumer_offsets", range(0))
     leaders = set(reads.metadata.leaders[rows.start : rows.stop].tolist())
     refused = any(group.error for read in reads.coordinators for group in read.commits)
     brokers = {broker.id for broker in reads.metadata.brokers}
-    return leaders <= told and brokers <= told and not refused
+    return leaders <= answered and brokers <= answered and not refused

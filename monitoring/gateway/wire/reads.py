@@ -1,7 +1,7 @@
-"""What one pass over a cluster brought back: plain arrays and rows, no socket in sight.
+"""The result of one pass over a cluster, as arrays.
 
-Every array has one value per row of `metadata` (see metadata.py), `UNKNOWN` (−1) where nobody
-told. `failures` names each part that is missing and why, `refused` what was not believed.
+Every array has one value per row of `metadata` (see metadata.py); `UNKNOWN` is −1. `failures` lists
+missing parts and reasons, `refused` lists invalid values.
 """
 
 from dataclasses import dataclass, field
@@ -12,14 +12,14 @@ import numpy as np
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.commits import GroupCommits
 from monitoring.gateway.wire.groups import DescribedGroup, ListedGroup
-from monitoring.gateway.wire.limits import SIZE_BYTES_MAX, Refusals, within
+from monitoring.gateway.wire.limits import SIZE_BYTES_MAX, Refusals, check_limit
 from monitoring.gateway.wire.metadata import Longs, Metadata
 from monitoring.gateway.wire.offsets import UNKNOWN
 
 
 @dataclass(slots=True)
 class CoordinatorRead:
-    """The groups of one coordinator: state, commits and members, as far as it told."""
+    """The groups of one coordinator: states, commits and members."""
 
     broker_id: int
     listed: list[ListedGroup]
@@ -41,15 +41,17 @@ class ClusterReads:
     """One pass: committed offsets first, end offsets after them."""
 
     metadata: Metadata
-    at_ms: int  # just before the end offsets were asked for
+    at_ms: int  # just before the end offsets were requested
     log_start: Longs
     log_end: Longs
     size_bytes: Longs  # of the leader's replica
-    replicas_size_bytes: Longs  # of every replica whose broker told …
-    replicas_told: Longs  # … and how many those are (0 = none)
+    replicas_size_bytes: Longs  # the sum over replicas whose broker answered …
+    replicas_told: Longs  # … and their number (0 = none)
     counters: Counters
     coordinators: list[CoordinatorRead] = field(default_factory=list)
-    broker_size_bytes: dict[int, int] = field(default_factory=dict)  # all that a broker holds
+    broker_size_bytes: dict[int, int] = field(
+        default_factory=dict
+    )  # broker id → size of all its replicas
     broker_stats: dict[int, dict[str, Any]] = field(default_factory=dict)
     answered: set[int] = field(default_factory=set)
     failures: list[str] = field(default_factory=list)
@@ -59,7 +61,7 @@ class ClusterReads:
 
     @classmethod
     def empty(cls, metadata: Metadata) -> "ClusterReads":
-        """Nothing known yet but the metadata."""
+        """Only the metadata; all other values are unknown."""
 
         def unknown() -> Longs:
             return np.full(metadata.row_count, UNKNOWN, dtype=np.int64)
@@ -71,17 +73,17 @@ class ClusterReads:
         return reads
 
     def take_coordinator(self, read: CoordinatorRead) -> None:
-        """Add the groups of one more coordinator; OverLimit where all together are too many."""
+        """Add the groups of a coordinator. Raises OverLimit if all groups together are too many."""
         every = [*self.coordinators, read]
-        within(sum(len(one.listed) for one in every), limits.GROUPS_MAX, "groups")
+        check_limit(sum(len(one.listed) for one in every), limits.GROUPS_MAX, "groups")
         topics = sum(len(group.topics) for one in every for group in one.commits)
-        within(topics, limits.GROUP_TOPICS_MAX, "topics that groups have committed to")
+        check_limit(topics, limits.GROUP_TOPICS_MAX, "topics that groups have committed to")
         self.coordinators.append(read)
 
     def put_sizes(self, broker_id: int, rows: Longs, sizes: Longs) -> None:
-        """Take in the replicas that `broker_id` holds: a row and a size (bytes) for each.
+        """Add the replicas of `broker_id`: a row and a size (bytes) for each.
 
-        Each row once and within limits; else the broker has told nothing.
+        If a row occurs twice or a limit is exceeded, all are refused.
         """
         untrue = len(np.unique(rows)) < len(rows) or (sizes < 0).any()
         if untrue or sizes.astype(np.float64).sum() > SIZE_BYTES_MAX:

@@ -12,7 +12,7 @@ from console.messages.decode import decode
 from console.messages.models import MaskingRule
 from console.messages.services import Shown, ShownRecord
 from monitoring import identity
-from monitoring.gateway.browse import NO_LEADER, TOO_MUCH, Unread
+from monitoring.gateway.browse import NO_LEADER, TOO_MUCH, UnreadPartition
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
 from monitoring.gateway.records import RecordRow
 from tests.console.conftest import BROKERS, PARTITIONS, sample_next
@@ -71,7 +71,7 @@ def test_a_partition_and_an_offset_lead_to_older_and_newer_ones(sampled, client_
 def test_where_nothing_was_found_within_the_bounds_the_way_back_goes_on(
     sampled, client_of, viewer, monkeypatch
 ):
-    shown = Shown([], (Unread(1, TOO_MUCH),), partition=1, older=7)
+    shown = Shown([], (UnreadPartition(1, TOO_MUCH),), partition=1, older=7)
     monkeypatch.setattr(services, "read", lambda *_: shown)
     answer = client_of(viewer).get(f"{BROWSE}?partition=1&before=9000")
     assert answer.status_code == 200
@@ -202,7 +202,7 @@ def test_partitions_that_could_not_be_read_are_named_above_the_records(
         brokers=[*BROKERS, {"id": 2, "up": False, "source": "none", "down_since_ms": 0}],
     )
     record = ShownRecord(0, 1, 1_760_000_000_000, decode(b"k"), decode(b"here"), ())
-    shown = Shown([record], (Unread(1, NO_LEADER),))
+    shown = Shown([record], (UnreadPartition(1, NO_LEADER),))
     monkeypatch.setattr(services, "read", lambda *_: shown)
     answer = client_of(viewer).get(BROWSE)
     assert answer.status_code == 200

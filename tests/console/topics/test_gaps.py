@@ -3,7 +3,7 @@
 import pytest
 
 from console.topics.gaps import ranges, told
-from monitoring.gateway.browse import FAILED, NO_LEADER, SILENT, TOO_MUCH, Unread
+from monitoring.gateway.browse import FAILED, NO_LEADER, SILENT, TOO_MUCH, UnreadPartition
 from monitoring.views.snapshot import Snapshot
 from tests.console.conftest import BROKERS, PARTITIONS
 from tests.monitoring.tick_factory import make_tick
@@ -23,7 +23,7 @@ def a_snapshot(*brokers) -> Snapshot:
 
 
 def test_partitions_without_a_leader_are_told_together_with_the_broker_since_when_and_a_remedy():
-    [gap] = told([Unread(n, NO_LEADER) for n in (1, 2, 4, 5)], a_snapshot(DOWN), "orders")
+    [gap] = told([UnreadPartition(n, NO_LEADER) for n in (1, 2, 4, 5)], a_snapshot(DOWN), "orders")
     assert gap.title == (
         "Partitions 1, 2, 4, 5 have no leader: broker 2 is down since 2025-10-09 08:53:20 UTC."
     )
@@ -31,23 +31,27 @@ def test_partitions_without_a_leader_are_told_together_with_the_broker_since_whe
 
 
 def test_a_moment_that_is_not_known_is_left_out():
-    [gap] = told([Unread(1, NO_LEADER)], a_snapshot(), "orders")
+    [gap] = told([UnreadPartition(1, NO_LEADER)], a_snapshot(), "orders")
     assert gap.title == "Partition 1 has no leader: broker 2 is down."
 
 
 def test_without_a_sample_the_bare_fact_is_told():
-    [gap] = told([Unread(1, NO_LEADER)], None, "orders")
+    [gap] = told([UnreadPartition(1, NO_LEADER)], None, "orders")
     assert gap.title == "Partition 1 has no leader."
     assert gap.text
 
 
 def test_a_leader_that_is_silent_is_named():
-    [gap] = told([Unread(0, SILENT)], a_snapshot(DOWN), "orders")
+    [gap] = told([UnreadPartition(0, SILENT)], a_snapshot(DOWN), "orders")
     assert gap.title == "Partition 0 could not be read: its leader, broker 1, does not answer."
 
 
 def test_what_differs_is_told_apart():
-    unread = [Unread(0, TOO_MUCH), Unread(1, NO_LEADER), Unread(3, FAILED, "Not authorised.")]
+    unread = [
+        UnreadPartition(0, TOO_MUCH),
+        UnreadPartition(1, NO_LEADER),
+        UnreadPartition(3, FAILED, "Not authorised."),
+    ]
     gaps = told(unread, a_snapshot(DOWN), "orders")
     assert len(gaps) == 3
     assert "fewer records" in gaps[0].text

@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import Producer
 
 from monitoring.gateway import browse as module
-from monitoring.gateway.browse import NO_LEADER, SILENT, TOO_MUCH, Portion, Unread
+from monitoring.gateway.browse import NO_LEADER, SILENT, TOO_MUCH, RecordPage, UnreadPartition
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.librdkafka import reading
@@ -106,13 +106,13 @@ def test_where_a_bound_ends_a_page_the_newest_are_shown_and_the_way_goes_on(live
     page = browse.read(topic, 0, None, 12, max_bytes=350_000)
     pages = [page]
     assert page.rows[0].offset == 11
-    assert page.unread == (Unread(0, TOO_MUCH),)
+    assert page.unread == (UnreadPartition(0, TOO_MUCH),)
     while page.older is not None:
         page = browse.read(topic, 0, None, 12, max_bytes=350_000, before=page.older)
         pages.append(page)
     assert [row.offset for page in pages for row in page.rows] == list(range(11, -1, -1))
     up = browse.read(topic, 0, 0, 12, max_bytes=350_000)
-    assert (up.unread, up.newer) == ((Unread(0, TOO_MUCH),), len(up.rows))
+    assert (up.unread, up.newer) == ((UnreadPartition(0, TOO_MUCH),), len(up.rows))
 
 
 def test_many_partitions_together_are_held_to_the_bound_as_one_is(live_cluster):
@@ -139,14 +139,14 @@ def test_no_wait_is_endless_when_the_time_is_up(monkeypatch):
         def poll(self, wait_s):
             waits.append(wait_s)
 
-    portion = reading._Reading(Silent(), "t", 100, 5.0).downwards(0, range(9), None, 5)
-    assert portion == Portion((), (Unread(0, SILENT),), 0)
+    portion = reading._Reader(Silent(), "t", 100, 5.0).read_backward(0, range(9), None, 5)
+    assert portion == RecordPage((), (UnreadPartition(0, SILENT),), 0)
     assert waits
     assert min(waits) > 0, "librdkafka takes a negative time-out for an endless one"
 
 
 def test_the_end_is_empty_and_beyond_it_is_out_of_range(browse):
-    assert browse.read("browse.some", 0, 30, 5) == Portion((), (), 0, older=30)
+    assert browse.read("browse.some", 0, 30, 5) == RecordPage((), (), 0, older=30)
     with pytest.raises(OffsetOutOfRange, match="0 to 29"):
         browse.read("browse.some", 0, 31, 5)
     with pytest.raises(OffsetOutOfRange, match="empty"):
@@ -154,7 +154,7 @@ def test_the_end_is_empty_and_beyond_it_is_out_of_range(browse):
 
 
 def test_an_empty_partition_has_no_records(browse):
-    assert browse.read("browse.some", 2, None, 5) == Portion((), (), 2)
+    assert browse.read("browse.some", 2, None, 5) == RecordPage((), (), 2)
 
 
 def test_unknown_topics_and_partitions_are_said_and_not_created(browse, live_cluster):
@@ -190,7 +190,7 @@ def test_partitions_without_a_leader_are_named_and_the_others_shown(live_cluster
     assert {(gap.partition, gap.why) for gap in portion.unread} == {(p, NO_LEADER) for p in lost}
     for offset in (None, 0):
         one = browse.read(topic, min(lost), offset, 5)
-        assert one == Portion((), (Unread(min(lost), NO_LEADER),))
+        assert one == RecordPage((), (UnreadPartition(min(lost), NO_LEADER),))
 
 
 def test_a_leader_that_stands_still_costs_its_own_partitions_only(live_cluster, monkeypatch):
@@ -208,7 +208,7 @@ def test_a_leader_that_stands_still_costs_its_own_partitions_only(live_cluster, 
         one = browse.read(topic, min(silent), 0, 5)
     assert {row.partition for row in portion.rows} == set(range(4)) - silent
     assert {(gap.partition, gap.why) for gap in portion.unread} == {(p, SILENT) for p in silent}
-    assert one == Portion((), (Unread(min(silent), SILENT),))
+    assert one == RecordPage((), (UnreadPartition(min(silent), SILENT),))
 
 
 def test_reading_leaves_no_group_behind(browse, live_cluster):

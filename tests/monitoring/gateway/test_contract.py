@@ -217,7 +217,7 @@ def test_a_cluster_without_admin_ports_tells_nothing_of_segments(gateway, name):
 
 
 def test_a_cluster_without_zookeeper_shows_none(gateway):
-    assert gateway.zookeeper.presence() == []
+    assert gateway.zookeeper.server_states() == []
 
 
 def test_a_gateway_may_be_used_again_after_it_was_closed(gateway, name):

@@ -113,7 +113,7 @@ async def test_a_partition_that_there_is_not_is_no_other_topics(number):
     ],
 )  # fmt: skip
 async def test_columns_that_are_none_are_refused(lie):
-    with pytest.raises(Refused, match="shape"):
+    with pytest.raises(Refused, match="unknown format"):
         await told_by(HONEST | lie)
 
 

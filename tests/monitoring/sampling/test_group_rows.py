@@ -104,7 +104,7 @@ def test_a_member_of_200_000_partitions_has_those_that_there_are():
     read = CoordinatorRead(1, [listed("g")], [], [described("g", ("m", {"a": range(200_000)}))])
     rows = group_rows(KNOWN, [read])
     assert rows.partition.tolist() == [0, 1, 2, 3]
-    assert rows.refused.told() == ["group g: partitions that topic a does not have"]
+    assert rows.refused.messages() == ["group g: partitions that topic a does not have"]
     assert rows.left_out == 0
 
 
@@ -122,7 +122,7 @@ def test_of_topics_that_are_gone_a_group_has_no_more_partitions_than_a_limit():
     rows = group_rows(KNOWN, [read])
     assert len(rows.partition) == limits.UNKNOWN_PARTITIONS_PER_GROUP_MAX + 4
     assert rows.topics == ["a", "b", "gone", "u0"], "topics of no row take no room"
-    assert rows.refused.told() == [UNKNOWN]
+    assert rows.refused.messages() == [UNKNOWN]
     assert rows.left_out == 0
 
 
@@ -136,7 +136,7 @@ def test_of_topics_that_are_gone_all_groups_together_have_no_more_than_a_limit(m
     )
     rows = group_rows(KNOWN, [read])
     assert np.bincount(rows.group_index).tolist() == [6, 5]
-    assert rows.refused.told() == [UNKNOWN.replace("group g", "group h")]
+    assert rows.refused.messages() == [UNKNOWN.replace("group g", "group h")]
 
 
 def test_where_there_is_no_room_for_all_groups_the_largest_is_left_out_and_said(monkeypatch):
@@ -150,7 +150,7 @@ def test_where_there_is_no_room_for_all_groups_the_largest_is_left_out_and_said(
     rows = group_rows(KNOWN, [read])
     assert [group.group for group in rows.groups] == ["small"]
     assert rows.left_out == 1
-    assert rows.refused.told() == ["group big: its commits and members, which are too many"]
+    assert rows.refused.messages() == ["group big: its commits and members, which are too many"]
 
 
 def test_no_more_rows_are_believed_than_a_limit(monkeypatch):
@@ -166,7 +166,7 @@ def test_no_more_rows_are_believed_than_a_limit(monkeypatch):
     rows = group_rows(KNOWN, [read])
     assert [group.group for group in rows.groups] == ["bare", "three", "whole"]
     assert rows.left_out == 1
-    assert rows.refused.told() == ["group both: its commits and members, which are too many"]
+    assert rows.refused.messages() == ["group both: its commits and members, which are too many"]
 
 
 def test_a_partition_that_very_many_members_name_takes_room(monkeypatch):

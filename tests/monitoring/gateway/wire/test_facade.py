@@ -15,8 +15,8 @@ def test_one_topic_is_asked_for_alone(live_cluster, monkeypatch):
     live_cluster.create_topic("facade.one")
     live_cluster.create_topic("facade.two")
     wire = live_cluster.gateway().wire
-    told = []
-    ask = wire._ask
-    monkeypatch.setattr(wire, "_ask", lambda body: told.append(ask(body)) or told[0])
+    answers = []
+    request = wire._request
+    monkeypatch.setattr(wire, "_request", lambda body: answers.append(request(body)) or answers[0])
     assert wire.has_topic("facade.one")
-    assert told[0].topics == ("facade.one",)
+    assert answers[0].topics == ("facade.one",)

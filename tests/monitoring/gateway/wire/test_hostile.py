@@ -58,7 +58,7 @@ def read(answers, timeout_s=60) -> ClusterReads:
 def test_an_honest_cluster_is_read_and_nothing_refused():
     told = read(cluster())
     assert (told.log_end.tolist(), told.size_bytes.tolist()) == ([7], [100])
-    assert (told.failures, told.refused.told(), told.groups_complete) == ([], [], True)
+    assert (told.failures, told.refused.messages(), told.groups_complete) == ([], [], True)
     assert told.answered == {1}
 
 
@@ -66,7 +66,7 @@ def test_a_partition_of_number_20_million_costs_nothing_and_is_said():
     with memory_below(32 * MIB):
         told = read(cluster({"a": {20_000_000: ONE}}))
     assert told.metadata.row_count == 1
-    assert told.refused.told()[0] == "topic a: partition 20000000, though it has 1"
+    assert told.refused.messages()[0] == "topic a: partition 20000000, though it has 1"
 
 
 def test_an_answer_that_is_too_large_costs_its_own_part_alone_and_is_said(monkeypatch):
@@ -78,7 +78,7 @@ def test_an_answer_that_is_too_large_costs_its_own_part_alone_and_is_said(monkey
     assert told.coordinators == []
     assert not told.groups_complete
     assert told.answered == {1}
-    assert "an answer of 8196 bytes is not believable" in told.refused.told()[0]
+    assert "an answer of 8196 bytes is not believable" in told.refused.messages()[0]
 
 
 class Torn(bytes):
@@ -95,7 +95,7 @@ def test_a_large_answer_that_does_not_come_in_time_is_said_and_the_broker_is_up(
     assert told.log_end.tolist() == [7]
     assert (told.answered, told.failures, told.groups_complete) == ({1}, [], False)
     reason = f"broker 1: an answer of {2 * MIB + 4} bytes does not come within 5 s"
-    assert told.refused.told() == [reason]
+    assert told.refused.messages() == [reason]
 
 
 def test_all_answers_together_are_bounded(monkeypatch):
@@ -104,7 +104,7 @@ def test_all_answers_together_are_bounded(monkeypatch):
     answers[log_dirs.API_KEY] = lambda _: bytes(2000)
     told = read(answers)
     assert told.size_bytes.tolist() == [-1]
-    assert "more than 1000 bytes in one reading" in told.refused.told()[0]
+    assert "more than 1000 bytes in one reading" in told.refused.messages()[0]
 
 
 def test_a_cluster_of_too_many_partitions_is_refused_with_the_reason(monkeypatch):

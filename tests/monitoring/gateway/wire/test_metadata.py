@@ -37,7 +37,7 @@ def test_a_partition_beyond_its_topics_count_is_refused_and_said():
     one = (1, (1,), (1,))
     known = metadata.decode(metadata_answer({"a": {0: one, 20_000_000: one}, "b": {-1: one}}))
     assert [row[:3] for row in rows(known)] == [("a", 0, 1), ("a", 1, -1), ("b", 0, -1)]
-    assert known.refused.told() == [
+    assert known.refused.messages() == [
         "topic a: partition 20000000, though it has 2",
         "topic b: partition -1, though it has 1",
     ]
@@ -99,7 +99,7 @@ def test_a_broker_at_a_port_that_there_is_not_is_refused():
 def test_topics_without_a_name_or_with_an_endless_one_are_left_out_and_said():
     known = metadata.decode(metadata_answer({"": {0: ONE}, "x" * 250: {0: ONE}, "a": {0: ONE}}))
     assert known.topics == ("a",)
-    assert len(known.refused.told()) == 2
+    assert len(known.refused.messages()) == 2
 
 
 def test_a_partition_that_more_brokers_hold_than_a_cluster_has_is_refused(monkeypatch):

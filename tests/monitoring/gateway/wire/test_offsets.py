@@ -38,7 +38,7 @@ def told(known: metadata.Metadata, topics: dict) -> tuple[list[int], list[str]]:
     array = np.full(known.row_count, offsets.UNKNOWN, dtype=np.int64)
     refused = Refusals()
     offsets.decode_into(array, known, 1, offsets_answer(topics), refused)
-    return array.tolist(), refused.told()
+    return array.tolist(), refused.messages()
 
 
 def test_offsets_land_in_their_rows_and_errors_leave_theirs_unknown():

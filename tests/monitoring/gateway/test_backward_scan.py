@@ -5,8 +5,8 @@ from bisect import bisect_left
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitoring.gateway.backward_scan import NewestRecords, PartitionScan
 from monitoring.gateway.records import RecordRow, by_offset, by_time
-from monitoring.gateway.walk import Newest, Walk
 
 FULL = 50  # records that are read at once
 offsets_with_holes = st.lists(st.integers(0, 2**40), max_size=60, unique=True).map(sorted)
@@ -22,18 +22,18 @@ def record(partition, offset, timestamp_ms=None):
     return RecordRow(partition, offset, timestamp_ms, None, b"x", ())
 
 
-def walked(found, logs):
-    """Reads windows as a broker would answer, until the walk asks for no more; how often."""
+def readable(found, logs):
+    """Reads windows as a broker would answer, until the scan asks for no more; how often."""
     rounds = 0
-    while walks := found.unfinished():
+    while scans := found.unfinished():
         rounds += 1
-        assert rounds < 200, "the walk comes to an end"
+        assert rounds < 200, "the scan comes to an end"
         windows = []
-        for walk in walks:
-            rows = logs[walk.partition]
+        for scan in scans:
+            rows = logs[scan.partition]
             offsets = [row.offset for row in rows]
-            there = rows[bisect_left(offsets, walk.start) : bisect_left(offsets, walk.end)]
-            windows.append((walk, there if len(there) <= FULL else None))
+            there = rows[bisect_left(offsets, scan.start) : bisect_left(offsets, scan.end)]
+            windows.append((scan, there if len(there) <= FULL else None))
         found.take(windows)
     return rounds
 
@@ -42,8 +42,8 @@ def walked(found, logs):
 def test_the_newest_of_a_partition_are_found_whatever_its_holes(offsets, wanted):
     rows = [record(0, offset) for offset in offsets]
     end = offsets[-1] + 1 if offsets else 0
-    found = Newest([Walk(0, 0, end, wanted)], wanted, by_offset)
-    walked(found, {0: rows})
+    found = NewestRecords([PartitionScan(0, 0, end, wanted)], wanted, by_offset)
+    readable(found, {0: rows})
     assert found.rows == rows[::-1][:wanted]
 
 
@@ -55,12 +55,12 @@ def test_the_newest_of_several_partitions_are_the_newest_of_all(logs, wanted, ra
         rows[partition] = [
             record(partition, *pair) for pair in zip(offsets, times, strict=True)
         ]  # fmt: skip
-    walks = [
-        Walk(partition, 0, offsets[-1] + 1 if offsets else 0, 3)
+    scans = [
+        PartitionScan(partition, 0, offsets[-1] + 1 if offsets else 0, 3)
         for partition, offsets in enumerate(logs)
     ]
-    found = Newest(walks, wanted, by_time)
-    walked(found, rows)
+    found = NewestRecords(scans, wanted, by_time)
+    readable(found, rows)
     everything = sorted((row for some in rows.values() for row in some), key=by_time)
     assert [row.timestamp_ms for row in found.rows] == [
         row.timestamp_ms for row in everything[:wanted]
@@ -69,5 +69,5 @@ def test_the_newest_of_several_partitions_are_the_newest_of_all(logs, wanted, ra
 
 def test_a_hole_of_any_size_takes_a_few_steps():
     rows = [record(0, offset) for offset in (0, 2**60)]
-    found = Newest([Walk(0, 0, 2**60 + 1, 25)], 25, by_offset)
-    assert walked(found, {0: rows}) < 20
+    found = NewestRecords([PartitionScan(0, 0, 2**60 + 1, 25)], 25, by_offset)
+    assert readable(found, {0: rows}) < 20
