@@ -96,9 +96,7 @@ def propose_undo(plan: Plan, user: Any, cluster: Cluster, remote_addr: str) -> P
     proposal = undo_of(plan, user, cluster)
     if proposal is None:
         raise PlanRefused(_("There is nothing that takes this back, or you may not do it."))
-    return propose(
-        user, cluster, proposal.kind, proposal.resource, proposal.params, remote_addr
-    )
+    return propose(user, cluster, proposal.kind, proposal.resource, proposal.params, remote_addr)
 
 
 def _check_allowed(user: Any, cluster: Cluster, kind: str, resource: str) -> None:

@@ -4,6 +4,9 @@ stored yet.
 A chart has at most POINTS_MAX points a line; each is the most lag within its stretch of ticks, so
 that a peak is never averaged away. A stretch without a sample is a gap in the line, and so is one
 in which a part of the sum was not known: it would look like a group that caught up.
+
+A page that stands open asks for what is newer than its last point (`newer_points`), which is in the
+live window as a rule: the stored history is not read again for it.
 """
 
 from collections import defaultdict
@@ -24,9 +27,12 @@ from monitoring.ticks import tick_stream
 
 POINTS_MAX = 480
 SERIES_MAX = 8
+TOPICS_MAX = 100  # of a group whose newer points are told one by one
 RANGES_MS = {"15m": 15 * 60_000, "1h": 3_600_000, "6h": 6 * 3_600_000, "24h": 24 * 3_600_000}
 DEFAULT_RANGE = "1h"
 _COLUMNS = ["tick", "topic", "partition", "committed_offset", "log_end_offset", "lag"]
+
+NEWER_MAX_MS = 10 * 60_000  # of the live window: what is older is asked for as a whole
 
 Sums = dict[str, dict[int, int | None]]  # topic → tick → lag; None = a part of it is not known
 
@@ -41,6 +47,46 @@ def lag_chart(slug: str, group: str, rights: Rights, range_ms: int, now_ms: int)
     for topic, ticks in _sums(_live(slug, group, stored_ms, from_ms, interval), rights).items():
         sums.setdefault(topic, {}).update(ticks)
     return chart(sums, from_ms // interval, now_ms // interval, interval)
+
+
+def newer_points(
+    slug: str, group: str, rights: Rights, range_ms: int, now_ms: int, since_ms: int
+) -> dict[str, Any] | None:
+    """What a chart of this range shows from the point at `since_ms` on: first the sum, then topics.
+
+    None where the whole chart must be read again: the live window does not go back so far, or
+    nothing is known of a topic since then, so that only its past tells whether it still exists.
+    """
+    interval = tick_stream.interval_ms()
+    stretch = _stretch(range_ms // interval + 1)
+    first_tick, last_tick = since_ms // interval // stretch * stretch, now_ms // interval
+    if not now_ms - NEWER_MAX_MS <= since_ms <= now_ms:
+        return None
+    tables = _live_since(slug, group, first_tick, interval)
+    sums = _sums(tables or [], rights)
+    if tables is None or len(sums) > TOPICS_MAX or any(_most(t) < 0 for t in sums.values()):
+        return None
+    slots = range(first_tick // stretch, last_tick // stretch + 1)
+    lines = [("", _total(sums)), *sorted(sums.items())]
+    return {
+        "from_ms": (now_ms - range_ms) // interval // stretch * stretch * interval,
+        "step_ms": stretch * interval,
+        "series": _series(lines, slots, stretch, interval),
+    }
+
+
+def _live_since(slug: str, group: str, first_tick: int, interval: int) -> list[pa.Table] | None:
+    """The group's rows of each tick from the first on; None if the live window lacks some."""
+    tables, reaches = [], False
+    try:
+        since_ms = (first_tick - 2) * interval
+        for tick in tick_stream.recent_groups(slug, since_ms, ["group", *_COLUMNS]):
+            reaches = reaches or tick.tick <= first_tick
+            if tick.tick >= first_tick:
+                tables.append(of_name(tick.groups, "group", group).select(_COLUMNS))
+    except StoreDown:
+        return None
+    return tables if reaches else None
 
 
 def _live(slug: str, group: str, stored_ms: int, from_ms: int, interval: int) -> Iterable[pa.Table]:
@@ -80,20 +126,44 @@ def _sums(tables: Iterable[pa.Table], rights: Rights) -> Sums:
 
 def chart(sums: Sums, first_tick: int, last_tick: int, interval: int) -> dict[str, Any]:
     """One line for the whole group and one for each topic of several. Pure."""
-    stretch = max(1, -(-(last_tick - first_tick + 1) // POINTS_MAX))
+    stretch = _stretch(last_tick - first_tick + 1)
     slots = range(first_tick // stretch, last_tick // stretch + 1)
-    x = [slot * stretch * interval for slot in slots]
     # A topic of which nothing is known all the time does not exist any more: it hides no other.
     sums = {topic: ticks for topic, ticks in sums.items() if _most(ticks) >= 0}
+    total = _total(sums)
+    lines = [(_("all topics") if len(sums) > 1 else next(iter(sums), ""), total)]
+    if len(sums) > 1:
+        most = sorted(sums, key=lambda topic: _most(sums[topic]), reverse=True)
+        lines += [(topic, sums[topic]) for topic in most[: SERIES_MAX - 1]]
+    series = _series(lines, slots, stretch, interval) if total else []
+    return {
+        "kind": "line",
+        "unit": _("messages"),
+        "step_ms": stretch * interval,
+        "series": series,
+        "series_max": SERIES_MAX,
+    }
+
+
+def _stretch(ticks: int) -> int:
+    """How many ticks a point stands for."""
+    return max(1, -(-ticks // POINTS_MAX))
+
+
+def _total(sums: Sums) -> dict[int, int | None]:
     total: dict[int, int | None] = defaultdict(int)
     for ticks in sums.values():
         for tick, lag in ticks.items():
             before = total[tick]
             total[tick] = None if lag is None or before is None else before + lag
-    lines = [(_("all topics") if len(sums) > 1 else next(iter(sums), ""), total)]
-    if len(sums) > 1:
-        most = sorted(sums, key=lambda topic: _most(sums[topic]), reverse=True)
-        lines += [(topic, sums[topic]) for topic in most[: SERIES_MAX - 1]]
+    return total
+
+
+def _series(
+    lines: Iterable[tuple[str, dict[int, int | None]]], slots: range, stretch: int, interval: int
+) -> list[dict[str, Any]]:
+    """The lines as they are drawn: for each slot the most of its ticks."""
+    x = [slot * stretch * interval for slot in slots]
     series = []
     for name, ticks in lines:
         peaks: dict[int, int] = {}
@@ -102,7 +172,7 @@ def chart(sums: Sums, first_tick: int, last_tick: int, interval: int) -> dict[st
             if lag is not None:
                 peaks[slot] = max(peaks.get(slot, 0), lag)
         series.append({"name": name, "x": x, "y": [peaks.get(slot) for slot in slots]})
-    return {"kind": "line", "unit": _("messages"), "series": series if total else []}
+    return series
 
 
 def _most(ticks: dict[int, int | None]) -> int:

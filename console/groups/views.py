@@ -13,6 +13,8 @@ from console.live import snapshot_cache
 from console.live.pages import LivePart, render_live
 from monitoring.clock import now_ms
 
+MS_DIGITS = 15  # of a time in milliseconds
+
 
 @require_safe
 @requires("group.view")
@@ -42,13 +44,19 @@ def detail(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
 @require_safe
 @requires("group.view")
 def lag(request: ClusterRequest, cluster: str) -> HttpResponse:
-    """The data of the chart again, for the page that stands open."""
+    """The data of the chart for the page that stands open: what is newer than `since`, or all."""
     asked = request.GET.get("range", "")
     if asked not in history.RANGES_MS:
         return JsonResponse(
             {"error": "range is one of " + ", ".join(history.RANGES_MS)}, status=400
         )
-    chart = _chart(request, request.GET.get("group", ""), asked)
+    group, since = request.GET.get("group", ""), request.GET.get("since", "")
+    if since.isascii() and since.isdigit() and len(since) <= MS_DIGITS:
+        slug, range_ms = request.cluster.slug, history.RANGES_MS[asked]
+        newer = history.newer_points(slug, group, request.rights, range_ms, now_ms(), int(since))
+        if newer is not None:
+            return JsonResponse(newer)
+    chart = _chart(request, group, asked)
     return JsonResponse(chart, status=503 if "error" in chart else 200)
 
 

@@ -87,6 +87,7 @@ def decode(fields: Mapping[bytes, bytes]) -> Tick:
 class TickGroups:
     """The groups of a tick."""
 
+    tick: int
     at_ms: int
     groups: pa.Table
 
@@ -94,7 +95,8 @@ class TickGroups:
 def decode_groups(fields: Mapping[bytes, bytes], columns: Sequence[str]) -> TickGroups:
     """Like `decode`, but only these columns of the groups; others are not decompressed."""
     schema = pa.schema([GROUPS.field(name) for name in columns])
-    return TickGroups(_meta(fields)["at_ms"], _table(fields[b"groups"], schema))
+    meta = _meta(fields)
+    return TickGroups(meta["tick"], meta["at_ms"], _table(fields[b"groups"], schema))
 
 
 def _meta(fields: Mapping[bytes, bytes]) -> dict[str, Any]:

@@ -158,3 +158,21 @@ def test_a_tab_that_is_opened_hidden_connects_when_it_is_shown(page_as):
     tick(1200)
     set_hidden(page, False)
     expect(page.locator("#topics")).to_contain_text("2\u202f400")
+
+
+def test_an_open_chart_asks_for_what_is_newer_than_it_has_and_stays_one_line(page_as):
+    page = page_as("viewer")
+    page.goto("/c/local/groups/billing?range=15m")
+    expect(page.locator(".chart .main-svg").first).to_be_visible()
+    asked = requests_of(page)
+    tick(1300)
+    expect(page.locator("#live-group-stats")).to_contain_text("2\u202f600")
+    assert asked == [], "so soon it would show nothing new"
+    page.evaluate("const now = Date.now.bind(Date); Date.now = () => now() + 60_000")
+    with page.expect_response(lambda answer: "group-lag" in answer.url) as answered:
+        tick(1400)
+    assert "since=" in answered.value.url
+    assert "kind" not in answered.value.json()
+    [line] = page.evaluate("[...document.querySelector('.chart').data].map(line => line.x)")
+    assert line == sorted(set(line))
+    assert len(line) == 181

@@ -92,6 +92,65 @@ def test_of_the_live_ticks_only_those_are_read_that_are_not_stored_yet(
     assert len(decoded) <= 2 * 4
 
 
+def _ticks_of_a_group(count, change=lambda step: {}):
+    first = tick_now() - count
+    for step in range(count):
+        sample(number=first + step, groups=[GROUPS[0] | change(step)])
+    return first, tick_stream.interval_ms()
+
+
+def test_an_open_chart_is_told_only_what_is_newer_and_without_the_stored_history(
+    redis_server, settings, tmp_path, monkeypatch
+):
+    settings.HISTORY_URL = str(tmp_path)
+    first, interval = _ticks_of_a_group(20, lambda step: {"committed_offset": 100 - step})
+    now_ms, range_ms = (first + 19) * interval, 900_000
+    rights = Rights("local", "viewer")
+    whole = history.lag_chart("local", "billing", rights, range_ms, now_ms)
+    monkeypatch.setattr(history, "read", None)
+    since_ms = (first + 15) * interval
+    newer = history.newer_points("local", "billing", rights, range_ms, now_ms, since_ms)
+    assert newer["step_ms"] == whole["step_ms"]
+    assert newer["from_ms"] == whole["series"][0]["x"][0]
+    total, orders = newer["series"]
+    assert orders["name"] == "orders"
+    assert total["x"] == orders["x"] == whole["series"][0]["x"][-5:]
+    assert total["y"] == orders["y"] == whole["series"][0]["y"][-5:] == [15, 16, 17, 18, 19]
+
+
+@pytest.mark.parametrize("steps_ago", [15, 10_000, -5])
+def test_a_chart_is_told_as_a_whole_where_the_live_window_does_not_go_back_so_far(
+    redis_server, steps_ago
+):
+    first, interval = _ticks_of_a_group(10)
+    now_ms = (first + 9) * interval
+    since_ms = now_ms - steps_ago * interval
+    rights = Rights("local", "viewer")
+    assert history.newer_points("local", "billing", rights, 900_000, now_ms, since_ms) is None
+
+
+def test_a_chart_is_told_as_a_whole_where_nothing_is_known_of_a_topic(redis_server):
+    unknown = {"log_end_offset": None, "lag": None}
+    first, interval = _ticks_of_a_group(10, lambda step: unknown if step > 5 else {})
+    now_ms, rights = (first + 9) * interval, Rights("local", "viewer")
+    told = [
+        history.newer_points("local", "billing", rights, 900_000, now_ms, (first + n) * interval)
+        for n in (4, 7)
+    ]
+    assert told[0]["series"][0]["y"] == [40, 40, None, None, None, None]
+    assert told[1] is None
+
+
+def test_the_page_is_answered_what_is_newer_or_all(sampled, client_of, viewer):
+    client = client_of(viewer)
+    url = "/c/local/group-lag?range=15m&group=billing"
+    whole = client.get(url).json()
+    last = whole["series"][0]["x"][-1]
+    assert "kind" not in client.get(f"{url}&since={last}").json()
+    for since in ("", "x", "1", "9" * 30, "-1"):
+        assert client.get(f"{url}&since={since}").json()["kind"] == "line", since
+
+
 def test_the_chart_leaves_out_what_the_rights_hide(redis_server):
     number = sample()
     now_ms = (number + 1) * tick_stream.interval_ms()
