@@ -14,9 +14,9 @@ http = get_asgi_application()  # first: it loads the apps that the imports below
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 
-from console.live import memory  # noqa: E402
 from console.live.origin import SameOrigin  # noqa: E402
 from console.live.urls_ws import urlpatterns  # noqa: E402
+from monitoring import memory  # noqa: E402
 
 memory.prepare()
 

@@ -25,8 +25,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from console.accounts.rights import Rights, is_hidden
-from console.live import memory
 from console.live.sample_status import Status, is_late, status_of
+from monitoring import memory
 from monitoring.clock import now_ms
 from monitoring.redis_client import StoreDown, ask_again
 from monitoring.scope import EVERYTHING, Scope

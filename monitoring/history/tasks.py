@@ -2,6 +2,7 @@
 
 from celery import shared_task
 
+from monitoring import memory
 from monitoring.clusters import Cluster
 from monitoring.history import service
 
@@ -10,9 +11,11 @@ from monitoring.history import service
 def flush() -> None:
     """Append the new ticks of every cluster."""
     service.flush(Cluster.objects.values_list("slug", flat=True))
+    memory.give_back()  # of a large cluster a flush takes some hundred MB
 
 
 @shared_task(ignore_result=True)
 def drop_old() -> None:
     """Merge finished hours, delete old hours and files that no manifest lists."""
     service.compact_and_expire()
+    memory.give_back()

@@ -4,7 +4,7 @@ The position of the last flush is read from the manifests and stored nowhere els
 written exactly once, also if a flush is repeated or crashes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 import pyarrow as pa
@@ -33,7 +33,7 @@ TICKS = pa.schema(
 )
 SCHEMAS = {"partitions": PARTITIONS, "groups": GROUPS, "ticks": TICKS}
 ROW_GROUP_ROWS = 128 * 1024
-_TICKS_AT_ONCE = 20
+_TICKS_AT_ONCE, _ROWS_AT_ONCE = 20, 1_000_000
 _OVERLAP_MS = 60_000  # a stream entry's id is the start of its tick, `at_ms` a little later
 
 
@@ -47,11 +47,25 @@ def flush(root: Root, slug: str) -> int:
         entries = redis_client.stream_entries(found)
         if not entries:
             return flushed
-        ticks = [decode(fields) for _, fields in entries]
-        new = [tick for tick in ticks if tick.at_ms > after_ms]
-        append(root, slug, new)
-        flushed += len(new)
+        ticks = (decode(fields) for _, fields in entries)
+        for new in _portions(tick for tick in ticks if tick.at_ms > after_ms):
+            append(root, slug, new)
+            flushed += len(new)
         start = f"({entries[-1][0].decode()}"
+
+
+def _portions(ticks: Iterable[Tick]) -> Iterator[list[Tick]]:
+    """The ticks in lists whose rows are written at once; of a large cluster they are short."""
+    portion: list[Tick] = []
+    rows = 0
+    for tick in ticks:
+        portion.append(tick)
+        rows += len(tick.partitions) + len(tick.groups)
+        if rows >= _ROWS_AT_ONCE:
+            yield portion
+            portion, rows = [], 0
+    if portion:
+        yield portion
 
 
 def flushed_until_ms(root: Root, slug: str) -> int:

@@ -88,6 +88,10 @@ class Samplers:
             await reader.close()
         return gone
 
+    def row_count(self) -> int:
+        """Of the ticks that are kept."""
+        return sum(len(tick.partitions) + len(tick.groups) for tick in self.last.values())
+
     async def _reader(self, target: SamplingTarget) -> ClusterReader:
         kept = self._readers.get(target.slug)
         if kept is not None and kept[0] == target:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from celery import shared_task
 from django.db import connections
 
-from monitoring import identity
+from monitoring import identity, memory
 from monitoring.clusters import Cluster
 from monitoring.forget import forget_samples
 from monitoring.gateway import loop
@@ -20,6 +20,7 @@ from monitoring.ticks.tick_stream import record_gap
 log = logging.getLogger(__name__)
 _CLUSTERS_AT_ONCE_MAX = 16
 _CLOSE_TIMEOUT_S = 2.0
+_level = memory.Level()
 
 
 @shared_task(ignore_result=True)
@@ -35,6 +36,9 @@ def sample(number: int) -> None:
     with ThreadPoolExecutor(_CLUSTERS_AT_ONCE_MAX, thread_name_prefix="sample") as pool:
         for cluster, target in targets:
             pool.submit(_sample_alone, cluster, target, number, interval_ms)
+    if gone:
+        memory.give_back()  # also of a cluster that was too large for any sample
+    _level.note(samplers.row_count())
 
 
 def _target(cluster: Cluster, number: int) -> SamplingTarget | None:

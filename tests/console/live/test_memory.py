@@ -1,48 +1,15 @@
 """What a large cluster took is given back; what many samples take at a time is bounded."""
 
-import subprocess
-import sys
 import weakref
-
-import pytest
 
 from console.accounts.rights import Rights
 from console.groups.history import lag_chart
-from console.live import memory, snapshot_cache
-from monitoring import keys
+from console.live import snapshot_cache
+from monitoring import keys, memory
 from monitoring.ticks import tick_stream
 from tests.console.conftest import GROUPS, sample, tick_now
 
 ADMIN = Rights("local", "admin")
-
-# In a process of its own: another pool and another threshold are not for the tests that follow.
-_SMALL_AND_LARGE = """
-import pyarrow as pa
-from console.live import memory
-
-def resident_bytes():
-    return int(open("/proc/self/statm").read().split()[1]) * 4096
-
-memory.prepare()
-pa.array(range(5000))  # what it imports stays
-before = resident_bytes()
-pieces = [pa.array(range(5000)) for _ in range(4000)]
-taken = resident_bytes() - before
-del pieces
-memory.give_back()
-print(taken, resident_bytes() - before)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_memory_that_is_free_goes_back_to_the_system():
-    told = subprocess.run(
-        [sys.executable, "-c", _SMALL_AND_LARGE], capture_output=True, text=True, check=True
-    )
-    taken, kept = map(int, told.stdout.split())
-    assert taken > 100 << 20
-    assert kept < taken / 2
-
 
 def test_a_cluster_that_is_removed_leaves_nothing_in_the_process(redis_server, monkeypatch):
     given_back = []

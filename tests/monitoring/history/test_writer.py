@@ -36,6 +36,16 @@ def test_a_flush_writes_every_new_tick_once(root, redis_server):
         assert ticks_in_history(table) == list(range(FIRST, FIRST + 31))
 
 
+def test_many_rows_are_written_in_several_files(root, redis_server, monkeypatch):
+    monkeypatch.setattr(writer, "_ROWS_AT_ONCE", 4)
+    for number in range(FIRST, FIRST + 5):
+        put_tick(sampled(number))
+    assert writer.flush(root, "local") == 5
+    found = manifest.load(root, "local", hour_of(FIRST * INTERVAL_MS))
+    assert [file.rows for file in found.of("partitions")] == [2, 2, 1]
+    assert ticks_in_history() == list(range(FIRST, FIRST + 5))
+
+
 def test_a_crash_before_the_manifest_changes_nothing(root, redis_server, monkeypatch):
     put_tick(sampled(FIRST))
     writer.flush(root, "local")
