@@ -1,6 +1,7 @@
 """What pages do with rules: keep, enable, disable, delete, test. Each change is audited."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -109,6 +110,19 @@ def delete(request: HttpRequest, rule: AlertRule) -> bool:
         rule.delete()
         audit.record_request(request, "alert.delete", rule.name, before)
     return True
+
+
+def waits_for(delivery: AlertDelivery, now: datetime) -> str:
+    """What a message that was tried already waits for: "answer" of the webhook, the "time" to try
+    again, a "worker" when that time has come; "" = nothing.
+    """
+    if delivery.state != AlertDelivery.State.PENDING or not delivery.attempts:
+        return ""
+    if delivery.next_attempt_at <= now:
+        return "worker"
+    # An attempt that runs is marked so by the worker that claimed it (monitoring/alerts/tasks.py).
+    is_running = delivery.queued_at is not None and delivery.queued_at == delivery.attempted_at
+    return "answer" if is_running else "time"
 
 
 def send_test(request: HttpRequest, rule: AlertRule) -> bool:

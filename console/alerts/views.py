@@ -2,6 +2,7 @@
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -74,6 +75,7 @@ def deliveries(request: ClusterRequest, cluster: str) -> HttpResponse:
         if sent.alert is None or services.is_visible(sent.alert, request.rights)
     ]
     table.show(rows, lambda sent: f"{sent.rule.name} {sent.event} {sent.state} {sent.error}")
+    now = timezone.now()
     context = {
         "tabs": alert_tabs(request, "alert-deliveries"),
         "table": table,
@@ -82,7 +84,7 @@ def deliveries(request: ClusterRequest, cluster: str) -> HttpResponse:
                 "sent": sent,
                 "created_at_ms": int(sent.created_at.timestamp() * 1000),
                 "next_at_ms": int(sent.next_attempt_at.timestamp() * 1000),
-                "waits": sent.state == AlertDelivery.State.PENDING and sent.attempts > 0,
+                "waits_for": services.waits_for(sent, now),
             }
             for sent in table.rows
         ],

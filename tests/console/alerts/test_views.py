@@ -1,7 +1,9 @@
 import re
+from datetime import timedelta
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from monitoring.models import AlertDelivery
 
@@ -81,6 +83,34 @@ def test_the_delivery_log_shows_what_came_of_each_message(client_of, viewer, mak
     assert "answered 500" in html
     assert "Failed" in html
     assert "t0ken" not in html
+
+
+def test_a_message_that_is_tried_again_says_when_and_never_a_moment_that_has_passed(
+    client_of, viewer, make_rule
+):
+    rule, now = make_rule(), timezone.now()
+    later = {"next_attempt_at": now + timedelta(hours=1)}
+    tried = {"rule": rule, "event": "fired", "payload": {}, "attempts": 1}
+    delivery = AlertDelivery.objects.create(**tried, **later, error="answered 500")
+    assert f"tried again at {later['next_attempt_at']:%Y-%m-%d %H:%M}" in text_of_deliveries(
+        client_of(viewer)
+    )
+    change(delivery, queued_at=now, attempted_at=now)
+    assert "being sent" in text_of_deliveries(client_of(viewer))
+    change(delivery, next_attempt_at=now - timedelta(seconds=1))
+    text = text_of_deliveries(client_of(viewer))
+    assert "tried again as soon as a worker is free" in text
+    assert "tried again at" not in text
+    change(delivery, state="failed")
+    assert "tried again" not in text_of_deliveries(client_of(viewer))
+
+
+def text_of_deliveries(client):
+    return " ".join(re.sub("<[^>]+>", "", page(client, "alert-deliveries")).split())
+
+
+def change(delivery, **fields):
+    AlertDelivery.objects.filter(pk=delivery.pk).update(**fields)
 
 
 def test_pages_stand_without_any_sample(client_of, viewer, make_rule, make_alert, redis_server):
