@@ -5,11 +5,11 @@ Lazy: an answer that renders no template of ours (a fragment, a download) pays f
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import may, rights_of

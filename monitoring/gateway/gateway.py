@@ -4,9 +4,10 @@ A gateway is cheap to create: each client connects when it is first used. Close 
 `with` statement, after changes or many reads.
 """
 
-from functools import cached_property
 from types import TracebackType
 from typing import Self
+
+from django.utils.functional import cached_property
 
 from monitoring.clusters import Cluster, parse_addresses
 from monitoring.gateway.admin import Admin
