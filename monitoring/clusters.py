@@ -75,6 +75,8 @@ class Cluster(models.Model):
     admin_urls = models.JSONField(blank=True, default=dict, validators=[_check_admin_urls])
     admin_token = SealedField()
     read_only = models.BooleanField(default=False)
+    # Whether the console's own topics are here (own_topics.py).
+    holds_own_topics = models.BooleanField(default=False, editable=False)
     # What its brokers told last (identity.py); empty = not known.
     kafka_cluster_id = models.CharField(max_length=200, blank=True, default="", editable=False)
     created_at = models.DateTimeField(auto_now_add=True)

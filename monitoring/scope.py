@@ -6,10 +6,12 @@ say. A scope is small and hashable: what was computed for one serves all readers
 Who has which scope the console decides (console/accounts/rights.py).
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 ANY = "*"
+_WILDCARD = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,25 @@ class Scope:
         """Whether a group of this name is seen."""
         return matches(self.groups, name)
 
+    def shows_topics_of(self, glob: str) -> bool:
+        """Whether every topic that a shell-style pattern matches is seen.
+
+        A pattern with wildcards matches no hidden topic: those are named whole.
+        """
+        return covers(self.topics, beginning(glob)) and glob not in self.hidden_topics
+
+    def shows_groups_of(self, glob: str) -> bool:
+        """Whether every group that a shell-style pattern matches is seen."""
+        return covers(self.groups, beginning(glob))
+
+    def contains(self, other: "Scope") -> bool:
+        """Whether all that `other` shows is seen here, too."""
+        return (
+            all(covers(self.topics, pattern) for pattern in other.topics)
+            and all(covers(self.groups, pattern) for pattern in other.groups)
+            and not any(map(other.shows_topic, self.hidden_topics))
+        )
+
 
 EVERYTHING = Scope()
 NOTHING = Scope(topics=(), groups=())
@@ -39,6 +60,12 @@ def matches(patterns: Iterable[str], name: str) -> bool:
         name.startswith(pattern[:-1]) if pattern.endswith(ANY) else name == pattern
         for pattern in patterns
     )
+
+
+def beginning(glob: str) -> str:
+    """A pattern here that matches all that a shell-style one does: its text before a wildcard."""
+    literal = _WILDCARD.split(glob, maxsplit=1)[0]
+    return glob if literal == glob else literal + ANY
 
 
 def covers(patterns: Iterable[str], pattern: str) -> bool:

@@ -25,5 +25,6 @@ def embedded_cluster(
     cluster.zookeeper_connect = zookeeper_connect
     cluster.admin_urls = dict(admin_urls)
     cluster.set_admin_token(admin_token)
+    cluster.holds_own_topics = True
     cluster.save()
     return cluster

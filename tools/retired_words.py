@@ -16,7 +16,10 @@ FOLDERS = ("console", "monitoring", "stack", "templates", "tests/console", "test
 SKIPPED = ("docs/decisions", "docs/glossary.md", "/migrations/")
 
 RETIRED = {
-    "HIDDEN_PREFIXES": "ADMIN_ONLY_TOPICS",
+    "HIDDEN_PREFIXES": "hidden_topics",
+    "hidden_prefixes": "hidden_topics",
+    "ADMIN_ONLY_TOPICS": "hidden_topics",
+    "monitoring.hidden": "monitoring.own_topics",
     "CLOSED_PREFIXES": "ADMIN_ONLY_RECORDS",
     "TopicPlace": "TopicDescription",
     "ReaderRow": "GroupOnTopicRow",

@@ -4,6 +4,11 @@ from django.conf import settings
 from django.db import models
 
 from console.accounts.rights import ROLES
+from monitoring.scope import ANY
+
+
+def every_name() -> list[str]:
+    return [ANY]
 
 
 class RoleGrant(models.Model):
@@ -18,6 +23,9 @@ class RoleGrant(models.Model):
     )
     cluster = models.CharField(max_length=64, blank=True, default="")
     role = models.CharField(max_length=16, choices=[(role, role) for role in ROLES if role])
+    # Patterns of names that it is for (monitoring/scope.py).
+    topics = models.JSONField(default=every_name)
+    groups = models.JSONField(default=every_name)
 
     class Meta:
         constraints = [
@@ -25,4 +33,7 @@ class RoleGrant(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.user} is {self.role} of {self.cluster or 'every cluster'}"
+        text = f"{self.user} is {self.role} of {self.cluster or 'every cluster'}"
+        if self.topics != [ANY] or self.groups != [ANY]:
+            text += f", topics {', '.join(self.topics)}, groups {', '.join(self.groups)}"
+        return text

@@ -1,21 +1,23 @@
 """`may(user, verb, cluster, resource)`: the one question that decides every right.
 
-Pages, WebSocket, tasks and later the API ask it; nothing else compares roles. The rules are
-three tables: VERBS gives the least role for a verb, HIDDEN the topics that only admins know of,
-whatever the verb, CLOSED those that anyone may see and only admins may read. `Rights` is what one
-user may do on one cluster: small, hashable, without a database behind it, so that a fragment can
-be rendered once for each distinct set of rights.
+Pages, WebSocket, tasks and later the API ask it; nothing else compares roles or names. VERBS gives
+the least role for a verb; the scope (monitoring/scope.py) says which topics and groups of the
+cluster are there for the user, whatever the verb; ADMIN_ONLY_RECORDS are topics that anyone may see
+and only admins may read. `Rights` is what one user may do on one cluster: small, hashable, without
+a database behind it, so that a fragment can be rendered once for each distinct set of rights.
 
-Roles come from grants (console/accounts/models.py): one for a named cluster beats the one for
-every cluster. A superuser is an admin everywhere.
+Role and scope come from grants (console/accounts/models.py): one for a named cluster beats the one
+for every cluster. A superuser is an admin everywhere. The console's own topics
+(monitoring/own_topics.py) are in the scope of admins alone.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
-from monitoring.hidden import ADMIN_ONLY_TOPICS
+from monitoring import own_topics
+from monitoring.scope import ANY, EVERYTHING, NOTHING, Scope, matches
 
 NOBODY, VIEWER, OPERATOR, ADMIN = "", "viewer", "operator", "admin"
 ROLES = (NOBODY, VIEWER, OPERATOR, ADMIN)  # each may do what those before it may
@@ -42,6 +44,10 @@ VERBS = {
     "ui.view": VIEWER,
 }
 
+# What the resource of a verb is, by the verb's first part; other verbs have none in a scope.
+TOPIC, GROUP = "topic", "group"
+RESOURCES = {"topic": TOPIC, "record": TOPIC, "segment": TOPIC, "group": GROUP}
+
 # Topics whose records name what not every reader may know of: the cluster's own (groups, their
 # offsets of any topic), and the brokers' events, which tell of each partition by name.
 ADMIN_ONLY_RECORDS = ("__", "brokerd.events")
@@ -53,35 +59,41 @@ class Rights:
 
     cluster: str
     role: str
+    scope: Scope = EVERYTHING
 
     def may(self, verb: str, resource: str | None = None) -> bool:
-        """Whether this role may do `verb` to `resource` (a topic or group name).
+        """Whether the user may do `verb` to `resource` (the name of a topic or a group).
 
         An unknown verb is a mistake in the program: KeyError.
         """
         least = VERBS[verb]
-        if resource is not None and (is_hidden(verb, resource) or is_closed(verb, resource)):
+        if resource is not None and not self.shows(verb, resource):
+            return False
+        if resource is not None and is_closed(verb, resource):
             least = ADMIN
+            if self.scope != EVERYTHING:  # those records name all topics and groups
+                return False
         return self.role != NOBODY and ROLES.index(self.role) >= ROLES.index(least)
+
+    def shows(self, verb: str, resource: str) -> bool:
+        """Whether the resource is there for this user; what is not is answered with 404."""
+        kind = RESOURCES.get(verb.partition(".")[0])
+        if kind == GROUP:
+            return self.scope.shows_group(resource)
+        if verb == "topic.create":
+            return self.scope.shows_topic(resource) and not self._collides(resource)
+        return kind is None or self.scope.shows_topic(resource)
+
+    def _collides(self, topic: str) -> bool:
+        """Brokers refuse a name that differs only in "." and "_" from one that is there, by name:
+        nobody finds out in this way which of the hidden topics there are."""
+        alike = (hidden.replace(".", "_") for hidden in self.scope.hidden_topics)
+        return topic.replace(".", "_") in alike
 
     @property
     def may_change_topics(self) -> bool:
         """For templates, which cannot pass a verb."""
         return self.may("topic.create")
-
-    @property
-    def hidden_prefixes(self) -> list[str]:
-        """The beginnings of topic names that are not there for this role; mostly none or all."""
-        return [prefix for prefix in ADMIN_ONLY_TOPICS if not self.may("topic.view", prefix)]
-
-
-def is_hidden(verb: str, resource: str) -> bool:
-    """Whether only admins may know of this resource; groups and alerts have no such names."""
-    if verb == "topic.create":
-        # Brokers refuse names that differ only in "." and "_" from one that is there, by name.
-        resource = resource.replace("_", ".")
-    about_topic = verb.partition(".")[0] in ("topic", "record", "segment")
-    return about_topic and resource.startswith(ADMIN_ONLY_TOPICS)
 
 
 def is_closed(verb: str, resource: str) -> bool:
@@ -89,26 +101,72 @@ def is_closed(verb: str, resource: str) -> bool:
     return verb.partition(".")[0] == "record" and resource.startswith(ADMIN_ONLY_RECORDS)
 
 
+class Grant(NamedTuple):
+    """A role, with the patterns of topics and groups that it is for."""
+
+    role: str
+    topics: tuple[str, ...]
+    groups: tuple[str, ...]
+
+    def scope(self, hidden: frozenset[str]) -> Scope:
+        """What the grant shows of a cluster where these topics are for admins only."""
+        if self.role == ADMIN:
+            hidden = frozenset()
+        seen = frozenset(name for name in hidden if matches(self.topics, name))
+        return Scope(self.topics, self.groups, seen)
+
+
 def rights_of(user: AbstractBaseUser | AnonymousUser, cluster: Any = None) -> Rights:
     """The rights of a user on a cluster (a Cluster, a slug, or None for none in particular)."""
     slug = cluster if isinstance(cluster, str) else getattr(cluster, "slug", "")
     if not user.is_authenticated or not user.is_active:
-        return Rights(slug, NOBODY)
+        return Rights(slug, NOBODY, NOTHING)
     if getattr(user, "is_superuser", False):
         return Rights(slug, ADMIN)
     grants = _grants(user)
-    if slug:
-        return Rights(slug, grants.get(slug, grants.get("", NOBODY)))
+    given = grants.get(slug) or grants.get("")
+    if given is not None:
+        hidden = _hidden(user).get(slug, frozenset()) if given.role != ADMIN else frozenset()
+        return Rights(slug, given.role, given.scope(hidden))
     # Outside any cluster: what is shown there belongs to all of them, so only a grant for all
     # gives more than looking.
-    return Rights("", grants.get("", VIEWER if any(grants.values()) else NOBODY))
+    return Rights(slug, VIEWER if grants and not slug else NOBODY, NOTHING)
 
 
-def _grants(user: Any) -> dict[str, str]:
-    """The user's grants, cluster slug → role; read once for a user object (hence per request)."""
+def granted_clusters(user: Any) -> list[str]:
+    """The clusters (slugs) on which the user has a role of its own."""
+    return [] if getattr(user, "is_superuser", False) else sorted(filter(None, _grants(user)))
+
+
+def forget(user: Any) -> None:
+    """What was read for this user object is read again, as after a grant was changed."""
+    for name in ("_aerie_grants", "_aerie_hidden"):
+        user.__dict__.pop(name, None)
+
+
+def _grants(user: Any) -> dict[str, Grant]:
+    """The user's grants by cluster slug; read once for a user object (hence per request)."""
     if not hasattr(user, "_aerie_grants"):
-        user._aerie_grants = dict(user.role_grants.values_list("cluster", "role"))
-    return dict(user._aerie_grants)
+        rows = user.role_grants.values_list("cluster", "role", "topics", "groups")
+        user._aerie_grants = {
+            cluster: Grant(role, _patterns(topics), _patterns(groups))
+            for cluster, role, topics, groups in rows
+        }
+    found: dict[str, Grant] = user._aerie_grants
+    return found
+
+
+def _patterns(stored: list[str]) -> tuple[str, ...]:
+    """Alike for all that mean the same, as far as that is cheap: scopes are keys of caches."""
+    return (ANY,) if ANY in stored else tuple(sorted(set(stored)))
+
+
+def _hidden(user: Any) -> dict[str, frozenset[str]]:
+    """The topics of each cluster that only admins see; read once for a user object."""
+    if not hasattr(user, "_aerie_hidden"):
+        user._aerie_hidden = own_topics.hidden_by_cluster()
+    found: dict[str, frozenset[str]] = user._aerie_hidden
+    return found
 
 
 def may(

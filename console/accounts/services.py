@@ -1,22 +1,34 @@
 """What is done to accounts: making the first admin, giving a role."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from console.accounts.models import RoleGrant
-from console.accounts.rights import ADMIN, ROLES
+from console.accounts.rights import ADMIN, ROLES, forget
 
 
-def grant(user: Any, role: str, cluster: str = "") -> RoleGrant:
-    """Gives `user` the role on a cluster (by slug; empty = every cluster), replacing another."""
+def grant(
+    user: Any,
+    role: str,
+    cluster: str = "",
+    topics: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
+) -> RoleGrant:
+    """Gives `user` the role on a cluster (by slug; empty = every cluster), replacing another.
+
+    `topics` and `groups` are the patterns that it is for; None = as they were, else every name.
+    """
     if role not in ROLES[1:]:
         raise ValueError(f"{role!r} is no role: use one of {', '.join(ROLES[1:])}")
+    patterns = {"topics": topics, "groups": groups}
+    changed = {name: list(given) for name, given in patterns.items() if given is not None}
     given, _ = RoleGrant.objects.update_or_create(
-        user=user, cluster=cluster, defaults={"role": role}
+        user=user, cluster=cluster, defaults={"role": role, **changed}
     )
-    user.__dict__.pop("_aerie_grants", None)
+    forget(user)
     return given
 
 

@@ -15,6 +15,7 @@ from django.utils.functional import Promise
 from console.actions.models import Plan
 from console.actions.plan import Draft, Facts, Proposal, Step, StepState
 from monitoring.gateway.gateway import Gateway
+from monitoring.scope import Scope
 
 Params = Mapping[str, Any]  # JSON-able; from the form
 Progress = Callable[[str], None]  # the step of this key begins, and the one before it is done
@@ -61,6 +62,10 @@ class ActionType(ABC):
     @abstractmethod
     def read(self, gateway: Gateway, params: Params) -> Facts:
         """What the change depends on, as the cluster says now. Raises GatewayError."""
+
+    def for_reader(self, facts: Facts, scope: Scope) -> Facts:
+        """The facts without names that the scope does not show, for draft and describe; pure."""
+        return facts
 
     @abstractmethod
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:

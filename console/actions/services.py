@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from celery import current_app
+from django.contrib.auth.models import AnonymousUser
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -20,6 +21,7 @@ from console.actions import models, registry, texts
 from console.actions.action_type import ActionType
 from console.actions.models import Plan
 from console.actions.plan import (
+    Facts,
     PlanApplied,
     PlanRefused,
     Proposal,
@@ -63,8 +65,9 @@ def propose(
     action_type = registry.find(kind)
     with for_cluster(cluster) as gateway:
         facts = {CLUSTER_ID: gateway.wire.cluster_id(), **action_type.read(gateway, params)}
-    snapshot = snapshot_cache.snapshot(cluster.slug, rights_of(user, cluster))
-    draft = action_type.draft(facts, params, snapshot)
+    rights = rights_of(user, cluster)
+    snapshot = snapshot_cache.snapshot(cluster.slug, rights)
+    draft = action_type.draft(action_type.for_reader(facts, rights.scope), params, snapshot)
     return Plan.objects.create(
         cluster=cluster.slug,
         kind=kind,
@@ -181,7 +184,7 @@ def _apply(plan: Plan) -> None:
         if fingerprint(facts) != plan.fingerprint:
             raise PlanRefused(
                 _("Things changed since the review. %(changed)s Plan it again.")
-                % {"changed": " ".join(action_type.describe(plan.facts, facts))}
+                % {"changed": " ".join(_differences(plan, action_type, cluster, facts))}
             )
         action_type.apply(gateway, plan.params, lambda key: _begin(plan, action_type, key))
 
@@ -201,6 +204,13 @@ def _ended(plan: Plan, state: StepState) -> dict[str, str]:
     return {
         key: state if then == StepState.RUNNING else then for key, then in plan.step_states.items()
     }
+
+
+def _differences(plan: Plan, action_type: ActionType, cluster: Cluster, facts: Facts) -> list[str]:
+    """What changed since the review, as far as the person may know of it."""
+    scope = rights_of(plan.created_by or AnonymousUser(), cluster).scope
+    then, now = (action_type.for_reader(found, scope) for found in (plan.facts, facts))
+    return action_type.describe(then, now)
 
 
 @transaction.atomic

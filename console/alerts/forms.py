@@ -85,11 +85,14 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         return name
 
     def clean_group_pattern(self) -> str:
-        return self._pattern("group_pattern")
+        pattern = self._pattern("group_pattern")
+        if not self._rights.scope.shows_groups_of(pattern):
+            raise ValidationError(_("Your role does not include these groups."))
+        return pattern
 
     def clean_topic_pattern(self) -> str:
         pattern = self._pattern("topic_pattern")
-        if pattern and not self._rights.may("topic.view", pattern):
+        if pattern and not self._rights.scope.shows_topics_of(pattern):
             raise ValidationError(_("Your role does not include these topics."))
         return pattern
 

@@ -32,16 +32,18 @@ class OpenAlert:
 
 
 def is_visible(alert: Alert, rights: Rights) -> bool:
-    """Alerts on hidden topics are for those who may know of the topic."""
-    return not alert.topic or rights.may("topic.view", alert.topic)
+    """Whether the alert's group, and its topic where it has one, are in the reader's scope."""
+    scope = rights.scope
+    return scope.shows_group(alert.group) and (not alert.topic or scope.shows_topic(alert.topic))
 
 
 def visible_rules(cluster: Cluster, rights: Rights) -> list[AlertRule]:
-    """The cluster's rules that these rights may see, by name."""
+    """The cluster's rules that watch nothing outside the reader's scope, by name."""
     return [
         rule
         for rule in AlertRule.objects.filter(cluster=cluster)
-        if not rule.topic_pattern or rights.may("topic.view", rule.topic_pattern)
+        if rights.scope.shows_groups_of(rule.group_pattern)
+        and (not rule.topic_pattern or rights.scope.shows_topics_of(rule.topic_pattern))
     ]
 
 

@@ -8,13 +8,19 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
+from console.accounts.rights import granted_clusters, rights_of
 from console.audit.jsonl import JsonLines
 from console.audit.models import AuditEntry
+from monitoring.scope import ANY, EVERYTHING, Scope
 
 REFUSED_SIGN_INS_KEPT = timedelta(days=90)
+
+_ABOUT_TOPIC = Q(verb__startswith="topic.") | Q(verb__startswith="record.")
+_OF_RULES = r"^(alert|masking)\."
 
 _lines = JsonLines(settings.AERIE_LOGS / "audit.jsonl")
 
@@ -67,6 +73,34 @@ def record_request(
     return record(
         request.user, verb, cluster, resource, before, after, request.META.get("REMOTE_ADDR", "")
     )
+
+
+def visible_to(user: Any) -> QuerySet[AuditEntry]:
+    """The entries that name nothing outside what the user sees of their cluster."""
+    entries = AuditEntry.objects.all()
+    elsewhere = Q()
+    for slug in granted_clusters(user):
+        entries = entries.exclude(Q(cluster=slug) & _outside(rights_of(user, slug).scope))
+        elsewhere &= ~Q(cluster=slug)
+    return entries.exclude(elsewhere & ~Q(cluster="") & _outside(rights_of(user).scope))
+
+
+def _outside(scope: Scope) -> Q:
+    """What is not for a reader of this scope: entries about a topic that it does not show, and the
+    rules and plans of which nobody can tell, where it does not show all."""
+    if scope == EVERYTHING:
+        return Q(pk__in=[])
+    hidden = sorted(scope.hidden_topics)
+    outside = Q(resource__in=hidden)
+    for field in ("before", "after"):
+        outside |= Q(**{f"{field}__topic_pattern__in": hidden})
+    if not scope.contains(Scope(hidden_topics=scope.hidden_topics)):
+        names = Q(pk__in=[])
+        for pattern in scope.topics:
+            is_prefix = pattern.endswith(ANY)
+            names |= Q(resource__startswith=pattern[:-1]) if is_prefix else Q(resource=pattern)
+        outside |= _ABOUT_TOPIC & ~names | Q(verb__regex=_OF_RULES)
+    return outside
 
 
 def drop_refused_sign_ins() -> None:

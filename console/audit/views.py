@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
+from console.audit import services
 from console.audit.models import AuditEntry
 from console.ui.table import Column, Table
 
@@ -36,7 +37,7 @@ def index(request: HttpRequest) -> HttpResponse:
     table = Table.of(request.GET, columns(), "-at", id="audit")
     key = table.sort.removeprefix("-")
     sign = "-" if table.sort.startswith("-") else ""
-    ordered = _search(AuditEntry.objects.all(), table.query).order_by(
+    ordered = _search(services.visible_to(request.user), table.query).order_by(
         sign + _ORDER.get(key, key), "-id"
     )
     pages = Paginator(ordered, table.page_size)

@@ -39,6 +39,8 @@ Sums = dict[str, dict[int, int | None]]  # topic → tick → lag; None = a part
 
 def lag_chart(slug: str, group: str, rights: Rights, range_ms: int, now_ms: int) -> dict[str, Any]:
     """The spec of the chart (static/app/chart.js). Raises OSError when the history is away."""
+    if not rights.may("group.view", group):
+        return chart({}, 0, 0, 1)
     from_ms = now_ms - range_ms
     stored_ms = flushed_until_ms(current(), slug)
     stored = read(slug, "groups", from_ms, now_ms, _COLUMNS, group=group)

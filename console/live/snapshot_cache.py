@@ -24,10 +24,11 @@ from dataclasses import dataclass, field, replace
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from console.accounts.rights import Rights, is_hidden
+from console.accounts.rights import Rights
 from console.live.sample_status import Status, is_late, status_of
 from monitoring import memory
 from monitoring.clock import now_ms
+from monitoring.own_topics import NAMES
 from monitoring.redis_client import StoreDown, ask_again
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.ticks import tick_stream
@@ -121,18 +122,11 @@ def forget(slug: str) -> None:
     memory.give_back()
 
 
-class _AdminOnlyHidden(Scope):
-    """All but the topics that only admins know of."""
-
-    def shows_topic(self, name: str) -> bool:
-        return not is_hidden("topic.view", name)
-
-
-_ADMIN_ONLY_HIDDEN = _AdminOnlyHidden()
+_NOT_ASKED = Scope(hidden_topics=NAMES)  # of programs, which have no rights
 
 
 def _scope(rights: Rights | None) -> Scope:
-    return EVERYTHING if rights is not None and not rights.hidden_prefixes else _ADMIN_ONLY_HIDDEN
+    return _NOT_ASKED if rights is None else rights.scope
 
 
 def snapshot(slug: str, rights: Rights) -> Snapshot | None:

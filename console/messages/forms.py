@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from console.messages.masking import WILDCARDS_MAX, is_target, wrong_character
 from console.messages.models import MaskingRule
 from console.messages.services import Query
+from monitoring.scope import Scope
 
 OFFSET_MAX = 2**63 - 1
 PARTITION_MAX = 2**31 - 1
@@ -79,6 +80,10 @@ class MaskingRuleForm(forms.ModelForm):  # type: ignore[type-arg]
             "topic_pattern": _("A topic's name; * stands for anything, ? for one character.")
         }
 
+    def __init__(self, *args: Any, scope: Scope, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._scope = scope
+
     def clean(self) -> None:
         super().clean()
         if self.errors:
@@ -100,7 +105,10 @@ class MaskingRuleForm(forms.ModelForm):  # type: ignore[type-arg]
             raise forms.ValidationError(
                 _("A pattern has at most %(most)d of * and ?."), params={"most": WILDCARDS_MAX}
             )
-        return re.sub(r"\*+", "*", pattern)
+        pattern = re.sub(r"\*+", "*", pattern)
+        if not self._scope.shows_topics_of(pattern):
+            raise forms.ValidationError(_("Your role does not include these topics."))
+        return pattern
 
     def clean_target(self) -> str:
         target: str = self.cleaned_data["target"].strip()

@@ -23,6 +23,7 @@ from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.records import RecordRow
 from monitoring.models import Cluster
+from monitoring.scope import Scope
 
 MASKED = Decoded("masked", MASK, 0, preview=MASK)
 
@@ -124,6 +125,11 @@ def rules_for(cluster: Cluster) -> list[MaskingRule]:
     """The rules that hold for a cluster, by whichever of its entries they were made."""
     entries = [cluster, *identity.others(cluster)]
     return list(MaskingRule.objects.filter(cluster__in=entries).select_related("cluster"))
+
+
+def rules_within(cluster: Cluster, scope: Scope) -> list[MaskingRule]:
+    """Those of them that are about nothing outside the scope."""
+    return [rule for rule in rules_for(cluster) if scope.shows_topics_of(rule.topic_pattern)]
 
 
 def hand_over(cluster: Cluster) -> None:

@@ -81,7 +81,11 @@ def download(
 def masking(request: ClusterRequest, cluster: str) -> HttpResponse:
     """The masking rules of a cluster: list and add."""
     rule = MaskingRule(cluster=request.cluster)
-    form = MaskingRuleForm(request.POST if request.method == "POST" else None, instance=rule)
+    form = MaskingRuleForm(
+        request.POST if request.method == "POST" else None,
+        instance=rule,
+        scope=request.rights.scope,
+    )
     if form.is_valid():
         form.save()
         audit.record_request(request, "masking.add", rule.topic_pattern, after=_told(rule))
@@ -89,7 +93,7 @@ def masking(request: ClusterRequest, cluster: str) -> HttpResponse:
             "topics": rule.topic_pattern
         })  # fmt: skip
         return redirect("masking", cluster=cluster)
-    context = {"form": form, "rules": services.rules_for(request.cluster)}
+    context = {"form": form, "rules": services.rules_within(request.cluster, request.rights.scope)}
     return render(request, "messages/masking.html", context, status=422 if form.errors else 200)
 
 
@@ -97,7 +101,7 @@ def masking(request: ClusterRequest, cluster: str) -> HttpResponse:
 @requires("masking.edit")
 def remove_masking(request: ClusterRequest, cluster: str, rule_id: int) -> HttpResponse:
     rule = MaskingRule.objects.filter(pk=rule_id, cluster=request.cluster).first()
-    if rule is None:
+    if rule is None or not request.rights.scope.shows_topics_of(rule.topic_pattern):
         raise Http404(_("There is no such masking rule here. It may be removed already."))
     audit.record_request(request, "masking.remove", rule.topic_pattern, _told(rule))
     rule.delete()

@@ -6,6 +6,7 @@ Who may see a report: everyone with `report.view` who sees all topics that it wa
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -21,7 +22,7 @@ from console.reports import texts
 from console.reports.forms import RangeForm
 from console.ui.table import Column, Table
 from monitoring.clock import now_ms
-from monitoring.hidden import ADMIN_ONLY_TOPICS
+from monitoring.own_topics import hidden_on
 from monitoring.reports import result_files, services
 from monitoring.reports.kinds import THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report, State
@@ -34,7 +35,7 @@ TABLE_ROWS_SHOWN = 50
 @require_safe
 @requires("report.view")
 def index(request: ClusterRequest, cluster: str) -> HttpResponse:
-    rows = services.of_cluster(request.cluster, request.rights.hidden_prefixes)
+    rows = services.of_cluster(request.cluster, request.rights.scope)
     columns = [
         Column("report", _("Report"), texts.kind_title),
         Column("period", _("Time"), lambda row: row.params["from_ms"]),
@@ -57,7 +58,8 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("report.run")
 def new(request: ClusterRequest, cluster: str) -> HttpResponse:
-    may_see_all = not request.rights.hidden_prefixes
+    own = hidden_on(request.cluster)
+    may_see_all = any(map(request.rights.scope.shows_topic, own))
     posted = request.POST if request.method == "POST" else None
     form = RangeForm(posted, now_ms=now_ms(), may_see_all=may_see_all)
     status = 200
@@ -81,8 +83,10 @@ def new(request: ClusterRequest, cluster: str) -> HttpResponse:
 def _start(request: ClusterRequest, asked: dict[str, Any]) -> Report:
     params = {"from_ms": asked["from_ms"], "to_ms": asked["to_ms"]}
     # Without the topics that only admins see, unless one asks for them: so that all can read it.
-    hidden = request.rights.hidden_prefixes if asked.get("with_hidden") else ADMIN_ONLY_TOPICS
-    report = services.start(THROUGHPUT_AND_LAG, request.cluster, params, request.user, hidden)
+    scope = request.rights.scope
+    if not asked.get("with_hidden"):
+        scope = replace(scope, hidden_topics=hidden_on(request.cluster))
+    report = services.start(THROUGHPUT_AND_LAG, request.cluster, params, request.user, scope)
     told = {"kind": report.kind, **params}
     audit.record_request(request, "report.run", str(report.id), after=told)
     return report
@@ -144,7 +148,7 @@ def download(
 
 
 def _find(request: ClusterRequest, report: uuid.UUID) -> Report:
-    found = services.get(request.cluster, report, request.rights.hidden_prefixes)
+    found = services.get(request.cluster, report, request.rights.scope)
     if found is None:
         raise Http404(_("There is no such report here."))
     return found

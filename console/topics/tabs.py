@@ -30,7 +30,7 @@ def topic_tabs(
     }
     tabs = []
     for key, url_name, verb in PLACES:
-        if request.rights.may(verb, topic):
+        if request.rights.may(verb, topic if key != "consumers" else None):
             args: list[Any] = [request.cluster.slug, topic]
             if key == "segments":
                 args.append(0)

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from console.accounts.access import no_topic
+from django.http import Http404
+
+from console.accounts.refusals import no_topic
 from console.accounts.requests import ClusterRequest
 from console.live import snapshot_cache
 from console.topics.changes.topic import refusal
@@ -20,7 +22,7 @@ def frame(request: ClusterRequest, topic: str, active: str) -> dict[str, Any]:
     shown = snapshot_cache.snapshot(request.cluster.slug, request.rights)
     row = shown.topic(topic) if shown else None
     if shown is not None and row is None and not _is_new(request.cluster, topic):
-        raise no_topic(topic)
+        raise Http404(no_topic(topic))
     may_change = not request.cluster.read_only and not refusal(topic)
     return {
         "topic": topic,

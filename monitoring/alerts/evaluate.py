@@ -27,6 +27,7 @@ from monitoring.alerts.rules import (
     evaluate_rule,
 )
 from monitoring.alerts.send import enqueue
+from monitoring.own_topics import public_scope
 from monitoring.redis_client import StoreDown
 from monitoring.ticks.tick import Tick
 
@@ -48,7 +49,9 @@ def evaluate(tick: Tick) -> bool:
         return False
     try:
         waiting = pending.load(tick.cluster)
-        rule_input = rule_input_of(tick, with_topics=any(rule.topic_pattern for rule in rules))
+        scope = public_scope(rules[0].cluster)
+        with_topics = any(rule.topic_pattern for rule in rules)
+        rule_input = rule_input_of(tick, scope, with_topics=with_topics)
         firing = _firing(rules)
         new_pending: pending.Pending = {}
         changed = False

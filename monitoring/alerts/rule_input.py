@@ -5,22 +5,23 @@ from collections.abc import Iterator
 import numpy as np
 
 from monitoring.alerts.rules import LagReading, RuleInput, Subject
-from monitoring.hidden import ADMIN_ONLY_TOPICS
+from monitoring.scope import EVERYTHING, Scope
 from monitoring.ticks.tick import Tick
 from monitoring.views.group_columns import LagSums
 from monitoring.views.tick_columns import TickColumns
 
 
-def rule_input_of(tick: Tick, *, with_topics: bool) -> RuleInput:
+def rule_input_of(tick: Tick, scope: Scope = EVERYTHING, *, with_topics: bool) -> RuleInput:
     """The sums of every group, and if asked for of every group's topics, in an ok tick.
 
     Commits on topics that the cluster does not have any more are left out: their end is not
-    unknown for now, it is gone. Hidden topics are in no group's sum: its alert goes to a webhook,
-    and to people, who must not learn of them. A rule that names such a topic watches it alone.
+    unknown for now, it is gone. Topics that the scope does not show are in no group's sum: its
+    alert goes to a webhook, and to people, who must not learn of them. A rule that names such a
+    topic watches it alone.
     """
     columns = TickColumns.of(tick)
     groups, names = columns.groups, columns.groups.groups.all
-    hidden = [name.startswith(ADMIN_ONLY_TOPICS) for name in groups.topics.all]
+    hidden = [not scope.shows_topic(name) for name in groups.topics.all]
     is_hidden = np.array([*hidden, False])[groups.topic]
     counted = ~columns.is_of_absent_topic & ~is_hidden
     seen = np.unique(groups.group[counted])
@@ -39,6 +40,7 @@ def rule_input_of(tick: Tick, *, with_topics: bool) -> RuleInput:
         if with_topics
         else {},
         all_groups=tick.groups_complete,
+        hidden_topics=scope.hidden_topics,
     )
 
 

@@ -18,13 +18,11 @@ for longer than `unseen_ms_max`, its time starts again.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from enum import Enum
 from fnmatch import translate
 from functools import lru_cache
-
-from monitoring.hidden import ADMIN_ONLY_TOPICS
 
 
 class Observation(Enum):
@@ -108,12 +106,17 @@ class LagReading:
 
 @dataclass(frozen=True, slots=True)
 class RuleInput:
-    """The lags of one tick. `all_groups`: a subject that is missing here does not exist."""
+    """The lags of one tick. `all_groups`: a subject that is missing here does not exist.
+
+    A topic in `hidden_topics` is watched only by a rule that names it whole: a rule with "*" would
+    reveal it to the webhook and to other users.
+    """
 
     at_ms: int
     groups: Mapping[Subject, LagReading]
     topics: Mapping[Subject, LagReading]
     all_groups: bool
+    hidden_topics: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +141,10 @@ def evaluate_rule(
     sums = rule_input.topics if rule.topic_pattern else rule_input.groups
     new: dict[Subject, SubjectState] = {}
     transitions: list[Transition] = []
-    for subject in sorted({*states, *_over(rule, sums)}):
+    hidden = rule_input.hidden_topics
+    for subject in sorted({*states, *_over(rule, sums, hidden)}):
         observation = Observation.GONE  # also if the rule was changed and no longer matches it
-        if matches(rule, subject):
+        if matches(rule, subject, hidden):
             observation = observe(rule, sums.get(subject), all_groups=rule_input.all_groups)
         before = states.get(subject)
         after = next_state(before, observation, rule_input.at_ms, rule.for_ms, unseen_ms_max)
@@ -192,25 +196,19 @@ def observe(rule: Rule, lag_reading: LagReading | None, *, all_groups: bool) -> 
     )
 
 
-def _over(rule: Rule, sums: Mapping[Subject, LagReading]) -> Iterable[Subject]:
+def _over(
+    rule: Rule, sums: Mapping[Subject, LagReading], hidden_topics: Set[str]
+) -> Iterable[Subject]:
     """Matching subjects over the limit. The limit is checked first: few subjects pass it."""
     for subject, lag_reading in sums.items():
-        if (
-            lag_reading.lag is not None
-            and lag_reading.lag > rule.lag_max
-            and matches(rule, subject)
-        ):
+        is_over = lag_reading.lag is not None and lag_reading.lag > rule.lag_max
+        if is_over and matches(rule, subject, hidden_topics):
             yield subject
 
 
-def matches(rule: Rule, subject: Subject) -> bool:
-    """Whether the rule applies to this subject.
-
-    A topic that only admins may see matches only patterns that begin with its prefix. Otherwise a
-    rule with "*" would reveal it to the webhook and to other users.
-    """
-    is_hidden = subject.topic.startswith(ADMIN_ONLY_TOPICS)
-    if is_hidden and not rule.topic_pattern.startswith(ADMIN_ONLY_TOPICS):
+def matches(rule: Rule, subject: Subject, hidden_topics: Set[str] = frozenset()) -> bool:
+    """Whether the rule applies to this subject."""
+    if subject.topic in hidden_topics and subject.topic != rule.topic_pattern:
         return False
     group, topic = _pattern(rule.group_pattern), _pattern(rule.topic_pattern or "*")
     return bool(group.match(subject.group) and topic.match(subject.topic))

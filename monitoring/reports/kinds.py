@@ -67,7 +67,7 @@ def _throughput_and_lag(
         to_ms=to_ms,
         partition_files=files(slug, "partitions", from_ms, to_ms),
         group_files=files(slug, "groups", from_ms, to_ms),
-        hidden_prefixes=report.hidden_prefixes,
+        scope=report.scope,
     )
     return run(spark, request, on_stage)
 

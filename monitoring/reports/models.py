@@ -5,6 +5,8 @@ import uuid
 from django.conf import settings
 from django.db import models
 
+from monitoring.scope import ANY, Scope
+
 
 class State(models.TextChoices):
     """queued → running → done | failed | cancelled; running → queued if the worker was lost."""
@@ -16,11 +18,15 @@ class State(models.TextChoices):
     CANCELLED = "cancelled"
 
 
+def every_name() -> list[str]:
+    return [ANY]
+
+
 class Report(models.Model):
     """One report of one kind about one cluster.
 
-    `hidden_prefixes` are the topic names that its owner may not see: it was computed without
-    them. Somebody with more to hide must not read it (services.readable_with).
+    `topics`, `groups` and `hidden_topics` are the scope that it was computed within. Who does not
+    see all of that must not read it (services.get).
     `attempt` is a fencing number: a worker that was considered dead cannot overwrite its successor.
     """
 
@@ -30,7 +36,9 @@ class Report(models.Model):
         "monitoring.Cluster", on_delete=models.CASCADE, related_name="reports"
     )
     params = models.JSONField(default=dict)
-    hidden_prefixes = models.JSONField(default=list)
+    topics = models.JSONField(default=every_name)
+    groups = models.JSONField(default=every_name)
+    hidden_topics = models.JSONField(default=list)
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     progress = models.PositiveSmallIntegerField(default=0)  # per cent
     stage = models.CharField(
@@ -57,6 +65,15 @@ class Report(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.id}"
+
+    @property
+    def scope(self) -> Scope:
+        return Scope(tuple(self.topics), tuple(self.groups), frozenset(self.hidden_topics))
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether it is about some topics or groups only."""
+        return bool(self.topics != [ANY] or self.groups != [ANY])
 
     @property
     def is_finished(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -22,6 +22,7 @@ from monitoring.reports import result_files
 from monitoring.reports.kinds import KINDS, validated_range
 from monitoring.reports.models import Report, State
 from monitoring.reports.send import send
+from monitoring.scope import Scope
 
 WAITING_MAX = 10  # unfinished reports of one cluster
 KEPT_MAX = 200  # reports of one cluster; older ones are deleted
@@ -39,9 +40,9 @@ def start(
     cluster: Cluster,
     params: Mapping[str, Any],
     user: User | None,
-    hidden_prefixes: Sequence[str],
+    scope: Scope,
 ) -> Report:
-    """Queues a report over `cluster`, without the topics that begin with a hidden prefix.
+    """Queues a report over the topics and groups of `cluster` that the scope shows.
 
     Raises ValueError for bad parameters (see kinds.validated_range) and TooManyReports.
     """
@@ -57,32 +58,29 @@ def start(
             cluster=cluster,
             params=checked,
             created_by=user,
-            hidden_prefixes=sorted(hidden_prefixes),
+            topics=list(scope.topics),
+            groups=list(scope.groups),
+            hidden_topics=sorted(scope.hidden_topics),
         )
         transaction.on_commit(lambda: send(report))
     _remove_oldest(cluster)
     return report
 
 
-def of_cluster(cluster: Cluster, hidden_prefixes: Sequence[str]) -> list[Report]:
-    """The reports of a cluster that somebody with these hidden prefixes may read, newest first."""
+def of_cluster(cluster: Cluster, scope: Scope) -> list[Report]:
+    """The reports of a cluster that show nothing beyond the scope, newest first."""
     rows = Report.objects.filter(cluster=cluster).select_related("created_by")
-    return [report for report in rows[:KEPT_MAX] if readable_with(report, hidden_prefixes)]
+    return [report for report in rows[:KEPT_MAX] if scope.contains(report.scope)]
 
 
-def readable_with(report: Report, hidden_prefixes: Sequence[str]) -> bool:
-    """Whether a reader from whom these topics are hidden would see none of them in the report."""
-    return set(hidden_prefixes) <= set(report.hidden_prefixes)
-
-
-def get(cluster: Cluster, report_id: uuid.UUID, hidden_prefixes: Sequence[str]) -> Report | None:
-    """The report, or None: not of this cluster, not there, or not for this reader."""
+def get(cluster: Cluster, report_id: uuid.UUID, scope: Scope) -> Report | None:
+    """The report, or None: not of this cluster, not there, or of more than the scope shows."""
     report = (
         Report.objects.select_related("cluster", "created_by")
         .filter(cluster=cluster, pk=report_id)
         .first()
     )
-    return report if report and readable_with(report, hidden_prefixes) else None
+    return report if report and scope.contains(report.scope) else None
 
 
 def cancel(report: Report) -> bool:

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
+from monitoring.topic_names import CONSOLE_ACCESS, CONSOLE_AUDIT
+
 HOST_PROCESSES = "host.processes"
 HOST_CPU = "host.cpu"
-CONSOLE_ACCESS = "console.access"
-CONSOLE_AUDIT = "console.audit"
 BROKERD_EVENTS = "brokerd.events"
 LOAD_SEQUENCE = "load.sequence"
 

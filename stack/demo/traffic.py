@@ -15,6 +15,7 @@ import psutil
 
 from monitoring.clock import now_ms
 from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.topic_names import CONSOLE_ACCESS, CONSOLE_AUDIT
 from stack.demo import topics
 from stack.demo.client import Sender, create_topics
 from stack.demo.events import BrokerEvents
@@ -72,8 +73,8 @@ def run_real(config: DemoConfig, stop: threading.Event) -> None:
 
 def _log_tails(config: DemoConfig) -> list[LogTail]:
     wanted = (
-        (topics.CONSOLE_ACCESS, "access", "path"),
-        (topics.CONSOLE_AUDIT, "audit", "resource"),
+        (CONSOLE_ACCESS, "access", "path"),
+        (CONSOLE_AUDIT, "audit", "resource"),
     )
     return [
         LogTail(config.logs / f"{name}.jsonl", config.positions / f"{name}.json", topic, key_field)

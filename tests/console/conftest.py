@@ -17,6 +17,8 @@ from console.live import snapshot_cache
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.gateway import Gateway
 from monitoring.models import Cluster
+from monitoring.own_topics import NAMES
+from monitoring.scope import Scope
 from monitoring.ticks.tick_stream import put_tick
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
@@ -62,15 +64,21 @@ def _nothing_remembered(monkeypatch):
 def clusters(db) -> tuple[Cluster, Cluster]:
     """Two clusters: what belongs to one must never show in the other."""
     return (
-        Cluster.objects.create(slug="local", name="Local", bootstrap_servers="127.0.0.1:1"),
+        Cluster.objects.create(
+            slug="local", name="Local", bootstrap_servers="127.0.0.1:1", holds_own_topics=True
+        ),
         Cluster.objects.create(slug="staging", name="Staging", bootstrap_servers="127.0.0.1:1"),
     )
 
 
-def a_user(name: str, role: str = "", cluster: str = "") -> Any:
+# What everybody but an admin sees of the cluster that holds the console's own topics.
+PUBLIC = Scope(hidden_topics=NAMES)
+
+
+def a_user(name: str, role: str = "", cluster: str = "", **patterns: list[str]) -> Any:
     user = get_user_model().objects.create_user(name, password=f"{name}-password")
     if role:
-        grant(user, role, cluster)
+        grant(user, role, cluster, **patterns)
     return user
 
 

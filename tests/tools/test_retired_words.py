@@ -10,7 +10,7 @@ def test_a_retired_name_is_found_with_its_line() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["ADMIN_ONLY_TOPICS", "MY_HIDDEN_PREFIXES", "Understanding", "stack.lock"]
+    "text", ["ADMIN_ONLY_RECORDS", "MY_HIDDEN_PREFIXES", "Understanding", "stack.lock"]
 )
 def test_other_names_are_let_through(text: str) -> None:
     assert list(find(text)) == []

@@ -11,6 +11,7 @@ from console.topics.changes import fact_diff, topic
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
+from monitoring.scope import Scope
 
 
 class CreateTopic(ActionType):
@@ -36,6 +37,11 @@ class CreateTopic(ActionType):
         }
         return {**facts, "objection": "" if facts["exists"] else self._objection(gateway, params)}
 
+    def for_reader(self, facts: Facts, scope: Scope) -> Facts:
+        """A topic outside the scope loses its name; the brokers' objection would tell it, too."""
+        alike = [other if scope.shows_topic(other) else "" for other in facts["alike"]]
+        return {**facts, "alike": alike, "objection": facts["objection"] if all(alike) else ""}
+
     def describe(self, then: Facts, now: Facts) -> list[str]:
         return fact_diff.of_new_topic(then, now)
 
@@ -47,6 +53,11 @@ class CreateTopic(ActionType):
             )
         if facts["exists"]:
             raise PlanRefused(_("There is a topic “%(name)s” already.") % {"name": name})
+        if facts["alike"] and not facts["alike"][0]:
+            raise PlanRefused(
+                _("“%(name)s” collides with another topic: they differ only in “.” and “_”.")
+                % {"name": name}
+            )
         if facts["alike"]:
             raise PlanRefused(
                 _("“%(name)s” collides with “%(other)s”: they differ only in “.” and “_”.")

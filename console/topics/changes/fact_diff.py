@@ -14,7 +14,7 @@ def of_new_topic(then: Facts, now: Facts) -> list[str]:
     if now["exists"] and not then["exists"]:
         lines.append(_("A topic of this name was made meanwhile."))
     if now["alike"] != then["alike"]:
-        others = ", ".join(f"“{name}”" for name in now["alike"])
+        others = ", ".join(f"“{name}”" if name else _("another topic") for name in now["alike"])
         told = _("Its name collides with %(others)s now.") if others else _("It collides no more.")
         lines.append(told % {"others": others})
     if now["brokers"] != then["brokers"]:

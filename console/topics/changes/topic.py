@@ -10,6 +10,7 @@ from console.actions.action_type import Params, Progress, Target
 from console.actions.plan import Facts, Step
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
+from monitoring.scope import ANY
 from monitoring.views.snapshot import Snapshot
 
 WAIT_SECONDS = 20.0
@@ -59,6 +60,8 @@ def groups_reading(topic: str, snapshot: Snapshot | None) -> list[str]:
         )
         idle = _("Group “%(group)s” has committed offsets here, and no member now")
         lines.append((text if owned else idle) % {"group": group, "n": owned})
+    if ANY not in snapshot.scope.groups:
+        return [*lines, _("Groups that you may not see may read it, too.")]
     return lines or [_("No consumer group reads it.")]
 
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql import functions as F
 
+from monitoring.scope import EVERYTHING, Scope
 from monitoring.spark import schemas
 from monitoring.spark.transforms import lag, throughput
-from monitoring.spark.transforms.names import without_prefixes
+from monitoring.spark.transforms.names import within
 from monitoring.spark.transforms.time import GAP_STEPS, bucket_ms_for, sampling_interval
 
 if TYPE_CHECKING:
@@ -31,13 +32,13 @@ STAGES = ("samples", "topics", "topic_series", "groups", "group_series")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The input: the range `[from_ms, to_ms)`, the files, and the topics to leave out."""
+    """The input: the range `[from_ms, to_ms)`, the files, and what of them is reported."""
 
     from_ms: int
     to_ms: int
     partition_files: Sequence[str]
     group_files: Sequence[str]
-    hidden_prefixes: Sequence[str] = ()
+    scope: Scope = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def _samples(
     spark: SparkSession, request: Request, files: Sequence[str], schema: StructType
 ) -> DataFrame:
     rows = schemas.read(spark, files, schema, request.from_ms, request.to_ms)
-    return without_prefixes(rows, "topic", request.hidden_prefixes)
+    return within(rows, request.scope)
 
 
 def _first_rows(rows: DataFrame, by: str, name: str) -> pa.Table:

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from monitoring.scope import ANY, Scope
 
-def without_prefixes(rows: DataFrame, column: str, prefixes: Sequence[str]) -> DataFrame:
-    """Removes rows whose `column` starts with one of the prefixes; keeps rows where it is null."""
-    for prefix in prefixes:
-        rows = rows.where(F.col(column).isNull() | ~F.col(column).startswith(prefix))
+
+def within(rows: DataFrame, scope: Scope) -> DataFrame:
+    """The rows about topics and groups that the scope shows; one of no topic stays."""
+    topic = F.col("topic")
+    if ANY not in scope.topics:
+        rows = rows.where(topic.isNull() | _matches(topic, scope.topics))
+    if scope.hidden_topics:
+        rows = rows.where(topic.isNull() | ~topic.isin(sorted(scope.hidden_topics)))
+    if ANY not in scope.groups and "group" in rows.columns:
+        rows = rows.where(_matches(F.col("group"), scope.groups))
     return rows
+
+
+def _matches(name: Column, patterns: Sequence[str]) -> Column:
+    """As monitoring.scope.matches."""
+    found = F.lit(False)
+    for pattern in patterns:
+        is_prefix = pattern.endswith(ANY)
+        found = found | (name.startswith(pattern[:-1]) if is_prefix else name == pattern)
+    return found

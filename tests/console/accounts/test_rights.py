@@ -6,6 +6,9 @@ from django.contrib.auth.models import AnonymousUser
 
 from console.accounts.rights import VERBS, Rights, may, rights_of
 from console.accounts.services import ensure_admin, grant
+from monitoring.models import Cluster
+from monitoring.own_topics import NAMES
+from monitoring.scope import EVERYTHING, NOTHING, Scope
 from tests.console.conftest import a_user
 
 NOBODY, VIEWER, OPERATOR, ADMIN = "", "viewer", "operator", "admin"
@@ -36,15 +39,21 @@ OF_TOPICS = {
     "__consumer_offsets": {"record.read": ADMINS},
     "__anything": {"record.read": ADMINS},
     "brokerd.events": {"record.read": ADMINS},
+    "console.orders": {},
     "orders": {},
     "consoles": {},
     "_one": {},
 }  # fmt: skip
 
 
+def on_local(role: str) -> Rights:
+    """Of the cluster that holds the console's own topics."""
+    return Rights("local", role, EVERYTHING if role == ADMIN else Scope(hidden_topics=NAMES))
+
+
 def who_may(verb: str, topic: str | None = None) -> set[str]:
     roles = (NOBODY, VIEWER, OPERATOR, ADMIN)
-    return {role for role in roles if Rights("local", role).may(verb, topic)}
+    return {role for role in roles if on_local(role).may(verb, topic)}
 
 
 def test_every_role_may_what_is_written_here_and_nothing_else():
@@ -60,13 +69,14 @@ def test_of_some_topics_only_admins_may_know_and_of_others_only_they_may_read(to
 
 
 def test_a_name_that_a_broker_would_refuse_because_of_a_hidden_one_cannot_be_tried():
-    assert not Rights("local", "operator").may("topic.create", "console_audit")
-    assert Rights("local", "admin").may("topic.create", "console_audit")
-    assert Rights("local", "operator").may("topic.view", "console_audit")
+    assert not on_local(OPERATOR).may("topic.create", "console_audit")
+    assert on_local(ADMIN).may("topic.create", "console_audit")
+    assert on_local(OPERATOR).may("topic.view", "console_audit")
+    assert on_local(OPERATOR).may("topic.create", "console_orders")
 
 
 def test_a_group_may_have_any_name():
-    assert Rights("local", "viewer").may("group.view", "console.watchers")
+    assert on_local(VIEWER).may("group.view", "console.watchers")
 
 
 def test_a_verb_that_does_not_exist_is_a_mistake_in_the_program():
@@ -127,3 +137,77 @@ def test_the_first_admin_is_made_once_and_follows_the_password_it_is_given(db, d
     ensure_admin("second-password")
     user.refresh_from_db()
     assert user.check_password("second-password")
+
+
+SCOPED = Rights("local", OPERATOR, Scope(("orders.*",), ("billing",)))
+
+
+@pytest.mark.parametrize("verb", [verb for verb in MAY if verb.startswith(("topic.", "segment."))])
+def test_a_topic_outside_the_scope_is_not_there_whatever_the_verb(verb):
+    assert SCOPED.shows(verb, "orders.eu")
+    assert not SCOPED.shows(verb, "payments")
+    assert not SCOPED.may(verb, "payments")
+
+
+def test_a_group_outside_the_scope_is_not_there():
+    assert SCOPED.may("group.view", "billing")
+    assert not SCOPED.shows("group.view", "billing-2")
+
+
+def test_records_that_name_all_topics_are_for_admins_who_see_all():
+    assert not Rights("local", ADMIN, Scope(("__*",))).may("record.read", "__consumer_offsets")
+    assert Rights("local", ADMIN, Scope(("__*",))).may("topic.view", "__consumer_offsets")
+
+
+def test_a_grant_carries_its_scope(db):
+    user = a_user("scoped", "viewer", "local", topics=["b.*", "a", "a"], groups=["x*"])
+    assert rights_of(user, "local").scope == Scope(("a", "b.*"), ("x*",))
+    grant(user, "operator", "local")
+    assert rights_of(user, "local").scope.topics == ("a", "b.*"), "another role, the same scope"
+    grant(user, "operator", "local", topics=["a", "*"], groups=["*"])
+    assert rights_of(user, "local").scope == EVERYTHING
+
+
+def test_a_grant_for_one_cluster_has_its_own_scope(db):
+    user = a_user("two", "viewer", topics=["orders"])
+    grant(user, "viewer", "staging", topics=["payments"])
+    assert may(user, "topic.view", "local", "orders")
+    assert not may(user, "topic.view", "staging", "orders")
+    assert may(user, "topic.view", "staging", "payments")
+
+
+def test_who_has_no_role_sees_nothing(db):
+    assert rights_of(a_user("none"), "local").scope == NOTHING
+    assert rights_of(AnonymousUser(), "local").scope == NOTHING
+
+
+@pytest.fixture
+def three_entries(db):
+    """Two entries of the cluster that holds the console's own topics, and another cluster."""
+    ids = {"local": "a", "again": "a", "customer": "b"}
+    for slug, cluster_id in ids.items():
+        Cluster.objects.create(
+            slug=slug, name=slug, bootstrap_servers="127.0.0.1:1", kafka_cluster_id=cluster_id,
+            holds_own_topics=slug == "local",
+        )  # fmt: skip
+
+
+def hides_audit(slug: str) -> bool:
+    viewer = a_user(f"viewer-{slug}", "viewer")
+    return not may(viewer, "topic.view", slug, "console.audit")
+
+
+@pytest.mark.usefixtures("three_entries")
+def test_the_own_topics_are_hidden_on_every_entry_of_the_cluster_that_holds_them_and_on_no_other():
+    assert {slug: hides_audit(slug) for slug in ("local", "again", "customer")} == {
+        "local": True,
+        "again": True,
+        "customer": False,
+    }
+    assert may(a_user("boss", "admin"), "topic.view", "local", "console.audit")
+
+
+@pytest.mark.usefixtures("three_entries")
+def test_an_entry_of_which_nobody_knows_where_it_leads_may_lead_there():
+    Cluster.objects.filter(slug="customer").update(kafka_cluster_id="")
+    assert hides_audit("customer")

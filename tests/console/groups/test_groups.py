@@ -6,7 +6,7 @@ from console.groups import history
 from monitoring.history.root import current
 from monitoring.history.writer import flush
 from monitoring.ticks import tick_stream
-from tests.console.conftest import GROUPS, sample, sample_next, tick_now
+from tests.console.conftest import GROUPS, PUBLIC, sample, sample_next, tick_now
 
 
 def test_the_list_begins_with_the_most_lag(sampled, client_of, admin):
@@ -154,7 +154,7 @@ def test_the_page_is_answered_what_is_newer_or_all(sampled, client_of, viewer):
 def test_the_chart_leaves_out_what_the_rights_hide(redis_server):
     number = sample()
     now_ms = (number + 1) * tick_stream.interval_ms()
-    spec = history.lag_chart("local", "auditors", Rights("local", "viewer"), 60_000, now_ms)
+    spec = history.lag_chart("local", "auditors", Rights("local", "viewer", PUBLIC), 60_000, now_ms)
     assert spec["series"] == []
     spec = history.lag_chart("local", "auditors", Rights("local", "admin"), 60_000, now_ms)
     assert spec["series"][0]["name"] == "console.audit"

@@ -9,9 +9,9 @@ from console.live import fragments, snapshot_cache
 from monitoring.models import Cluster
 from monitoring.ticks import tick_stream
 from monitoring.views.tick_columns import TickColumns
-from tests.console.conftest import BROKERS, PARTITIONS, sample, tick_now
+from tests.console.conftest import BROKERS, PARTITIONS, PUBLIC, sample, tick_now
 
-VIEWER, ADMIN = Rights("local", "viewer"), Rights("local", "admin")
+VIEWER, ADMIN = Rights("local", "viewer", PUBLIC), Rights("local", "admin")
 
 
 def test_before_the_first_tick_nothing_is_known(redis_server):
@@ -64,7 +64,7 @@ def test_without_redis_the_figures_stay_and_the_status_says_so(redis_server):
 def test_a_tick_is_read_once_for_all(redis_server):
     sample()
     assert snapshot_cache.snapshot("local", VIEWER) is snapshot_cache.snapshot(
-        "local", Rights("local", "operator")
+        "local", Rights("local", "operator", PUBLIC)
     )
 
 

@@ -9,6 +9,7 @@ from django.test import Client
 
 from console.accounts.services import grant
 from monitoring.models import Cluster, Report
+from monitoring.own_topics import NAMES
 from monitoring.reports import result_files
 from monitoring.reports.charts import of_throughput_and_lag
 from monitoring.reports.kinds import THROUGHPUT_AND_LAG
@@ -26,7 +27,9 @@ def _world(db, redis_server):
 
 @pytest.fixture
 def cluster() -> Cluster:
-    return Cluster.objects.create(slug="local", name="Local", bootstrap_servers="127.0.0.1:1")
+    return Cluster.objects.create(
+        slug="local", name="Local", bootstrap_servers="127.0.0.1:1", holds_own_topics=True
+    )
 
 
 @pytest.fixture
@@ -34,14 +37,14 @@ def other_cluster() -> Cluster:
     return Cluster.objects.create(slug="other", name="Other", bootstrap_servers="127.0.0.1:2")
 
 
-def client_of(role: str, cluster: str = "") -> Client:
+def client_of(role: str, cluster: str = "", **patterns: list[str]) -> Client:
     """A browser signed in with that role; "" = signed in without any; "nobody" = a stranger."""
     client = Client()
     if role == "nobody":
         return client
     user = get_user_model().objects.create_user(f"{role or 'outsider'}-{uuid.uuid4().hex[:6]}")
     if role:
-        grant(user, role, cluster)
+        grant(user, role, cluster, **patterns)
     client.force_login(user)
     return client
 
@@ -52,7 +55,7 @@ def a_report(cluster: Cluster, **fields: object) -> Report:
             "kind": THROUGHPUT_AND_LAG,
             "cluster": cluster,
             "params": {"from_ms": T0, "to_ms": T0 + 3_600_000},
-            "hidden_prefixes": ["console."],
+            "hidden_topics": sorted(NAMES),
         }
         | fields
     )

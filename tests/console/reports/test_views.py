@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from console.audit.models import AuditEntry
 from monitoring.models import Report
+from monitoring.own_topics import NAMES
 from monitoring.reports import result_files, services
 from monitoring.reports.models import State
 from tests.console.reports.conftest import ROLES, a_finished_report, a_report, client_of
@@ -59,13 +60,31 @@ def test_a_report_is_not_found_under_another_cluster(cluster, other_cluster, pag
 @pytest.mark.parametrize(("role", "seen"), [("viewer", 404), ("operator", 404), ("admin", 200)])
 @pytest.mark.parametrize("page", ["page", "state", "csv"])
 def test_a_report_over_hidden_topics_is_for_admins(cluster, role, seen, page):
-    url = urls_of(a_finished_report(cluster, hidden_prefixes=[]))[page]
+    url = urls_of(a_finished_report(cluster, hidden_topics=[]))[page]
     assert client_of(role).get(url).status_code == seen
 
 
 def test_a_report_over_hidden_topics_is_not_even_listed(cluster):
-    report = a_finished_report(cluster, hidden_prefixes=[])
+    report = a_finished_report(cluster, hidden_topics=[])
     assert str(report.id) not in client_of("viewer").get(urls_of(report)["list"]).content.decode()
+
+
+@pytest.mark.parametrize("page", ["page", "state", "csv"])
+@pytest.mark.parametrize(
+    ("topics", "groups", "seen"),
+    [(["orders.*"], ["*"], 200), (["orders.eu"], ["*"], 404), (["*"], ["billing"], 404)],
+)
+def test_a_report_is_read_by_who_sees_all_that_it_may_name(cluster, topics, groups, seen, page):
+    url = urls_of(a_finished_report(cluster, topics=["orders.eu.*"], groups=["*"]))[page]
+    assert client_of("viewer", topics=topics, groups=groups).get(url).status_code == seen
+
+
+def test_who_sees_a_part_orders_a_report_about_that_part(cluster):
+    client = client_of("operator", topics=["orders"], groups=["billing"])
+    client.post(reverse("report-new", args=["local"]), HOUR)
+    report = Report.objects.get()
+    assert (report.topics, report.groups) == (["orders"], ["billing"])
+    assert client.get(reverse("report", args=["local", report.id])).status_code == 200
 
 
 @pytest.mark.parametrize("name", ["report-cancel", "report-delete"])
@@ -91,19 +110,19 @@ def test_who_may_run_orders_a_report_that_everybody_can_read(cluster, role):
     response = client_of(role).post(reverse("report-new", args=["local"]), HOUR)
     report = Report.objects.get()
     assert response.url == reverse("report", args=["local", report.id])
-    assert report.hidden_prefixes == ["console."], "so that everybody can read it"
+    assert report.hidden_topics == sorted(NAMES), "so that everybody can read it"
     assert report.params["to_ms"] - report.params["from_ms"] == 3_600_000
     entry = AuditEntry.objects.get()
     assert (entry.verb, entry.resource) == ("report.run", str(report.id))
 
 
-@pytest.mark.parametrize(("role", "hidden"), [("operator", ["console."]), ("admin", [])])
+@pytest.mark.parametrize(("role", "hidden"), [("operator", sorted(NAMES)), ("admin", [])])
 def test_an_admin_may_order_one_with_the_topics_that_only_admins_see(cluster, role, hidden):
     client = client_of(role)
     form = client.get(reverse("report-new", args=["local"])).content.decode()
     assert ("only admins see" in form) == (role == "admin")
     client.post(reverse("report-new", args=["local"]), HOUR | {"with_hidden": "on"})
-    assert Report.objects.get().hidden_prefixes == hidden
+    assert Report.objects.get().hidden_topics == hidden
 
 
 @pytest.mark.parametrize(

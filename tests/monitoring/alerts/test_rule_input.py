@@ -2,7 +2,10 @@
 
 from monitoring.alerts.rule_input import rule_input_of
 from monitoring.alerts.rules import Subject
+from monitoring.scope import Scope
 from tests.monitoring.tick_factory import make_tick
+
+PUBLIC = Scope(hidden_topics=frozenset({"console.audit"}))
 
 
 def tick_of(*reads):
@@ -18,13 +21,14 @@ def tick_of(*reads):
 
 
 def test_a_group_that_reads_only_hidden_topics_is_not_seen():
-    rule_input = rule_input_of(tick_of(("auditors", "console.audit", 99)), with_topics=False)
+    tick = tick_of(("auditors", "console.audit", 99))
+    rule_input = rule_input_of(tick, PUBLIC, with_topics=False)
     assert rule_input.groups == {}
 
 
 def test_hidden_topics_are_in_no_sum_of_a_group():
     tick = tick_of(("g", "console.audit", 99), ("g", "orders", 7), ("empty", None, None))
-    rule_input = rule_input_of(tick, with_topics=False)
+    rule_input = rule_input_of(tick, PUBLIC, with_topics=False)
     assert {subject.group: told.lag for subject, told in rule_input.groups.items()} == {
         "g": 7,
         "empty": None,
@@ -32,5 +36,5 @@ def test_hidden_topics_are_in_no_sum_of_a_group():
 
 
 def test_a_rule_that_names_a_hidden_topic_finds_it():
-    rule_input = rule_input_of(tick_of(("auditors", "console.audit", 99)), with_topics=True)
+    rule_input = rule_input_of(tick_of(("auditors", "console.audit", 99)), PUBLIC, with_topics=True)
     assert rule_input.topics[Subject("auditors", "console.audit")].lag == 99

@@ -15,9 +15,11 @@ from monitoring.history.reader import files
 from monitoring.history.root import current
 from monitoring.history.writer import append
 from monitoring.models import Cluster
+from monitoring.own_topics import NAMES
 from monitoring.reports import kinds, result_files, services, tasks
 from monitoring.reports.models import Report, State
 from monitoring.reports.runner import run_report
+from monitoring.scope import Scope
 from monitoring.spark.config import SparkConfig
 from tests.monitoring.spark import reference
 from tests.monitoring.tick_factory import make_tick
@@ -27,6 +29,7 @@ from tests.support.worker import Worker, worker
 
 pytestmark = [pytest.mark.spark, pytest.mark.django_db(transaction=True)]
 _DEADLINE_S = 180
+PUBLIC = Scope(hidden_topics=NAMES)
 
 
 @pytest.fixture
@@ -70,7 +73,7 @@ def test_a_report_outlives_its_worker_and_waits_for_spark(
     cluster: Cluster, bad_day: tuple[list[dict], list[dict]], spark_server: SparkConfig
 ) -> None:
     params = params_of(bad_day)
-    report = services.start(kinds.THROUGHPUT_AND_LAG, cluster, params, None, ["console."])
+    report = services.start(kinds.THROUGHPUT_AND_LAG, cluster, params, None, PUBLIC)
     with worker("spark", SPARK_CONNECT_PORT=str(free_port())) as first:
         wait_for(report, lambda row: row.stage == "starting", first)
         assert report.state == State.RUNNING
@@ -88,7 +91,7 @@ def test_a_worker_that_is_stopped_hands_its_report_back(
     cluster: Cluster, bad_day: tuple[list[dict], list[dict]]
 ) -> None:
     params = params_of(bad_day)
-    report = services.start(kinds.THROUGHPUT_AND_LAG, cluster, params, None, ["console."])
+    report = services.start(kinds.THROUGHPUT_AND_LAG, cluster, params, None, PUBLIC)
     with worker("spark", SPARK_CONNECT_PORT=str(free_port())) as running:
         wait_for(report, lambda row: row.stage == "starting", running)
         said_before = running.log.stat().st_size
@@ -120,7 +123,7 @@ def test_a_spark_that_is_stopped_meanwhile_is_waited_for(
 def check(report: Report, bad_day: tuple[list[dict], list[dict]]) -> None:
     """The stored result says what plain Python says, without the hidden topics."""
     partitions, groups = (
-        [row for row in table if not (row["topic"] or "").startswith("console.")]
+        [row for row in table if row["topic"] not in NAMES]
         for table in bad_day
     )
     result = result_files.read(report.result_dir)

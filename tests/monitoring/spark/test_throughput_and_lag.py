@@ -7,7 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from monitoring.own_topics import NAMES
 from monitoring.reports.kinds import KINDS, THROUGHPUT_AND_LAG
+from monitoring.scope import Scope
 from monitoring.spark import schemas
 from monitoring.spark.jobs import throughput_and_lag
 from monitoring.spark.jobs.throughput_and_lag import STAGES, Outcome, Request, run
@@ -99,13 +101,20 @@ def test_every_lag_agrees_with_plain_python(outcome: Outcome, history: dict) -> 
 
 
 def test_hidden_topics_are_in_no_table_and_no_sum(spark: SparkSession, history: dict) -> None:
-    outcome = run(spark, request_of(history, hidden_prefixes=["console."]), lambda stage: None)
-    rows = [row for row in history["group_rows"] if not (row["topic"] or "").startswith("console")]
+    outcome = run(spark, request_of(history, scope=Scope(hidden_topics=NAMES)), lambda stage: None)
+    rows = [row for row in history["group_rows"] if row["topic"] not in NAMES]
     slow = reference.lag_summary(reference.group_lag(rows)["slow"], outcome.figures["gap_ms"])
     found = {row["group"]: row for row in outcome.tables["groups"].to_pylist()}
     assert found["slow"]["lag_max"] == slow["lag_max"]
     assert set(outcome.tables["topics"]["topic"].to_pylist()) == {"orders", "clicks"}
     assert set(outcome.tables["topic_series"]["topic"].to_pylist()) == {"orders", "clicks"}
+
+
+def test_what_is_outside_the_scope_is_in_no_table(spark: SparkSession, history: dict) -> None:
+    request = request_of(history, scope=Scope(topics=("ord*",), groups=("slow",)))
+    outcome = run(spark, request, lambda stage: None)
+    assert outcome.tables["topics"]["topic"].to_pylist() == ["orders"]
+    assert outcome.tables["groups"]["group"].to_pylist() == ["slow"]
 
 
 def test_sums_are_lower_bounds_if_a_table_is_cut(

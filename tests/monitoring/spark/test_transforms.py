@@ -4,9 +4,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from pyspark.sql import SparkSession
 
+from monitoring.scope import Scope
 from monitoring.spark.schemas import GROUP_SAMPLES, PARTITION_SAMPLES
 from monitoring.spark.transforms import lag, throughput
-from monitoring.spark.transforms.names import without_prefixes
+from monitoring.spark.transforms.names import within
 from monitoring.spark.transforms.time import BUCKETS_MAX, bucket_ms_for, sampling_interval
 from tests.monitoring.spark import random_samples, reference
 
@@ -218,9 +219,23 @@ def test_a_sample_stored_twice_counts_once(spark: SparkSession) -> None:
 
 
 def test_hidden_topics_are_removed_and_rows_without_topic_stay(spark: SparkSession) -> None:
-    frame = spark.createDataFrame([("console.audit",), ("consoles",), (None,)], "topic string")
-    kept = [row.topic for row in without_prefixes(frame, "topic", ["console."]).collect()]
-    assert kept == ["consoles", None]
+    names = ["console.audit", "console.orders", "consoles", "c*", None]
+    frame = spark.createDataFrame([(name,) for name in names], "topic string")
+    hidden = frozenset({"console.audit"})
+
+    def kept(*topics: str) -> list[str | None]:
+        return [row.topic for row in within(frame, Scope(topics, ("g",), hidden)).collect()]
+
+    assert kept("*") == ["console.orders", "consoles", "c*", None]
+    assert kept("console.*", "other") == ["console.orders", None]
+    assert kept("consoles") == ["consoles", None]
+
+
+def test_groups_outside_the_scope_are_removed(spark: SparkSession) -> None:
+    rows = [("a.1", "t"), ("a", "t"), ("b", None), ("b", "u")]
+    frame = spark.createDataFrame(rows, "`group` string, topic string")
+    scope = Scope(("t",), ("a.*", "b"))
+    assert [tuple(row) for row in within(frame, scope).collect()] == [("a.1", "t"), ("b", None)]
 
 
 def test_the_sampling_interval_is_the_median_step(spark: SparkSession) -> None:

@@ -19,7 +19,8 @@ from console.accounts.rights import ROLES
 from console.accounts.services import grant
 from console.accounts.signals import account_changed
 
-_AUDITED = ("role", "password", "block", "unblock")
+_PATTERNS = ("topics", "groups")
+_AUDITED = ("role", *_PATTERNS, "password", "block", "unblock")
 
 
 class Command(BaseCommand):
@@ -29,6 +30,11 @@ class Command(BaseCommand):
         parser.add_argument("name")
         parser.add_argument("--role", choices=ROLES[1:], help="what they may do")
         parser.add_argument("--cluster", default="", help="only on this cluster (its short name)")
+        for kind in _PATTERNS:
+            parser.add_argument(
+                f"--{kind}",
+                help=f"only these {kind}: names or beginnings with *, with commas; '*' = all",
+            )
         parser.add_argument("--password", action="store_true", help="set a new password")
         entry = parser.add_mutually_exclusive_group()
         entry.add_argument("--block", action="store_true", help="let them in no more")
@@ -41,16 +47,27 @@ class Command(BaseCommand):
         if is_new and not options["role"]:
             raise CommandError("a new account needs a role: --role viewer, operator or admin")
         user = user or get_user_model()(username=options["name"])
+        patterns = {kind: _patterns(options[kind]) for kind in _PATTERNS}
+        role = options["role"] or self._role(user, options["cluster"], patterns)
         if is_new or options["password"]:
             user.set_password(self._password(user))
         if options["block"] or options["unblock"]:
             user.is_active = options["unblock"]
         with transaction.atomic():
             user.save()
-            if options["role"]:
-                self.stdout.write(str(grant(user, options["role"], options["cluster"])))
+            if role:
+                self.stdout.write(str(grant(user, role, options["cluster"], **patterns)))
             done = {name: options[name] for name in _AUDITED if options[name]}
             account_changed.send(Command, user=user, cluster=options["cluster"], changes=done)
+
+    def _role(self, user: Any, cluster: str, patterns: dict[str, Any]) -> str:
+        """The role whose patterns are changed; empty where none are."""
+        if not any(patterns.values()):
+            return ""
+        kept = user.role_grants.filter(cluster=cluster).first()
+        if kept is None:
+            raise CommandError("there is no role here to limit: say --role, too")
+        return str(kept.role)
 
     def _password(self, user: Any) -> str:
         if sys.stdin.isatty():
@@ -64,3 +81,13 @@ class Command(BaseCommand):
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
         return password
+
+
+def _patterns(text: str | None) -> list[str] | None:
+    """The patterns of an option; None where it was not given."""
+    if text is None:
+        return None
+    found = [part.strip() for part in text.split(",") if part.strip()]
+    if not found:
+        raise CommandError("name at least one, or '*' for all")
+    return found

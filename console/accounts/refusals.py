@@ -1,0 +1,42 @@
+"""The words in which a right is refused: a resource that is not there, a role that is too small."""
+
+from django.utils.translation import gettext as _
+
+from console.accounts.rights import GROUP, RESOURCES, TOPIC, Rights, is_closed
+from monitoring.topic_names import is_topic_name
+
+
+def not_there(verb: str, name: str) -> str:
+    """Of a resource that is not there, and alike of one that may not be known of."""
+    kind = RESOURCES.get(verb.partition(".")[0])
+    if kind == TOPIC:
+        return no_topic(name)
+    if kind == GROUP:
+        return no_group(name)
+    return _("There is no such thing here.")
+
+
+def no_topic(name: str) -> str:
+    """Of a topic that is not there."""
+    if not is_topic_name(name):  # nothing that a topic is called, nor fit to be repeated
+        return _("There is no such topic here.")
+    return _("There is no topic “%(name)s” here.") % {"name": name}
+
+
+def no_group(name: str) -> str:
+    """Of a group that is not there."""
+    return _("The last sample knows no group “%(name)s”.") % {"name": name}
+
+
+def too_little(rights: Rights, verb: str, name: str | None) -> str:
+    """Which right is missing."""
+    refused = {"role": rights.role or _("none"), "verb": verb, "name": name}
+    if name is not None and is_closed(verb, name):
+        return (
+            _(
+                "Your role (%(role)s) does not include reading the records of “%(name)s”: they "
+                "name what only admins may see."
+            )
+            % refused
+        )
+    return _("Your role (%(role)s) does not include “%(verb)s”. Ask an admin.") % refused

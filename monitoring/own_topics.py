@@ -1,0 +1,42 @@
+"""The topics that the console itself fills: what people did in it stands in their records.
+
+They belong to the cluster that holds them (`Cluster.holds_own_topics`), by whichever entry it is
+looked at; a topic of such a name on another cluster is a topic like any other. Admins alone see
+them. What goes out without a person asking for it, as webhooks do, leaves them out unless somebody
+named them.
+"""
+
+from monitoring.clusters import Cluster
+from monitoring.scope import Scope
+from monitoring.topic_names import CONSOLE_ACCESS, CONSOLE_AUDIT
+
+NAMES = frozenset({CONSOLE_ACCESS, CONSOLE_AUDIT})
+
+
+def hidden_by_cluster() -> dict[str, frozenset[str]]:
+    """Slug → the topics of that cluster which only admins see."""
+    rows = Cluster.objects.values_list("slug", "kafka_cluster_id", "holds_own_topics")
+    entries = [(slug, (cluster_id, holds)) for slug, cluster_id, holds in rows]
+    holders = [cluster_id for _slug, (cluster_id, holds) in entries if holds]
+    return {slug: _hidden(*entry, holders) for slug, entry in entries}
+
+
+def hidden_on(cluster: Cluster) -> frozenset[str]:
+    """The topics of this cluster which only admins see."""
+    if cluster.holds_own_topics:
+        return NAMES
+    holders = Cluster.objects.filter(holds_own_topics=True)
+    ids = list(holders.values_list("kafka_cluster_id", flat=True))
+    return _hidden(cluster.kafka_cluster_id, False, ids)
+
+
+def public_scope(cluster: Cluster) -> Scope:
+    """What of a cluster may be told to whoever it is, as in a webhook or a report for all."""
+    return Scope(hidden_topics=hidden_on(cluster))
+
+
+def _hidden(cluster_id: str, holds: bool, holders: list[str]) -> frozenset[str]:
+    """While one of two cluster ids is not known, both entries may lead to the same cluster."""
+    if holds or any(not cluster_id or not other or cluster_id == other for other in holders):
+        return NAMES
+    return frozenset()
