@@ -29,7 +29,7 @@ from console.live.sample_status import Status, is_late, status_of
 from monitoring import memory
 from monitoring.clock import now_ms
 from monitoring.own_topics import NAMES
-from monitoring.redis_client import StoreDown, ask_again
+from monitoring.redis_client import StoreDown, reset_backoff
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
@@ -175,7 +175,7 @@ def refresh(slug: str, *, at_once: bool = False, announced: int | None = None) -
                 return  # another socket asked already
             at_once = True
         if at_once:
-            ask_again()  # what was announced came through Redis: it answers
+            reset_backoff()  # what was announced came through Redis: it answers
         if at_once or known.is_due:
             _update(slug, known)
 

@@ -115,7 +115,7 @@ def _parse(broker_id: int, answer: Answer) -> dict[str, Any]:
     """The response's JSON. Raises a GatewayError for an error status."""
     status = answer.status
     try:
-        response = bounded_http.parsed(answer.body)
+        response = bounded_http.parse_json(answer.body)
     except AnswerRefused as error:
         raise Refused(f"the admin port of broker {broker_id} {error}") from error
     except ValueError:
