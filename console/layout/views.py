@@ -4,6 +4,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from console.accounts.access import requires
 from console.accounts.rights import may
@@ -23,16 +24,23 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 class SampleForm(forms.Form):
-    name = forms.CharField(label=_("Name"), help_text=_("Letters, digits, dot, dash, underscore."))
-    kind = forms.ChoiceField(label=_("Kind"), choices=[("a", _("First")), ("b", _("Second"))])
-    agreed = forms.BooleanField(label=_("I have read what this deletes"), required=False)
+    name = forms.CharField(
+        label=gettext_lazy("Name"),
+        help_text=gettext_lazy("Letters, digits, dot, dash, underscore."),
+    )
+    kind = forms.ChoiceField(
+        label=gettext_lazy("Kind"),
+        choices=[("a", gettext_lazy("First")), ("b", gettext_lazy("Second"))],
+    )
+    agreed = forms.BooleanField(label=gettext_lazy("I have read what this deletes"), required=False)
 
 
-SAMPLE_COLUMNS = [
-    Column("name", _("Topic"), lambda row: row["name"]),
-    Column("messages", _("Messages"), lambda row: row["messages"], numeric=True),
-    Column("state", _("State")),
-]
+def sample_columns() -> list[Column]:
+    return [
+        Column("name", _("Topic"), lambda row: row["name"]),
+        Column("messages", _("Messages"), lambda row: row["messages"], numeric=True),
+        Column("state", _("State")),
+    ]
 
 
 @requires("ui.view")
@@ -41,7 +49,7 @@ def components(request: HttpRequest) -> HttpResponse:
         {"name": f"orders.{n:03}", "messages": None if n == 7 else n * n * 1234, "state": "ok"}
         for n in range(1, 64)
     ]
-    table = Table.of(request.GET, SAMPLE_COLUMNS, "name", id="sample", page_size=8)
+    table = Table.of(request.GET, sample_columns(), "name", id="sample", page_size=8)
     wrong = SampleForm({"wrong-name": "", "wrong-kind": "b"}, prefix="wrong")
     wrong.is_valid()
     return render(

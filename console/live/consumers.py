@@ -19,10 +19,11 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.contrib.auth import get_user
+from django.utils import translation
 from redis.exceptions import RedisError
 
 from console.accounts.rights import Rights, rights_of
-from console.live import fragments, pages, registry, snapshot_cache
+from console.live import fragments, language, pages, registry, snapshot_cache
 from console.live.sample_status import Status
 from monitoring.models import Cluster
 
@@ -48,6 +49,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         self.slug: str = self.scope["url_route"]["kwargs"]["cluster"]
         show = query.get("show", [""])[0]
         self.show = registry.parse(show)
+        self._language = language.of_scope(self.scope)
         self._seen = query.get("seen", [""])[0]  # the tick of the page, until something is sent
         self._groups = [f"tick.{self.slug}"]
         self._wanted = ""  # the occasion to show next
@@ -90,6 +92,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
             self._sender = asyncio.ensure_future(self._send_newest())
 
     async def _send_newest(self) -> None:
+        translation.activate(self._language)  # of this asyncio task alone
         try:
             # Again where, during the sending, it was acknowledged and something newer came.
             while self._acknowledged and self._wanted != self._sent:

@@ -14,6 +14,7 @@ from console.accounts.models import RoleGrant
 from console.asgi import application
 from console.live import fragments
 from tests.console.conftest import a_user, sample, sample_next
+from tests.support.pseudo_language import LANGUAGE, pseudo_language
 from tests.support.websocket import WebSocket
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,8 +36,9 @@ async def session_of(user) -> str:
     return client.cookies[settings.SESSION_COOKIE_NAME].value
 
 
-async def connect(user, slug="local", show="", seen="", origin=b"http://127.0.0.1"):
+async def connect(user, slug="local", show="", seen="", origin=b"http://127.0.0.1", language="en"):
     headers = [(b"origin", origin), (b"host", b"127.0.0.1")]
+    headers.append((b"accept-language", language.encode()))
     if user is not None:
         key = await session_of(user)
         headers.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={key}".encode()))
@@ -149,6 +151,19 @@ async def test_a_group_that_there_is_not_gets_the_banner_only(world, viewer):
     socket = await connect(viewer, show="group:nobody")
     assert "live-group" not in await heard(socket)
     await socket.disconnect()
+
+
+async def test_a_page_gets_its_parts_in_the_language_of_its_browser(world, viewer):
+    with pseudo_language():
+        in_pseudo = await connect(viewer, show="dashboard", language=LANGUAGE)
+        in_english = await connect(viewer, show="dashboard")
+        for _ in range(2):
+            assert "⟦" in await heard(in_pseudo)
+            assert "⟦" not in await heard(in_english)
+            number = await sync_to_async(sample_next)("local")
+            await announce(number)
+        await in_pseudo.disconnect()
+        await in_english.disconnect()
 
 
 async def test_strangers_outsiders_other_sites_and_unknown_clusters_are_refused(

@@ -1,0 +1,15 @@
+"""The language of a socket: what LocaleMiddleware would choose for a page of the same browser."""
+
+from typing import Any
+
+from django.http import HttpRequest, parse_cookie
+from django.utils.translation import get_language_from_request
+
+
+def of_scope(scope: Any) -> str:
+    """By the cookie of the language, else by Accept-Language, else the default."""
+    headers = dict(scope.get("headers", []))
+    request = HttpRequest()
+    request.COOKIES = parse_cookie(headers.get(b"cookie", b"").decode("latin-1"))
+    request.META["HTTP_ACCEPT_LANGUAGE"] = headers.get(b"accept-language", b"").decode("latin-1")
+    return get_language_from_request(request)

@@ -1,0 +1,142 @@
+"""Each text of the main pages is translated, and none is put together of pieces.
+
+Pages are asked for in a language that puts each translated text into brackets.
+"""
+
+import re
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from console.actions import models, registry
+from console.actions.models import Plan
+from console.actions.plan import Change, Draft
+from console.live import language
+from tests.console.conftest import BROKERS, GROUPS, PARTITIONS, sample_next
+from tests.support.pseudo_language import LANGUAGE, outside, pseudo_language, texts
+
+PAGES = [
+    ("dashboard", ["local"]),
+    ("brokers", ["local"]),
+    ("topics", ["local"]),
+    ("topic", ["local", "orders"]),
+    ("topic-consumers", ["local", "orders"]),
+    ("topic-config", ["local", "orders"]),
+    ("topic-create", ["local"]),
+    ("topic-delete", ["local", "orders"]),
+    ("topic-add-partitions", ["local", "orders"]),
+    ("messages", ["local", "orders"]),
+    ("segments", ["local", "orders", 0]),
+    ("groups", ["local"]),
+    ("group", ["local", "billing"]),
+    ("alerts", ["local"]),
+    ("alert-rules", ["local"]),
+    ("alert-rule-add", ["local"]),
+    ("alert-deliveries", ["local"]),
+    ("reports", ["local"]),
+    ("report-new", ["local"]),
+    ("masking", ["local"]),
+    ("clusters", []),
+    ("cluster-add", []),
+    ("cluster-edit", ["local"]),
+    ("audit", []),
+    ("ui", []),
+]
+# What is no text of ours: names, and the words of Kafka's protocol.
+NAMES = re.compile(
+    r"Aerie|Kafka|brokerd|ZooKeeper|Local|Staging|local|staging|admin|viewer|operator|orders"
+    r"|billing(-app)?|auditors|console\.audit|__consumer_offsets|cluster-of-tests|consumer"
+    r"|\bok\b|Stable|Empty|Dead|PreparingRebalance|CompletingRebalance|UTC|[KMG]?i?B\b|topic\.\w+"
+)
+# One translated text ends in the middle of a sentence, and the next goes on with it.
+PIECES = re.compile(r"[^.!?…:⟧]⟧ ⟦[a-z]")
+
+
+def assert_translated(html: str) -> None:
+    for text in texts(html):
+        left = NAMES.sub("", outside(text))
+        assert not re.search(r"[A-Za-z]{2,}", left), f"not translated: {text!r}"
+
+
+def assert_whole(html: str) -> None:
+    assert_translated(html)
+    for text in texts(html):
+        assert not PIECES.search(text), f"put together of pieces: {text!r}"
+
+
+@pytest.fixture(autouse=True)
+def _pseudo():
+    with pseudo_language():
+        yield
+
+
+@pytest.fixture
+def page(client_of, admin):
+    browser = client_of(admin)
+
+    def get(name: str, *args: object, status: int | None = None) -> str:
+        answer = browser.get(reverse(name, args=args), headers={"accept-language": LANGUAGE})
+        assert status in (None, answer.status_code)
+        assert f'lang="{LANGUAGE}"' in answer.content.decode()
+        return answer.content.decode()
+
+    return get
+
+
+@pytest.mark.parametrize(("name", "args"), PAGES, ids=[name for name, _ in PAGES])
+@pytest.mark.usefixtures("_no_broker_answers", "sampled")
+def test_every_text_of_a_page_is_translated(page, name, args):
+    assert_whole(page(name, *args))
+
+
+@pytest.mark.parametrize("name", ["dashboard", "brokers", "topics", "groups", "clusters"])
+@pytest.mark.usefixtures("_no_broker_answers", "sampled")
+def test_so_are_pages_of_a_cluster_that_is_not_well(page, name):
+    sample_next(
+        brokers=[BROKERS[0] | {"up": False, "down_since_ms": 1000, "leaders": 3}],
+        partitions=[row | {"leader": -1} for row in PARTITIONS],
+        groups=[row | {"told_at_ms": 1000} for row in GROUPS],
+        groups_complete=False,
+        zookeeper_up=False,
+        since={"leaderless": 1000, "zookeeper": 1000},
+    )
+    assert_translated(page(name, *([] if name == "clusters" else ["local"])))
+
+
+@pytest.mark.usefixtures("clusters", "redis_server")
+def test_so_are_pages_before_the_first_sample(page):
+    for name in ("dashboard", "brokers", "topics", "groups"):
+        assert_whole(page(name, "local"))
+
+
+@pytest.mark.usefixtures("sampled")
+def test_so_is_a_page_that_is_not_there(page):
+    assert_whole(page("topic", "local", "absent", status=404))
+    assert_whole(page("group", "local", "absent", status=404))
+
+
+@pytest.mark.parametrize("kind", registry.names())
+@pytest.mark.parametrize("state", models.STATES)
+@pytest.mark.usefixtures("sampled")
+def test_so_is_a_plan_in_each_of_its_states(page, admin, kind, state):
+    keys = [step.key for step in registry.find(kind).items({})]
+    plan = Plan.objects.create(
+        cluster="local", kind=kind, resource="orders", params={}, facts={}, fingerprint="",
+        draft=Draft("⟦…⟧", [Change("⟦…⟧", "1", "2")], undo="⟦…⟧", typed_name="orders").as_json(),
+        state=state, stage=keys[0], step_states={keys[0]: "failed"}, created_by=admin,
+        created_at=timezone.now(),
+    )  # fmt: skip
+    assert_whole(page("plan", "local", plan.pk, status=200))
+
+
+def test_a_socket_speaks_the_language_of_its_browser():
+    cookie = f"sessionid=x; django_language={LANGUAGE}".encode()
+    for headers, expected in (
+        ([(b"cookie", cookie)], LANGUAGE),
+        ([(b"accept-language", b"eo, en;q=0.5")], LANGUAGE),
+        ([(b"cookie", b"django_language=xx"), (b"accept-language", b"eo")], LANGUAGE),
+        ([(b"accept-language", b"xx")], "en"),
+        ([], "en"),
+    ):
+        assert language.of_scope({"headers": headers}) == expected
