@@ -1,8 +1,8 @@
-"""Sends one HTTP request to a checked target (egress.py) and reads a response of limited size.
+"""One HTTP request to a judged address, and as much of its answer as its caller has room for.
 
-The request allows no content encoding (`identity`), and encoded responses are refused: a few bytes
-of zstd or gzip can expand to gigabytes. The bytes are counted as they arrive, and the time-out
-covers the whole request, also for a server that answers slowly byte by byte.
+The answer is asked for as it is (`identity`) and refused where it comes encoded all the same: some
+bytes of zstd or gzip can mean gigabytes. The bytes are counted as they arrive, and the caller's
+time limit is on the whole, so that a server which drips its answer gains nothing.
 """
 
 import asyncio
@@ -14,13 +14,18 @@ from typing import Any
 import httpx
 
 from monitoring.egress import Target
+from monitoring.reasons import Reason
 
 # JSON's lists and numbers take up to ten times their bytes in memory.
 JSON_VALUES_MAX = 2_000_000
 
 
 class AnswerRefused(Exception):
-    """The response is too large or has an encoding that is not accepted; the text says which."""
+    """An answer that is too large or in a form that is not taken; `reason` says which."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +45,12 @@ async def request(
     params: Mapping[str, Any] | None = None,
     content: bytes | None = None,
 ) -> Answer:
-    """Send a request. With `body_bytes_max` 0 the response's body is not read.
+    """Send a request. With `body_bytes_max` 0 nothing of the answer's body is read.
 
     Raises AnswerRefused, TimeoutError or httpx.HTTPError.
     """
     sent = {**(headers or {}), **target.headers, "Accept-Encoding": "identity"}
-    http_request = client.build_request(
+    asked = client.build_request(
         method,
         target.url,
         params=params,
@@ -54,7 +59,7 @@ async def request(
         extensions=target.extensions,
     )
     async with asyncio.timeout(timeout_s):
-        answer = await client.send(http_request, stream=True)
+        answer = await client.send(asked, stream=True)
         try:
             body = await _body(answer, body_bytes_max) if body_bytes_max else b""
         finally:
@@ -65,19 +70,19 @@ async def request(
 async def _body(answer: httpx.Response, bytes_max: int) -> bytes:
     encoding = answer.headers.get("Content-Encoding", "").strip().lower()
     if encoding not in ("", "identity"):
-        raise AnswerRefused(f"answers in the encoding {encoding[:40]!r}, which was not asked for")
+        raise AnswerRefused(Reason("answer_encoding", encoding=repr(encoding[:40])))
     body = bytearray()
     async for part in answer.aiter_raw():
         body += part
         if len(body) > bytes_max:
-            raise AnswerRefused(f"answers more than {bytes_max} bytes")
+            raise AnswerRefused(Reason("answer_bytes", max=bytes_max))
     return bytes(body)
 
 
-def parse_json(body: bytes) -> Any:
-    """Parse the JSON in `body`. Raises ValueError, or AnswerRefused if it has too many values."""
+def parsed(body: bytes) -> Any:
+    """The JSON in `body`. Raises ValueError, AnswerRefused where it holds too many values."""
     if sum(body.count(mark) for mark in (b",", b"[", b"{")) > JSON_VALUES_MAX:
-        raise AnswerRefused(f"answers more than {JSON_VALUES_MAX} values")
+        raise AnswerRefused(Reason("answer_values", max=JSON_VALUES_MAX))
     try:
         return json.loads(body)
     except RecursionError as error:

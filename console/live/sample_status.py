@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
-from console.ui.texts import sentence
+from console.ui.texts import sentence, translated
 from monitoring.clock import now_ms
 from monitoring.scope import EVERYTHING
 from monitoring.ticks.tick import Tick
@@ -95,10 +95,13 @@ def status_of(slug: str, head: Tick | None, snapshot: Snapshot | None) -> Status
         return replace(status, state="gap", reason=sentence(head.reason), since_ms=at_ms)
     troubles = _troubles(snapshot)
     if not troubles:
-        return replace(status, state="ok", reason=head.reason)
-    since_ms = troubles.since_ms
+        return replace(status, state="ok", reason=translated(head.reason))
     return replace(
-        status, state="partial", reason=head.reason, since_ms=since_ms, troubles=troubles
+        status,
+        state="partial",
+        reason=translated(head.reason),
+        since_ms=troubles.since_ms,
+        troubles=troubles,
     )
 
 
@@ -118,7 +121,7 @@ def _troubles(snapshot: Snapshot) -> Troubles:
 
 def _refused(snapshot: Snapshot) -> tuple[str, ...]:
     """The sentences may name what is outside the scope: who has one learns only that there are."""
-    refused = tuple(snapshot.tick.refused)
+    refused = tuple(map(translated, snapshot.tick.refused))
     if snapshot.scope == EVERYTHING or not refused:
         return refused
     return (_("An admin sees what it is."),)

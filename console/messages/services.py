@@ -23,6 +23,7 @@ from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.records import RecordRow
 from monitoring.models import Cluster
+from monitoring.reasons import Reason
 from monitoring.scope import Scope
 
 MASKED = Decoded("masked", MASK, 0, preview=MASK)
@@ -92,8 +93,8 @@ def read_whole(
         if row.offset == offset:
             return mask(row, targets)
     for gap in portion.unread:
-        raise ClusterUnavailable(f"partition {gap.partition} of {topic} could not be read")
-    raise NotFound(f"partition {partition} of {topic} holds no record of offset {offset} any more")
+        raise ClusterUnavailable(Reason("partition_unread", topic=topic, partition=gap.partition))
+    raise NotFound(Reason("record_gone", topic=topic, partition=partition, offset=offset))
 
 
 def _read(
@@ -105,7 +106,7 @@ def _read(
         raise PermissionDenied(_("Your role does not include reading the records of this topic."))
     with for_cluster(cluster) as gateway:
         if not cluster.kafka_cluster_id:  # an entry that was not sampled yet
-            identity.record(cluster, gateway.wire.cluster_id())
+            identity.note(cluster, gateway.wire.cluster_id())
         portion = gateway.browse.read(
             query.topic, query.partition, query.offset, query.limit, before=query.before
         )

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.ui import numbers
+from console.ui.texts import sentence
 from monitoring.gateway import browse
 from monitoring.gateway.browse import UnreadPartition
 from monitoring.views.rows import PartitionRow
@@ -87,7 +88,7 @@ def _gap(
         "Partition %(list)s could not be read", "Partitions %(list)s could not be read", n
     )
     if why == browse.FAILED:
-        return Gap(title % which + ".", detail)
+        return Gap(title % which + ".", sentence(detail))
     leader = _("its leader, broker %(id)d, does not answer") % {"id": blamed[0]} if blamed else ""
     text = _("Try it again in a moment; if it stays so, look at the broker's page and its log.")
     return Gap(_sentence(title % which, leader), text)

@@ -14,6 +14,7 @@ from monitoring.egress import EgressRefused, EgressUnresolved, Target, check_url
 from monitoring.gateway import loop
 from monitoring.gateway.admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unsupported
+from monitoring.reasons import Reason
 
 TIMEOUT_S = 5.0
 _ANSWER_BYTES_MAX = 16 * 1024 * 1024
@@ -77,21 +78,18 @@ class BrokerAdmin:
     def _get(self, broker_id: int, path: str, query: dict[str, Any]) -> dict[str, Any]:
         base = self._urls.by_broker.get(str(broker_id))
         if base is None:
-            raise Unsupported(
-                f"broker {broker_id} has no admin address in this cluster's settings; "
-                "only brokerd has an admin port"
-            )
+            raise Unsupported(Reason("no_admin_address", id=broker_id))
         try:
             target = check_url(base.rstrip("/") + path, self._urls.also_allowed)
             answer = loop.run(self._fetch(target, query), TIMEOUT_S)
         except (EgressRefused, EgressUnresolved) as error:
-            raise Refused(str(error)) from error
+            raise Refused(Reason("admin_port_of", id=broker_id, why=str(error))) from error
         except AnswerRefused as error:
-            raise Refused(f"the admin port of broker {broker_id} {error}") from error
+            raise Refused(Reason("admin_port_of", id=broker_id, why=error.reason)) from error
         except (httpx.HTTPError, TimeoutError) as error:
-            why = "timed out" if isinstance(error, TimeoutError) else type(error).__name__
+            why = Reason("timed_out") if isinstance(error, TimeoutError) else type(error).__name__
             raise ClusterUnavailable(
-                f"the admin port of broker {broker_id} does not answer: {why}"
+                Reason("admin_port_of_silent", id=broker_id, why=why)
             ) from error
         return _parse(broker_id, answer)
 
@@ -115,18 +113,24 @@ def _parse(broker_id: int, answer: Answer) -> dict[str, Any]:
     """The response's JSON. Raises a GatewayError for an error status."""
     status = answer.status
     try:
-        response = bounded_http.parse_json(answer.body)
+        response = bounded_http.parsed(answer.body)
     except AnswerRefused as error:
-        raise Refused(f"the admin port of broker {broker_id} {error}") from error
+        raise Refused(Reason("admin_port_of", id=broker_id, why=error.reason)) from error
     except ValueError:
         response = None
     if status == 200 and isinstance(response, dict):
         return response
     reason = str(response.get("error", ""))[:200] if isinstance(response, dict) else ""
     if status in (401, 403):
-        raise Refused(f"broker {broker_id} refuses the admin token of this cluster's settings")
+        raise Refused(Reason("admin_token_refused", id=broker_id))
     if status == 404:
-        raise NotFound(reason or f"broker {broker_id} does not have that")
+        raise NotFound(_response_reason(reason) or Reason("broker_has_not", id=broker_id))
     if status == 503:
-        raise ClusterUnavailable(reason or f"broker {broker_id} is not ready")
-    raise Refused(f"broker {broker_id} answers {status} {reason}".strip())
+        raise ClusterUnavailable(
+            _response_reason(reason) or Reason("broker_not_ready", id=broker_id)
+        )
+    raise Refused(Reason("broker_status", id=broker_id, status=status, why=reason or "—"))
+
+
+def _response_reason(text: str) -> Reason | None:
+    return Reason("cluster_says", text=text) if text else None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.librdkafka import workers
 from monitoring.gateway.records import RecordRow
+from monitoring.reasons import Reason
 
 if TYPE_CHECKING:  # not imported in librdkafka's process
     from monitoring.gateway.wire.facade import Wire
@@ -93,7 +94,7 @@ class Browse:
         """
         limit = max(1, min(limit, LIMIT_MAX))
         if partition is None and (offset is not None or before is not None):
-            raise NotFound("an offset needs a partition")
+            raise NotFound(Reason("offset_needs_partition"))
         spans = self._wire.spans(topic, _TIMEOUT_S)
         request = ReadRequest(
             self._bootstrap_servers, topic, partition, offset, before, limit, max_bytes,

@@ -20,6 +20,7 @@ from monitoring.gateway.wire.limits import OFFSET_MAX
 from monitoring.gateway.wire.metadata import Longs
 from monitoring.gateway.wire.offsets import UNKNOWN
 from monitoring.gateway.wire.reads import ClusterReads
+from monitoring.reasons import Reason
 
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 # Longer than a tick, so that connections are reused, and shorter than the 30 s after which brokerd
@@ -51,7 +52,7 @@ class CounterSource:
             reads.broker_stats[broker_id] = _stats(stats)
             _put_partitions(reads, broker_id, partitions)
         except (LookupError, TypeError, ValueError, OverflowError) as error:
-            raise Refused(f"the admin port's answer has an unknown format: {error}") from None
+            raise Refused(Reason("admin_port_format_why", why=str(error))) from None
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -62,20 +63,20 @@ class CounterSource:
             async with asyncio.timeout(timeout_s):
                 target = await self._checked_target(url)
                 answer = await self._fetch_again(target, timeout_s)
-                response = bounded_http.parse_json(answer.body) if answer.status == 200 else None
+                response = bounded_http.parsed(answer.body) if answer.status == 200 else None
         except (EgressRefused, EgressUnresolved) as error:
-            raise Refused(f"admin port: {error}") from error
+            raise Refused(Reason("admin_port", why=str(error))) from error
         except AnswerRefused as error:
-            raise OverLimit(f"the admin port {error}") from error
+            raise OverLimit(Reason("admin_port", why=error.reason)) from error
         except (httpx.HTTPError, TimeoutError) as error:
-            why = "timed out" if isinstance(error, TimeoutError) else type(error).__name__
-            raise ClusterUnavailable(f"the admin port does not answer: {why}") from error
+            why = Reason("timed_out") if isinstance(error, TimeoutError) else type(error).__name__
+            raise ClusterUnavailable(Reason("admin_port_silent", why=why)) from error
         except ValueError as error:
-            raise Refused("the admin port does not answer in JSON") from error
+            raise Refused(Reason("admin_port_not_json")) from error
         if answer.status != 200:
-            raise Refused(f"the admin port answers {answer.status} to {path}")
+            raise Refused(Reason("admin_port_status", status=answer.status, path=path))
         if not isinstance(response, dict):
-            raise Refused("the admin port's answer has an unknown format")
+            raise Refused(Reason("admin_port_format"))
         return response
 
     async def _checked_target(self, url: str) -> Target:

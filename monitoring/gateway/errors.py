@@ -3,12 +3,14 @@
     GatewayError(message, retriable)
     ├── ClusterUnavailable   no answer in time; retriable
     ├── Unreadable           the answers could not be decoded, or not in time; retriable
-    ├── Unsupported          the cluster does not support the request (an old broker, no admin port
-    …) ├── NotFound             no such topic, group, partition or segment ├── OffsetOutOfRange
-    the offset was deleted or is not written yet ├── OverLimit            an answer exceeds a limit
-    or is invalid └── Refused              the cluster refused the request; the message says why
+    ├── Unsupported          the cluster does not support the request (old broker, no admin port)
+    ├── NotFound             no such topic, group, partition or segment
+    ├── OffsetOutOfRange     the offset was deleted or is not written yet
+    ├── OverLimit            an answer exceeds a limit or is invalid
+    └── Refused              the cluster refused the request; the message says why
 
-Users see the message; it never contains a secret.
+The message is a Reason (monitoring/reasons.py), which the console translates, or text that was made
+for this very user. Users see it; it never contains a secret.
 """
 
 

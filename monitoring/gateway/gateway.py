@@ -17,6 +17,7 @@ from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.wire.facade import Wire
 from monitoring.gateway.zookeeper import ZooKeeper
+from monitoring.reasons import Reason
 from monitoring.secrets import SecretUnreadable
 
 
@@ -48,7 +49,7 @@ class Gateway:
         try:
             return BrokerAdmin(AdminUrls.of(self._cluster))
         except SecretUnreadable as error:
-            raise Refused(str(error)) from error
+            raise Refused(Reason("settings_unreadable", why=str(error))) from error
 
     @cached_property
     def zookeeper(self) -> ZooKeeper:

@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from monitoring import redis_client, redis_keys
+from monitoring import keys, redis_client
 from monitoring.history import manifest
 from monitoring.history.hours import hour_of
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Root, cluster_folder, hour_folder
+from monitoring.reasons import dumps
 from monitoring.ticks.schema import GROUPS, PARTITIONS
 from monitoring.ticks.tick import Tick, decode
 
@@ -43,7 +44,7 @@ def flush(root: Root, slug: str) -> int:
     start = str(max(after_ms - _OVERLAP_MS, 0))
     while True:
         with redis_client.guarded() as client:
-            found = client.xrange(redis_keys.ticks(slug), min=start, count=_TICKS_AT_ONCE)
+            found = client.xrange(keys.ticks(slug), min=start, count=_TICKS_AT_ONCE)
         entries = redis_client.stream_entries(found)
         if not entries:
             return flushed
@@ -116,7 +117,10 @@ def write_file(
 
 
 def _tables(ticks: list[Tick]) -> dict[str, pa.Table]:
-    rows = [{name: getattr(tick, name) for name in TICKS.names} for tick in ticks]
+    rows = [
+        {name: getattr(tick, name) for name in TICKS.names} | {"reason": dumps(tick.reason)}
+        for tick in ticks
+    ]
     return {
         "partitions": pa.concat_tables([tick.partitions for tick in ticks]).unify_dictionaries(),
         "groups": pa.concat_tables(

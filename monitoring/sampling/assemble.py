@@ -12,11 +12,12 @@ import pyarrow as pa
 from monitoring.gateway.wire.limits import LAG_MAX, printable
 from monitoring.gateway.wire.metadata import Lists, Longs, Metadata
 from monitoring.gateway.wire.reads import ClusterReads
+from monitoring.reasons import Reason, several
 from monitoring.sampling.group_rows import GroupRows, group_rows
 from monitoring.ticks.schema import GROUPS, PARTITIONS
 from monitoring.ticks.tick import Tick
 
-_REASON_LENGTH_MAX = 500
+_REASONS_MAX = 6
 _STATS = (
     "bytes_in", "bytes_out", "messages_in", "requests", "connections", "rss_bytes", "cpu_seconds",
     "disk_total_bytes", "disk_free_bytes",
@@ -36,8 +37,8 @@ def assemble(cluster: str, tick: int, interval_ms: int, took_ms: int, reads: Clu
         tick=tick,
         at_ms=reads.at_ms,
         interval_ms=interval_ms,
-        reason="; ".join(sorted(set(reads.failures)))[:_REASON_LENGTH_MAX],
-        refused=reads.refused.messages(),
+        reason=several(sorted(set(reads.failures))[:_REASONS_MAX]),
+        refused=[*reads.refused.messages()],
         took_ms=took_ms,
         controller_id=reads.metadata.controller_id,
         cluster_id=reads.metadata.cluster_id,
@@ -124,7 +125,7 @@ def _refuse_far_commits(rows: GroupRows, ends: Longs, known: np.ndarray) -> None
     far = known & (np.abs(ends - rows.committed) > LAG_MAX)
     for number in np.unique(rows.group_index[far]).tolist():
         name = printable(rows.groups[number].group)
-        rows.refused.add(f"group {name}: commits that are too far from the end of their partition")
+        rows.refused.add(Reason("group_far_commits", group=name))
     ends[far], known[far] = -1, False
 
 

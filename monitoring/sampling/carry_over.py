@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitoring.gateway.wire import limits
+from monitoring.reasons import Reason
 from monitoring.ticks.schema import GROUPS
 from monitoring.ticks.tick import Tick
 
@@ -28,7 +29,7 @@ def carry_over(tick: Tick, previous: Tick | None, coordinators: set[int]) -> Tic
     if silent is not None and _has_room(tick.groups, silent):
         groups = pa.concat_tables([tick.groups, silent])
     elif silent is not None:
-        refused = [*refused, "groups whose coordinators do not answer, which are too many"]
+        refused = [*refused, Reason("silent_groups")]
     return replace(
         tick,
         refused=refused,

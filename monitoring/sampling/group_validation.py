@@ -17,6 +17,7 @@ from monitoring.gateway.wire.groups import Member
 from monitoring.gateway.wire.limits import Refusals, printable
 from monitoring.gateway.wire.metadata import Ints, Metadata
 from monitoring.gateway.wire.reads import CoordinatorRead
+from monitoring.reasons import Reason
 
 _ROW_BYTES = 100  # the approximate size of a row without its texts
 _MENTIONS_PER_ROW = 4  # a partition can occur several times: in a commit, in a member …
@@ -98,7 +99,7 @@ def _with_room(
     for name in sorted(sizes, key=lambda name: sizes[name]):
         rows, size_bytes = sizes[name]
         if rows > rows_left or size_bytes > bytes_left:
-            refused.add(f"group {printable(name)}: its commits and members, which are too many")
+            refused.add(Reason("group_too_large", group=printable(name)))
             continue
         rows_left, bytes_left = rows_left - rows, bytes_left - size_bytes
         taken[name] = found[name]
@@ -142,9 +143,8 @@ class _PartitionCheck:
         there = (partitions >= 0) & (partitions < len(span))
         if there.all():
             return slice(None)
-        self._refused.add(
-            f"group {printable(name)}: partitions that topic {printable(topic)} does not have"
-        )
+        of = {"group": printable(name), "topic": printable(topic)}
+        self._refused.add(Reason("group_partitions", **of))
         return there if there.any() else None
 
     def _select_unknown_topic(
@@ -157,7 +157,5 @@ class _PartitionCheck:
         self._unknown_left -= len(which)
         if len(which) < len(partitions) and name not in self._reported:
             self._reported.add(name)
-            self._refused.add(
-                f"group {printable(name)}: most partitions of topics that the cluster does not have"
-            )
+            self._refused.add(Reason("group_unknown_topics", group=printable(name)))
         return which if len(which) else None

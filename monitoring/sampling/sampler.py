@@ -17,6 +17,7 @@ from monitoring.gateway.errors import GatewayError, OverLimit
 from monitoring.gateway.wire.reader import ClusterReader
 from monitoring.gateway.wire.reads import ClusterReads
 from monitoring.gateway.zookeeper import ZooKeeper
+from monitoring.reasons import Reason
 from monitoring.ticks.tick import Tick
 
 _STEP_SHARE, _STEP_S_MIN, _STEP_S_MAX = 0.25, 0.5, 3.0
@@ -71,11 +72,11 @@ class Samplers:
                 reader = await self._reader(target)
                 reads = await reader.read(step_s)
         except TimeoutError:
-            reason = "reading the cluster took longer than a tick"
+            reason = Reason("longer_than_tick")
         except OverLimit as error:
-            reason = f"the cluster's answer was refused: {error}"
+            reason = Reason("answer_refused", why=error.message)
         except GatewayError as error:
-            reason = f"the cluster does not answer: {error}"
+            reason = Reason("cluster_silent", why=error.message)
         took_ms = now_ms() - started_ms
         return SamplingResult(target.slug, reads, reason, took_ms, await zookeeper_check)
 

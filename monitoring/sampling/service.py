@@ -10,10 +10,11 @@ from dataclasses import replace
 from channels.layers import get_channel_layer
 from redis import RedisError
 
-from monitoring import redis_client, redis_keys
+from monitoring import keys, redis_client
 from monitoring.alerts.evaluate import evaluate
 from monitoring.clock import now_ms
 from monitoring.gateway import loop
+from monitoring.reasons import Reason
 from monitoring.redis_lock import try_lock
 from monitoring.sampling.assemble import assemble
 from monitoring.sampling.carry_over import carry_over
@@ -30,10 +31,10 @@ _NOTICE_TIMEOUT_S = 2.0
 def sample_cluster(target: SamplingTarget, number: int, interval_ms: int) -> Tick | None:
     """Sample `target` for tick `number`; None if another worker does so, or Redis is down."""
     try:
-        with try_lock(redis_keys.sampling(target.slug), str(number), interval_ms) as holder:
+        with try_lock(keys.sampling(target.slug), str(number), interval_ms) as holder:
             if holder is not None:
                 if int(holder) < number:
-                    record_gap(target.slug, number, "the previous tick was still being read")
+                    record_gap(target.slug, number, Reason("still_reading"))
                 return None
             outcome = loop.run(samplers.read(target, interval_ms), timeout_s=interval_ms / 1000)
             tick = _make_tick(outcome, number, interval_ms)

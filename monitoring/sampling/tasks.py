@@ -7,9 +7,10 @@ from celery import shared_task
 from django.db import connections
 
 from monitoring import identity, memory
-from monitoring.cluster_cleanup import delete_samples
 from monitoring.clusters import Cluster
+from monitoring.forget import forget_samples
 from monitoring.gateway import loop
+from monitoring.reasons import Reason
 from monitoring.redis_client import StoreDown
 from monitoring.sampling.sampler import SamplingTarget
 from monitoring.sampling.service import sample_cluster, samplers
@@ -32,7 +33,7 @@ def sample(number: int) -> None:
     gone = loop.run(samplers.keep_only([cluster.slug for cluster, _ in targets]), _CLOSE_TIMEOUT_S)
     # If a cluster was removed while it was sampled, that tick was written after the deletion.
     for slug in set(gone) - {cluster.slug for cluster in clusters}:
-        delete_samples(slug)
+        forget_samples(slug)
     with ThreadPoolExecutor(_CLUSTERS_AT_ONCE_MAX, thread_name_prefix="sample") as pool:
         for cluster, target in targets:
             pool.submit(_sample_alone, cluster, target, number, interval_ms)
@@ -47,7 +48,7 @@ def _target(cluster: Cluster, number: int) -> SamplingTarget | None:
     except (ValueError, SecretUnreadable) as error:
         log.warning("cluster %s cannot be sampled: %s", cluster.slug, error)
         try:
-            record_gap(cluster.slug, number, str(error))
+            record_gap(cluster.slug, number, Reason("settings_unreadable", why=str(error)))
         except StoreDown:
             pass
         return None
@@ -58,7 +59,7 @@ def _sample_alone(cluster: Cluster, target: SamplingTarget, number: int, interva
     try:
         tick = sample_cluster(target, number, interval_ms)
         if tick is not None and tick.ok:
-            identity.record(cluster, tick.cluster_id)
+            identity.note(cluster, tick.cluster_id)
     except Exception:
         log.exception("tick %d of %s failed", number, target.slug)
     finally:

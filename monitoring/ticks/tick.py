@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from monitoring.reasons import dumps, loads
 from monitoring.ticks.schema import GROUPS, PARTITIONS
 
 _VERSION = 1
@@ -65,6 +66,7 @@ def _ipc(table: pa.Table) -> bytes:
 def encode(tick: Tick) -> dict[str, bytes | int]:
     """The fields of the stream entry for `tick`."""
     meta = {"version": _VERSION} | {name: getattr(tick, name) for name in _META}
+    meta |= {"reason": dumps(tick.reason), "refused": list(map(dumps, tick.refused))}
     return {
         "tick": tick.tick,
         "meta": json.dumps(meta, separators=(",", ":")).encode(),
@@ -76,6 +78,8 @@ def encode(tick: Tick) -> dict[str, bytes | int]:
 def decode(fields: Mapping[bytes, bytes]) -> Tick:
     """Parse the fields of `encode`. Raises ValueError for an unknown version."""
     meta = _meta(fields)
+    meta["reason"] = loads(meta.get("reason", ""))
+    meta["refused"] = list(map(loads, meta.get("refused", [])))
     return Tick(
         partitions=_table(fields[b"partitions"], PARTITIONS),
         groups=_table(fields[b"groups"], GROUPS),

@@ -18,6 +18,7 @@ from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.gateway import Gateway
 from monitoring.models import Cluster
 from monitoring.own_topics import NAMES
+from monitoring.reasons import Reason
 from monitoring.scope import Scope
 from monitoring.ticks.tick_stream import put_tick
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
@@ -146,7 +147,7 @@ def _no_broker_answers(monkeypatch):
     """At once, not after librdkafka's patience: this is about rights."""
 
     def down(gateway):
-        raise ClusterUnavailable("no broker answers")
+        raise ClusterUnavailable(Reason("no_broker_answers"))
 
     for part in ("admin", "browse", "wire", "broker_admin"):
         monkeypatch.setattr(Gateway, part, property(down))

@@ -22,6 +22,7 @@ from confluent_kafka.admin import (
 from monitoring.gateway.admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.librdkafka.errors import translated
+from monitoring.reasons import Reason
 
 T = TypeVar("T")
 _NO_TOPIC_ID = str(Uuid(0, 0))
@@ -116,4 +117,4 @@ def _wait(future: "Future[T]", timeout_s: int) -> T:
     try:
         return future.result(timeout_s + 5)
     except FutureTimeout as error:
-        raise ClusterUnavailable(f"no answer within {timeout_s} seconds") from error
+        raise ClusterUnavailable(Reason("call_timed_out", seconds=timeout_s)) from error

@@ -13,6 +13,7 @@ from monitoring.gateway.errors import (
     Refused,
     Unsupported,
 )
+from monitoring.reasons import Reason
 
 _UNAVAILABLE = {
     KafkaError._TRANSPORT,
@@ -41,9 +42,9 @@ _OUT_OF_RANGE = {KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE}
 
 def translate(error: KafkaError) -> GatewayError:
     """The GatewayError for `error`."""
-    code, text = error.code(), error.str()
+    code, text = error.code(), Reason("cluster_says", text=error.str())
     if code in _UNAVAILABLE:
-        return ClusterUnavailable(f"the cluster does not answer: {text}")
+        return ClusterUnavailable(Reason("cluster_silent", why=text))
     if code in _NOT_FOUND:
         return NotFound(text)
     if code in _OUT_OF_RANGE:
@@ -62,4 +63,4 @@ def translated() -> Iterator[None]:
         error = exception.args[0] if exception.args else None
         if isinstance(error, KafkaError):
             raise translate(error) from exception
-        raise Refused(str(exception)) from exception
+        raise Refused(Reason("cluster_says", text=str(exception))) from exception

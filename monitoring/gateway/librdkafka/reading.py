@@ -32,6 +32,7 @@ from monitoring.gateway.browse import (
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
 from monitoring.gateway.librdkafka.errors import translate, translated
 from monitoring.gateway.records import Headers, RecordRow, by_offset, by_time
+from monitoring.reasons import Reason
 
 _WINDOW_RECORDS_MAX = 5000  # that the windows of all partitions hold at one time
 
@@ -43,7 +44,7 @@ def read(request: ReadRequest) -> RecordPage:
     with translated(), _consumer(request.bootstrap_servers, reset) as consumer:
         leaders = _leaders(consumer, topic, request.timeout_s)
         if partition is not None and partition not in leaders:
-            raise NotFound(f"topic {topic} has no partition {partition}")
+            raise NotFound(Reason("no_partition", topic=topic, partition=partition))
         asked = sorted(leaders) if partition is None else [partition]
         unread = [UnreadPartition(number, NO_LEADER) for number in asked if leaders[number] < 0]
         led = [number for number in asked if leaders[number] >= 0]
@@ -253,10 +254,11 @@ class _Window:
         return row.offset == self.scan.end - 1
 
 
-def _range_message(topic: str, partition: int, span: range) -> str:
+def _range_message(topic: str, partition: int, span: range) -> Reason:
+    of = {"topic": topic, "partition": partition}
     if span:
-        return f"partition {partition} of {topic} holds offsets {span.start} to {span.stop - 1}"
-    return f"partition {partition} of {topic} is empty; the next offset is {span.stop}"
+        return Reason("offsets_held", **of, first=span.start, last=span.stop - 1)
+    return Reason("partition_empty", **of, next=span.stop)
 
 
 def _partition(message: Message) -> int:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Unreadable
+from monitoring.reasons import Reason
 
 _MODULE = "monitoring.gateway.librdkafka.child"
 _ROOT = Path(__file__).parents[3]
@@ -59,10 +60,7 @@ class Workers:
 
     def call(self, function: str, arguments: tuple[Any, ...], limit_s: float) -> Any:
         if not self._free.acquire(timeout=limit_s):
-            raise ClusterUnavailable(
-                f"{_WORKERS_MAX} requests to clusters are waiting for answers already. "
-                "Try it again in a moment"
-            )
+            raise ClusterUnavailable(Reason("calls_full", n=_WORKERS_MAX))
         try:
             worker = self._take()
             try:
@@ -166,14 +164,11 @@ class _Worker:
         except (EOFError, OSError, pickle.UnpicklingError) as error:
             raise self._unreadable() from error
         logger.warning("a call of librdkafka took more than %.0f s; ending its process", limit_s)
-        raise Unreadable(f"the cluster's answers could not be read within {limit_s:.0f} seconds")
+        raise Unreadable(Reason("not_decoded_in_time", seconds=f"{limit_s:.0f}"))
 
     def _unreadable(self) -> Unreadable:
         self._process.kill()  # no effect if it has ended
         code = self._process.wait()
         how = signal.Signals(-code).name if code < 0 else f"exit status {code}"
         logger.warning("a call of librdkafka ended its process: %s", how)
-        return Unreadable(
-            "the cluster's answers could not be read: a broker does not keep to Kafka's protocol, "
-            f"or this machine is short of memory (the process that read them ended with {how})"
-        )
+        return Unreadable(Reason("decoder_died", how=how))

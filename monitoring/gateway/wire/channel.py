@@ -12,6 +12,7 @@ from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Unsupported
 from monitoring.gateway.wire import commits, groups, limits, log_dirs, metadata, offsets
 from monitoring.gateway.wire.connection import ByteBudget, Connection, frame
 from monitoring.gateway.wire.limits import LARGE_ANSWER_BYTES, check_limit
+from monitoring.reasons import Reason
 
 API_VERSIONS_KEY = 18
 _RETRY_TIMEOUT_S = 0.5
@@ -54,11 +55,13 @@ class Channel:
             if connection is not None and connection.unfinished_bytes > LARGE_ANSWER_BYTES:
                 size = connection.unfinished_bytes
                 raise OverLimit(
-                    f"an answer of {size} bytes does not come within {timeout_s:g} s"
+                    Reason("answer_slow", size=size, seconds=f"{timeout_s:g}")
                 ) from error
             self.failed = True
-            why = "timed out" if isinstance(error, TimeoutError) else str(error)
-            raise ClusterUnavailable(f"{self.host}:{self.port}: {why}") from error
+            why = error.message if isinstance(error, ClusterUnavailable) else Reason("timed_out")
+            raise ClusterUnavailable(
+                Reason("at_address", address=f"{self.host}:{self.port}", why=why)
+            ) from error
         self.failed = False
         return answer
 
@@ -82,9 +85,9 @@ class Channel:
         for key, (version, name) in _NEEDED.items():
             low, high = offered.get(key, (0, -1))
             if not low <= version <= high:
+                address = f"{self.host}:{self.port}"
                 raise Unsupported(
-                    f"{self.host}:{self.port} does not serve {name} version {version}; "
-                    "Aerie needs Kafka 3.0 or later, or brokerd"
+                    Reason("old_version", address=address, api=name, version=version)
                 )
 
     def close(self) -> None:
@@ -94,5 +97,5 @@ class Channel:
 
 def _ranges(answer: bytes) -> bytes:
     """The (key, lowest, highest) triples of an ApiVersions v0 response."""
-    check_limit(len(answer) // _RANGE.size, limits.API_KEYS_MAX, "kinds of requests")
+    check_limit(len(answer) // _RANGE.size, limits.API_KEYS_MAX, "too_many_apis")
     return answer[10 : 10 + (len(answer) - 10) // _RANGE.size * _RANGE.size]

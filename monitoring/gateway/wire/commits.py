@@ -72,7 +72,7 @@ def decode(answer: bytes, asked: Collection[str]) -> list[GroupCommits]:
         remove_expected(left, group)
         topic_count = cursor.count(3)
         topics_read += topic_count
-        check_limit(topics_read, limits.GROUP_TOPICS_MAX, "topics that groups have committed to")
+        check_limit(topics_read, limits.GROUP_TOPICS_MAX, "too_many_group_topics")
         topics = [_topic(cursor) for _ in range(topic_count)]
         error = cursor.i16()
         cursor.tags()

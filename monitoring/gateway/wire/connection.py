@@ -11,6 +11,7 @@ from typing import Self
 
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, OverLimit
 from monitoring.gateway.wire.limits import ANSWER_BYTES_MAX, PASS_BYTES_MAX
+from monitoring.reasons import Reason
 
 CLIENT_ID = "aerie"
 _SIZE = Struct(">i")
@@ -37,10 +38,10 @@ class ByteBudget:
     def take(self, size: int) -> None:
         """Raises OverLimit if a response is too large, by itself or together with the others."""
         if not 4 <= size <= ANSWER_BYTES_MAX:
-            raise OverLimit(f"an answer of {size} bytes is not believable")
+            raise OverLimit(Reason("answer_size", size=size))
         self.left -= size
         if self.left < 0:
-            raise OverLimit(f"the cluster answers more than {PASS_BYTES_MAX} bytes in one reading")
+            raise OverLimit(Reason("pass_size", max=PASS_BYTES_MAX))
 
 
 class Connection:
@@ -64,7 +65,7 @@ class Connection:
             async with asyncio.timeout(timeout_s):
                 reader, writer = await asyncio.open_connection(host, port, limit=1 << 20)
         except (OSError, TimeoutError) as error:
-            raise ClusterUnavailable(f"no connection: {_why(error)}") from error
+            raise ClusterUnavailable(Reason("no_connection", why=_why(error))) from error
         return cls(reader, writer, budget)
 
     @property
@@ -90,7 +91,7 @@ class Connection:
                 return await answer
         except (OSError, TimeoutError) as error:
             self.close()
-            raise ClusterUnavailable(f"no answer: {_why(error)}") from error
+            raise ClusterUnavailable(Reason("no_answer", why=_why(error))) from error
         except asyncio.CancelledError:
             self.close()
             raise
@@ -101,7 +102,7 @@ class Connection:
         """Close the connection; pending calls raise ClusterUnavailable."""
         self._receiver.cancel()
         self._writer.close()
-        self._fail(ClusterUnavailable("the connection was closed"))
+        self._fail(ClusterUnavailable(Reason("connection_closed")))
 
     async def _receive(self) -> None:
         try:
@@ -120,7 +121,7 @@ class Connection:
         except (OSError, asyncio.IncompleteReadError) as error:
             self.unfinished_bytes = 0
             self._writer.close()
-            self._fail(ClusterUnavailable(f"the broker closed the connection: {_why(error)}"))
+            self._fail(ClusterUnavailable(Reason("closed_by_broker", why=_why(error))))
 
     def _fail(self, error: GatewayError) -> None:
         for waiting in self._waiting.values():
@@ -130,5 +131,5 @@ class Connection:
 
 def _why(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
-        return "timed out"
+        return Reason("timed_out")
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -46,7 +46,7 @@ class Cursor:
     def take(self, count: int) -> None:
         """Count items that are read one by one. Raises OverLimit."""
         self.items += count
-        check_limit(self.items, limits.ANSWER_ITEMS_MAX, "things in one answer")
+        check_limit(self.items, limits.ANSWER_ITEMS_MAX, "too_many_things")
 
     def count(self, least_bytes: int) -> int:
         """The length of an array whose items (of at least `least_bytes`) are read one by one."""

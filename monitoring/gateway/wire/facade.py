@@ -17,6 +17,7 @@ from monitoring.gateway.wire.metadata import (
     body_of_topic,
 )
 from monitoring.gateway.wire.reader import ClusterReader
+from monitoring.reasons import Reason
 
 _TIMEOUT_S = 5.0
 _GRACE_S = 0.5  # for the work after the last response
@@ -55,13 +56,14 @@ class Wire:
         try:
             return loop.run(self._read_spans(topic, timeout_s), timeout_s + _GRACE_S)
         except TimeoutError as error:
-            raise ClusterUnavailable("the brokers did not answer in time") from error
+            raise ClusterUnavailable(Reason("brokers_late")) from error
 
     def _request(self, body: bytes) -> Metadata:
         try:
             return loop.run(self._read(body), _TIMEOUT_S)
         except TimeoutError as error:
-            raise ClusterUnavailable("no broker answered within 5 seconds") from error
+            reason = Reason("no_answer_in_time", seconds=f"{_TIMEOUT_S:.0f}")
+            raise ClusterUnavailable(reason) from error
 
     async def _read(self, body: bytes) -> Metadata:
         reader = ClusterReader(self._bootstrap, None, now_ms)

@@ -24,6 +24,7 @@ from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import Cursor
 from monitoring.gateway.wire.limits import Refusals, check_limit, printable, remove_expected
 from monitoring.gateway.wire.metadata import Ints
+from monitoring.reasons import Reason
 
 LIST_KEY, LIST_VERSION = 16, 4
 DESCRIBE_KEY, DESCRIBE_VERSION = 15, 4
@@ -67,12 +68,12 @@ def decode_list(answer: bytes, refused: Refusals) -> tuple[int, list[ListedGroup
     cursor.tags()
     cursor.skip(4)
     error_code, groups = cursor.i16(), []
-    check_limit(count := cursor.count(4), limits.GROUPS_MAX, "groups")
+    check_limit(count := cursor.count(4), limits.GROUPS_MAX, "too_many_groups")
     for _ in range(count):
         group, protocol, state = cursor.text() or "", cursor.text() or "", cursor.text() or ""
         cursor.tags()
         if len(group) > limits.GROUP_LENGTH_MAX:
-            refused.add(f"a group with a name of {len(group)} letters: {printable(group)}")
+            refused.add(Reason("group_name", n=len(group), name=printable(group)))
         else:
             groups.append(ListedGroup(group, _short(state), _short(protocol)))
     return error_code, groups
@@ -117,11 +118,11 @@ class _Members:
         cursor.text()
         count = cursor.count(16)
         self._members_read += count
-        check_limit(self._members_read, limits.MEMBERS_MAX, "members of groups")
+        check_limit(self._members_read, limits.MEMBERS_MAX, "too_many_members")
         members = [self._member(group, protocol) for _ in range(count)]
         cursor.skip(4)
         if count > limits.MEMBERS_PER_GROUP_MAX:
-            self._refused.add(f"group {printable(group)}: {count} members")
+            self._refused.add(Reason("group_members", group=printable(group), n=count))
             return DescribedGroup(group, error_code or _MEMBERS_REFUSED, _short(state), ())
         return DescribedGroup(group, error_code, _short(state), tuple(members))
 
@@ -132,18 +133,16 @@ class _Members:
         cursor.bytes()  # metadata
         assignment = cursor.bytes()
         if max(len(member_id), len(client), len(host)) > limits.TEXT_LENGTH_MAX:
-            self._refused.add(
-                f"group {printable(group)}: the names of member {printable(member_id)}"
-            )
+            of = {"group": printable(group), "member": printable(member_id)}
+            self._refused.add(Reason("member_names", **of))
             return Member(printable(member_id), printable(client), printable(host), ())
         if protocol != "consumer":
             return Member(member_id, client, host, ())
         topics = Cursor(assignment, 2)
         assigned = parse_assignment(topics, limits.GROUP_TOPICS_MAX - self._topics)
         if assigned is None:
-            self._refused.add(
-                f"group {printable(group)}: the topics of member {printable(member_id)}"
-            )
+            of = {"group": printable(group), "member": printable(member_id)}
+            self._refused.add(Reason("member_topics", **of))
             return Member(member_id, client, host, ())
         self._topics += topics.items  # malformed assignments count as well
         return Member(member_id, client, host, assigned)

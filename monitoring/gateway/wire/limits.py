@@ -6,6 +6,7 @@ above what real clusters reach, and keep the memory of one pass below some hundr
 """
 
 from monitoring.gateway.errors import OverLimit
+from monitoring.reasons import Reason
 
 # Of one pass over a cluster.
 PASS_BYTES_MAX = 256 * 1024 * 1024
@@ -44,24 +45,24 @@ class Refusals:
     """Messages about what was left out: the first few, and the number of others."""
 
     def __init__(self) -> None:
-        self._messages: dict[str, None] = {}
+        self._messages: dict[Reason, None] = {}
         self._more = 0
 
-    def add(self, text: str) -> None:
-        if text in self._messages:
+    def add(self, reason: Reason) -> None:
+        if reason in self._messages:
             return
         if len(self._messages) < _MESSAGES_MAX:
-            self._messages[text] = None
+            self._messages[reason] = None
         else:
             self._more += 1
 
     def add_all(self, other: "Refusals") -> None:
-        for text in other._messages:
-            self.add(text)
+        for reason in other._messages:
+            self.add(reason)
         self._more += other._more
 
-    def messages(self) -> list[str]:
-        more = [f"{self._more} more like these"] if self._more else []
+    def messages(self) -> list[Reason]:
+        more = [Reason("and_more", n=self._more)] if self._more else []
         return [*self._messages, *more]
 
 
@@ -74,11 +75,11 @@ def printable(name: str) -> str:
 def remove_expected(left: set[str], group: str) -> None:
     """Remove `group` from the groups still expected; raises OverLimit if it was not requested."""
     if group not in left:
-        raise OverLimit(f"group {printable(group)} was not requested")
+        raise OverLimit(Reason("group_unrequested", group=printable(group)))
     left.remove(group)
 
 
-def check_limit(count: int, count_max: int, what: str) -> None:
-    """Raises OverLimit if `count` is above `count_max`."""
+def check_limit(count: int, count_max: int, code: str) -> None:
+    """Raises OverLimit with a Reason of `code` if `count` is above `count_max`."""
     if count > count_max:
-        raise OverLimit(f"more than {count_max} {what}; Aerie does not read so many")
+        raise OverLimit(Reason(code, max=count_max))

@@ -32,12 +32,12 @@ def decode_into(reads: ClusterReads, broker: int, answer: bytes) -> None:
         cursor.text()
         topics = cursor.count(6)
         topics_read += topics + 1
-        check_limit(topics_read, 2 * limits.TOPICS_MAX, "topics and directories of one broker")
+        check_limit(topics_read, 2 * limits.TOPICS_MAX, "too_many_log_dirs")
         for _ in range(topics):
             name = cursor.text() or ""
             count = cursor.count_at_once(_ENTRY.itemsize)
             replicas_read += count
-            check_limit(replicas_read, 2 * limits.PARTITIONS_MAX, "replicas of one broker")
+            check_limit(replicas_read, 2 * limits.PARTITIONS_MAX, "too_many_broker_replicas")
             start = cursor.skip(count * _ENTRY.itemsize)
             if name in reads.metadata.spans:
                 spans.append(reads.metadata.spans[name])

@@ -20,6 +20,7 @@ from monitoring.gateway.errors import OverLimit
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.cursor import Cursor
 from monitoring.gateway.wire.limits import Refusals, check_limit, printable
+from monitoring.reasons import Reason
 
 API_KEY, VERSION = 3, 7
 # topics = null (all of them), allow_auto_topic_creation = false
@@ -96,13 +97,13 @@ def decode(answer: bytes) -> Metadata:
     """
     cursor = Cursor(answer, 8)
     brokers = {}
-    check_limit(count := cursor.count(12), limits.BROKERS_MAX, "brokers")
+    check_limit(count := cursor.count(12), limits.BROKERS_MAX, "too_many_brokers")
     for _ in range(count):
         broker = _broker(cursor)
         brokers[broker.id] = broker
     cluster_id, controller_id = cursor.text() or "", cursor.i32()
-    check_limit(len(cluster_id), limits.TEXT_LENGTH_MAX, "letters in its id")
-    check_limit(count := cursor.count(9), limits.TOPICS_MAX, "topics")
+    check_limit(len(cluster_id), limits.TEXT_LENGTH_MAX, "too_long_id")
+    check_limit(count := cursor.count(9), limits.TOPICS_MAX, "too_many_topics")
     reading = _Topics(cursor)
     topics = dict(reading.next() for _ in range(count))
     topics.pop("", None)
@@ -117,9 +118,9 @@ def _by_id(broker: Broker) -> int:
 def _broker(cursor: Cursor) -> Broker:
     broker = Broker(cursor.i32(), cursor.text() or "", cursor.i32(), cursor.text())
     if not 0 < broker.port < 65536 or broker.id < 0:
-        raise OverLimit(f"its broker {broker.id} has the port {broker.port}, which there is not")
+        raise OverLimit(Reason("broker_port", id=broker.id, port=broker.port))
     for text in (broker.host, broker.rack or ""):
-        check_limit(len(text), limits.TEXT_LENGTH_MAX, "letters in a broker's host or rack")
+        check_limit(len(text), limits.TEXT_LENGTH_MAX, "too_long_host")
     return broker
 
 
@@ -139,7 +140,7 @@ class _Topics:
         cursor.skip(1)
         count = cursor.count(_PARTITION.size + 8)
         self._partitions += count
-        check_limit(self._partitions, limits.PARTITIONS_MAX, "partitions")
+        check_limit(self._partitions, limits.PARTITIONS_MAX, "too_many_partitions")
         found: dict[int, _Row] = {}
         data, at = cursor.data, cursor.at
         for _ in range(count):
@@ -149,16 +150,15 @@ class _Topics:
             offline, at = _ids(data, at + 4, _I32.unpack_from(data, at)[0])
             self._ids_read += len(replicas) + len(isr) + len(offline)
             if self._ids_read > limits.BROKER_IDS_MAX:
-                check_limit(self._ids_read, limits.BROKER_IDS_MAX, "replicas")
+                check_limit(self._ids_read, limits.BROKER_IDS_MAX, "too_many_replicas")
             if 0 <= index < count:
                 found[index] = (leader, replicas, isr)
             else:
-                self.refused.add(
-                    f"topic {printable(name)}: partition {index}, though it has {count}"
-                )
+                of = {"topic": printable(name), "partition": index, "count": count}
+                self.refused.add(Reason("topic_partition", **of))
         cursor.at = at
         if not 0 < len(name) <= TOPIC_LENGTH_MAX:
-            self.refused.add(f"a topic with a name of {len(name)} letters: {printable(name)}")
+            self.refused.add(Reason("topic_name", n=len(name), name=printable(name)))
             return "", []
         return name, [found.get(index, _NO_ROW) for index in range(count)]
 
@@ -172,7 +172,7 @@ def _ids(data: bytes, at: int, count: int) -> tuple[tuple[int, ...], int]:
             return (), at  # null
         raise ValueError(f"{count} broker ids with {len(data) - at} bytes left")
     if count > limits.BROKERS_MAX:
-        check_limit(count, limits.BROKERS_MAX, "brokers that hold one partition")
+        check_limit(count, limits.BROKERS_MAX, "too_many_replica_brokers")
     layout = _IDS[count] if count < len(_IDS) else Struct(f">{count}i")
     return layout.unpack_from(data, at), at + layout.size
 
@@ -190,7 +190,7 @@ def _assemble(
     ends = np.cumsum(counts)
     spans = map(range, (ends - counts).tolist(), ends.tolist())
     replicas = _lists([row[1] for row in rows])
-    check_limit(len(np.unique(replicas.values)), limits.BROKERS_MAX, "brokers that hold replicas")
+    check_limit(len(np.unique(replicas.values)), limits.BROKERS_MAX, "too_many_holding_brokers")
     return Metadata(
         cluster_id=cluster_id,
         controller_id=controller_id if controller_id >= 0 else None,

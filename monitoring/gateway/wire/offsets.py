@@ -16,6 +16,7 @@ from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.cursor import Cursor
 from monitoring.gateway.wire.limits import Refusals, check_limit, printable
 from monitoring.gateway.wire.metadata import Longs, Metadata
+from monitoring.reasons import Reason
 
 API_KEY, VERSION = 2, 2
 LATEST, EARLIEST = -1, -2
@@ -54,12 +55,12 @@ def decode_into(
     ValueError if the response is malformed, OverLimit if it is too large.
     """
     cursor, names, spans, parts = Cursor(answer, 8), [], [], []
-    check_limit(topics := cursor.count(6), limits.TOPICS_MAX, "topics")
+    check_limit(topics := cursor.count(6), limits.TOPICS_MAX, "too_many_topics")
     partitions = 0
     for _ in range(topics):
         name = cursor.text() or ""
         count = cursor.count_at_once(_ENTRY.itemsize)
-        check_limit(partitions := partitions + count, limits.PARTITIONS_MAX, "partitions")
+        check_limit(partitions := partitions + count, limits.PARTITIONS_MAX, "too_many_partitions")
         start = cursor.skip(count * _ENTRY.itemsize)
         if name in metadata.spans:
             names.append(name)
@@ -76,5 +77,5 @@ def decode_into(
     kept[kept] = metadata.leaders[rows[kept]] == leader
     kept &= offset <= limits.OFFSET_MAX
     for topic in np.unique(np.repeat(np.arange(len(names)), counts)[good & ~kept]).tolist():
-        refused.add(f"topic {printable(names[topic])}: offsets that cannot be true")
+        refused.add(Reason("topic_offsets", topic=printable(names[topic])))
     offsets[rows[kept]] = offset[kept]

@@ -24,6 +24,7 @@ from monitoring.gateway.wire.connection import ByteBudget, frame
 from monitoring.gateway.wire.limits import Refusals, check_limit
 from monitoring.gateway.wire.metadata import Metadata
 from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead
+from monitoring.reasons import Reason
 
 _GROUPS_PER_REQUEST = 1000
 _LARGE_BYTES = 256 * 1024
@@ -99,7 +100,7 @@ class ClusterReader:
 
         Use another `body` (metadata.body_of_topic) only with a reader of its own.
         """
-        failure: GatewayError = ClusterUnavailable("the cluster has no bootstrap servers")
+        failure: GatewayError = ClusterUnavailable(Reason("no_bootstrap_servers"))
         for address in self._addresses():
             try:
                 answer = await self._channel(address).request(
@@ -110,7 +111,8 @@ class ClusterReader:
             except GatewayError as error:
                 failure = error
             except _DECODE_ERRORS as error:
-                failure = GatewayError(f"{address[0]}:{address[1]} does not speak Kafka: {error}")
+                reason = Reason("not_kafka", address=_text(address), why=str(error))
+                failure = GatewayError(reason)
         raise failure
 
     async def close(self) -> None:
@@ -136,7 +138,7 @@ class ClusterReader:
             return cache.metadata
         cluster_metadata = await _decoded(metadata.decode, answer)
         if not cluster_metadata.brokers:
-            raise ClusterUnavailable(f"{address[0]}:{address[1]} lists no live broker")
+            raise ClusterUnavailable(Reason("no_live_broker", address=_text(address)))
         self._cache = _MetadataCache(answer, cluster_metadata)
         self._close_other_channels(
             {(b.host, b.port) for b in cluster_metadata.brokers} | set(self._bootstrap)
@@ -165,11 +167,12 @@ class ClusterReader:
                 await part(reads, broker, self._channel((broker.host, broker.port)))
             except OverLimit as error:
                 reads.answered.add(broker.id)
-                reads.refused.add(f"broker {broker.id}: {error}")
+                reads.refused.add(Reason("of_broker", id=broker.id, why=error.message))
             except GatewayError as error:
-                reads.failures.append(f"broker {broker.id}: {error}")
+                reads.failures.append(Reason("of_broker", id=broker.id, why=error.message))
             except _DECODE_ERRORS as error:
-                reads.failures.append(f"broker {broker.id}: an answer does not parse: {error}")
+                why = Reason("does_not_parse", why=str(error))
+                reads.failures.append(Reason("of_broker", id=broker.id, why=why))
 
         await asyncio.gather(
             *(run_part(part, broker) for part in parts for broker in reads.metadata.brokers)
@@ -182,7 +185,7 @@ class ClusterReader:
         answer = await channel.request(groups.list_request, timeout_s)
         error, listed = await _decoded(groups.decode_list, answer, reads.refused)
         if error:
-            raise GatewayError(f"lists no groups (error {error})", retriable=True)
+            raise GatewayError(Reason("lists_no_groups", error=error), retriable=True)
         reads.answered.add(broker.id)
         names = list(dict.fromkeys(group.group for group in listed))
         active_names = (group.group for group in listed if group.state not in ("Empty", "Dead"))
@@ -212,7 +215,7 @@ class ClusterReader:
             found = await _decoded(groups.decode_describe, answer, asked, refused)
             cached = _CachedMembers(answer, found, refused)
         members = sum(len(group.members) for group in cached.groups)
-        check_limit(reads.members + members, limits.MEMBERS_MAX, "members of groups")
+        check_limit(reads.members + members, limits.MEMBERS_MAX, "too_many_members")
         reads.members += members
         reads.refused.add_all(cached.refused)
         self._described[broker_id] = cached
@@ -227,9 +230,9 @@ class ClusterReader:
                 await self._counters.read_into(reads, broker.id, timeout_s)
                 return
             except OverLimit as error:
-                reads.refused.add(f"broker {broker.id}: {error}")
+                reads.refused.add(Reason("of_broker", id=broker.id, why=error.message))
             except GatewayError as error:
-                reads.failures.append(f"broker {broker.id}: {error}")
+                reads.failures.append(Reason("of_broker", id=broker.id, why=error.message))
         answer = await channel.request(
             lambda number: frame(log_dirs.API_KEY, log_dirs.VERSION, number, log_dirs.REQUEST_BODY),
             timeout_s,
@@ -285,3 +288,7 @@ def _all_coordinators_answered(reads: ClusterReads) -> bool:
     refused = any(group.error for read in reads.coordinators for group in read.commits)
     brokers = {broker.id for broker in reads.metadata.brokers}
     return leaders <= answered and brokers <= answered and not refused
+
+
+def _text(address: _Address) -> str:
+    return f"{address[0]}:{address[1]}"

@@ -15,6 +15,7 @@ from monitoring.gateway.wire.groups import DescribedGroup, ListedGroup
 from monitoring.gateway.wire.limits import SIZE_BYTES_MAX, Refusals, check_limit
 from monitoring.gateway.wire.metadata import Longs, Metadata
 from monitoring.gateway.wire.offsets import UNKNOWN
+from monitoring.reasons import Reason
 
 
 @dataclass(slots=True)
@@ -54,7 +55,7 @@ class ClusterReads:
     )  # broker id → size of all its replicas
     broker_stats: dict[int, dict[str, Any]] = field(default_factory=dict)
     answered: set[int] = field(default_factory=set)
-    failures: list[str] = field(default_factory=list)
+    failures: list[Reason] = field(default_factory=list)
     refused: Refusals = field(default_factory=Refusals)
     groups_complete: bool = True
     members: int = 0  # of all groups together
@@ -75,9 +76,9 @@ class ClusterReads:
     def take_coordinator(self, read: CoordinatorRead) -> None:
         """Add the groups of a coordinator. Raises OverLimit if all groups together are too many."""
         every = [*self.coordinators, read]
-        check_limit(sum(len(one.listed) for one in every), limits.GROUPS_MAX, "groups")
+        check_limit(sum(len(one.listed) for one in every), limits.GROUPS_MAX, "too_many_groups")
         topics = sum(len(group.topics) for one in every for group in one.commits)
-        check_limit(topics, limits.GROUP_TOPICS_MAX, "topics that groups have committed to")
+        check_limit(topics, limits.GROUP_TOPICS_MAX, "too_many_group_topics")
         self.coordinators.append(read)
 
     def put_sizes(self, broker_id: int, rows: Longs, sizes: Longs) -> None:
@@ -87,7 +88,7 @@ class ClusterReads:
         """
         untrue = len(np.unique(rows)) < len(rows) or (sizes < 0).any()
         if untrue or sizes.astype(np.float64).sum() > SIZE_BYTES_MAX:
-            self.refused.add(f"broker {broker_id}: sizes of its replicas that cannot be true")
+            self.refused.add(Reason("broker_sizes", id=broker_id))
             return
         led = self.metadata.leaders[rows] == broker_id
         self.size_bytes[rows[led]] = sizes[led]

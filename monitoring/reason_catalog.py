@@ -1,0 +1,178 @@
+"""Code → English text of every Reason. A code is stored, and so never changes its meaning.
+
+`manage.py makemessages` finds the texts by `gettext_noop`; console/ui/texts.py translates them.
+"""
+
+
+def gettext_noop(text: str) -> str:
+    """Marks a text for translation, as Django's: the process of librdkafka loads no Django."""
+    return text
+
+
+# --- Connections and answers ------------------------------------------------------------------
+_ANSWERS = {
+    "no_bootstrap_servers": gettext_noop("the cluster has no bootstrap servers"),
+    "no_broker_answers": gettext_noop("no broker answers"),
+    "no_answer_in_time": gettext_noop("no broker answered within %(seconds)s seconds"),
+    "brokers_late": gettext_noop("the brokers did not answer in time"),
+    "call_timed_out": gettext_noop("no answer within %(seconds)s seconds"),
+    "timed_out": gettext_noop("timed out"),
+    "no_connection": gettext_noop("no connection: %(why)s"),
+    "no_answer": gettext_noop("no answer: %(why)s"),
+    "connection_closed": gettext_noop("the connection was closed"),
+    "closed_by_broker": gettext_noop("the broker closed the connection: %(why)s"),
+    "at_address": gettext_noop("%(address)s: %(why)s"),
+    "of_broker": gettext_noop("broker %(id)d: %(why)s"),
+    "not_kafka": gettext_noop("%(address)s does not speak Kafka: %(why)s"),
+    "no_live_broker": gettext_noop("%(address)s lists no live broker"),
+    "old_version": gettext_noop(
+        "%(address)s does not serve %(api)s version %(version)d; Aerie needs Kafka 3.0 or later, "
+        "or brokerd"
+    ),
+    "lists_no_groups": gettext_noop("lists no groups (error %(error)d)"),
+    "does_not_parse": gettext_noop("an answer does not parse: %(why)s"),
+    "cluster_silent": gettext_noop("the cluster does not answer: %(why)s"),
+    "cluster_says": "%(text)s",  # in the cluster's own words
+    "several": "%(reasons)s",
+}
+# --- librdkafka's processes -------------------------------------------------------------------
+_PROCESSES = {
+    "calls_full": gettext_noop(
+        "%(n)d requests to clusters are waiting for answers already. Try it again in a moment"
+    ),
+    "not_decoded_in_time": gettext_noop(
+        "the cluster's answers could not be read within %(seconds)s seconds"
+    ),
+    "decoder_died": gettext_noop(
+        "the cluster's answers could not be read: a broker does not keep to Kafka's protocol, or "
+        "this machine is short of memory (the process that read them ended with %(how)s)"
+    ),
+}
+# --- Records ----------------------------------------------------------------------------------
+_RECORDS = {
+    "offset_needs_partition": gettext_noop("an offset needs a partition"),
+    "no_partition": gettext_noop("topic %(topic)s has no partition %(partition)d"),
+    "offsets_held": gettext_noop(
+        "partition %(partition)d of %(topic)s holds offsets %(first)d to %(last)d"
+    ),
+    "partition_empty": gettext_noop(
+        "partition %(partition)d of %(topic)s is empty; the next offset is %(next)d"
+    ),
+    "partition_unread": gettext_noop("partition %(partition)d of %(topic)s could not be read"),
+    "record_gone": gettext_noop(
+        "partition %(partition)d of %(topic)s holds no record of offset %(offset)d any more"
+    ),
+}
+# --- Admin ports of brokerd -------------------------------------------------------------------
+_ADMIN_PORTS = {
+    "no_admin_address": gettext_noop(
+        "broker %(id)d has no admin address in this cluster's settings; only brokerd has an admin "
+        "port"
+    ),
+    "admin_port": gettext_noop("the admin port: %(why)s"),
+    "admin_port_of": gettext_noop("the admin port of broker %(id)d: %(why)s"),
+    "admin_port_silent": gettext_noop("the admin port does not answer: %(why)s"),
+    "admin_port_of_silent": gettext_noop(
+        "the admin port of broker %(id)d does not answer: %(why)s"
+    ),
+    "admin_port_format": gettext_noop("the admin port's answer has an unknown format"),
+    "admin_port_format_why": gettext_noop(
+        "the admin port's answer has an unknown format: %(why)s"
+    ),
+    "admin_port_not_json": gettext_noop("the admin port does not answer in JSON"),
+    "admin_port_status": gettext_noop("the admin port answers %(status)d to %(path)s"),
+    "admin_token_refused": gettext_noop(
+        "broker %(id)d refuses the admin token of this cluster's settings"
+    ),
+    "broker_has_not": gettext_noop("broker %(id)d does not have that"),
+    "broker_not_ready": gettext_noop("broker %(id)d is not ready"),
+    "broker_status": gettext_noop("broker %(id)d answers %(status)d: %(why)s"),
+    "answer_encoding": gettext_noop(
+        "it answers in the encoding %(encoding)s, which was not asked for"
+    ),
+    "answer_bytes": gettext_noop("it answers more than %(max)d bytes"),
+    "answer_values": gettext_noop("it answers more than %(max)d values"),
+}
+# --- What a cluster tells and cannot be true --------------------------------------------------
+_REFUSED = {
+    "and_more": gettext_noop("and others like these: %(n)d"),
+    "answer_size": gettext_noop("an answer of %(size)d bytes is not believable"),
+    "pass_size": gettext_noop("the cluster answers more than %(max)d bytes in one reading"),
+    "answer_slow": gettext_noop(
+        "an answer of %(size)d bytes does not come within %(seconds)s s"
+    ),
+    "group_unrequested": gettext_noop("group %(group)s was not requested"),
+    "broker_port": gettext_noop("its broker %(id)d has the port %(port)d, which there is not"),
+    "topic_name": gettext_noop("a topic with a name of %(n)d letters: %(name)s"),
+    "topic_partition": gettext_noop(
+        "topic %(topic)s: partition %(partition)d, though it has %(count)d"
+    ),
+    "topic_offsets": gettext_noop("topic %(topic)s: offsets that cannot be true"),
+    "broker_sizes": gettext_noop("broker %(id)d: sizes of its replicas that cannot be true"),
+    "group_name": gettext_noop("a group with a name of %(n)d letters: %(name)s"),
+    "group_members": gettext_noop("group %(group)s: %(n)d members"),
+    "member_names": gettext_noop("group %(group)s: the names of member %(member)s"),
+    "member_topics": gettext_noop("group %(group)s: the topics of member %(member)s"),
+    "group_far_commits": gettext_noop(
+        "group %(group)s: commits that are too far from the end of their partition"
+    ),
+    "group_too_large": gettext_noop(
+        "group %(group)s: its commits and members, which are too many"
+    ),
+    "group_partitions": gettext_noop(
+        "group %(group)s: partitions that topic %(topic)s does not have"
+    ),
+    "group_unknown_topics": gettext_noop(
+        "group %(group)s: most partitions of topics that the cluster does not have"
+    ),
+    "silent_groups": gettext_noop(
+        "groups whose coordinators do not answer, which are too many"
+    ),
+}
+_TOO_MANY = {
+    "too_many_groups": gettext_noop("more than %(max)d groups; Aerie does not read so many"),
+    "too_many_group_topics": gettext_noop(
+        "more than %(max)d topics that groups have committed to; Aerie does not read so many"
+    ),
+    "too_many_members": gettext_noop(
+        "more than %(max)d members of groups; Aerie does not read so many"
+    ),
+    "too_many_apis": gettext_noop(
+        "more than %(max)d kinds of requests; Aerie does not read so many"
+    ),
+    "too_many_brokers": gettext_noop("more than %(max)d brokers; Aerie does not read so many"),
+    "too_long_id": gettext_noop("more than %(max)d letters in its id; Aerie does not read so many"),
+    "too_many_topics": gettext_noop("more than %(max)d topics; Aerie does not read so many"),
+    "too_long_host": gettext_noop(
+        "more than %(max)d letters in a broker's host or rack; Aerie does not read so many"
+    ),
+    "too_many_partitions": gettext_noop(
+        "more than %(max)d partitions; Aerie does not read so many"
+    ),
+    "too_many_replicas": gettext_noop("more than %(max)d replicas; Aerie does not read so many"),
+    "too_many_replica_brokers": gettext_noop(
+        "more than %(max)d brokers that hold one partition; Aerie does not read so many"
+    ),
+    "too_many_holding_brokers": gettext_noop(
+        "more than %(max)d brokers that hold replicas; Aerie does not read so many"
+    ),
+    "too_many_things": gettext_noop(
+        "more than %(max)d things in one answer; Aerie does not read so many"
+    ),
+    "too_many_log_dirs": gettext_noop(
+        "more than %(max)d topics and directories of one broker; Aerie does not read so many"
+    ),
+    "too_many_broker_replicas": gettext_noop(
+        "more than %(max)d replicas of one broker; Aerie does not read so many"
+    ),
+}
+# --- Samples ----------------------------------------------------------------------------------
+_SAMPLES = {
+    "not_run": gettext_noop("no worker ran this tick in time"),
+    "still_reading": gettext_noop("the previous tick was still being read"),
+    "longer_than_tick": gettext_noop("reading the cluster took longer than a tick"),
+    "answer_refused": gettext_noop("the cluster's answer was refused: %(why)s"),
+    "settings_unreadable": gettext_noop("the cluster's settings cannot be used: %(why)s"),
+}
+
+TEXTS = {**_ANSWERS, **_PROCESSES, **_RECORDS, **_ADMIN_PORTS, **_REFUSED, **_TOO_MANY, **_SAMPLES}
