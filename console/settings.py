@@ -90,7 +90,7 @@ REDIS_OPTIONS = {
 
 # --- Secrets ----------------------------------------------------------------------------------
 # One Fernet key a line, newest first (monitoring/secrets.py seals with them). Django's own key is
-# derived, so that a leaked session key opens no sealed secret.
+# derived, so that a leaked session key decrypts no secret.
 AERIE_SECRET_KEY_FILE = _env.path("AERIE_SECRET_KEY_FILE", AERIE_DATA / "secret.key")
 _keys = _env.content("AERIE_SECRET_KEY_FILE", AERIE_SECRET_KEY_FILE, rules.secret_keys).split()
 _derived = [hashlib.sha256(b"aerie django " + key.encode()).hexdigest() for key in _keys]

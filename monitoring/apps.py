@@ -1,4 +1,4 @@
-"""The Django app `monitoring`: the one place of its models."""
+"""The Django app `monitoring`. All its models are imported in models.py."""
 
 from django.apps import AppConfig
 
@@ -8,5 +8,5 @@ class MonitoringConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Bind `@shared_task` to our Celery application in every process that sends one."""
+        """Bind `@shared_task` to the project's Celery application in every process."""
         import monitoring.celery  # noqa: F401

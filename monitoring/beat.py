@@ -1,6 +1,6 @@
-"""Celery's scheduler, which says in one line that Redis is away and in one that it is back.
+"""Celery's beat scheduler, with one log line when Redis goes down and one when it is back.
 
-Its loop is heard like those of the workers (heartbeats.py), under the name `beat`.
+Like the workers it writes a heartbeat (heartbeats.py), under the name `beat`.
 """
 
 import logging
@@ -17,21 +17,21 @@ log = logging.getLogger(__name__)
 
 
 class QuietScheduler(Scheduler):
-    """What could not be sent is not sent later either: the next message of its kind is due soon."""
+    """A scheduler that skips messages it cannot send: the next one of the same task is due soon."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._is_away = False
-        self._heard_s = -heartbeats.BEAT_S
+        self._beat_s = -heartbeats.BEAT_S
         super().__init__(*args, **kwargs)
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
-        """Sends what is due; returns in how many seconds to be called again."""
-        if time.monotonic() - self._heard_s >= heartbeats.BEAT_S:
-            self._heard_s = time.monotonic()
+        """Send what is due; returns the seconds until the next call."""
+        if time.monotonic() - self._beat_s >= heartbeats.BEAT_S:
+            self._beat_s = time.monotonic()
             try:
-                heartbeats.note(NAME)
+                heartbeats.record(NAME)
             except redis_client.StoreDown:
-                pass  # told where a task cannot be sent
+                pass  # apply_entry logs it
         due_in_s: float = super().tick(*args, **kwargs)
         return min(due_in_s, heartbeats.BEAT_S)
 
@@ -40,7 +40,7 @@ class QuietScheduler(Scheduler):
             self.apply_async(entry, producer=producer, advance=False)
         except SchedulingError as error:
             if not self._is_away:
-                log.warning("no task can be sent, Redis does not answer; trying on (%s)", error)
+                log.warning("no task can be sent, Redis does not answer; retrying (%s)", error)
             self._is_away = True
             return
         if self._is_away:

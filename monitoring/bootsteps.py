@@ -1,7 +1,7 @@
-"""What is added to a Celery worker: the heartbeat of its main loop.
+"""A Celery bootstep: the heartbeat of a worker's main loop.
 
-Work goes on in threads and children of the pool; only the loop that hands it out is heard here. A
-pool's process that is stopped (SIGSTOP) keeps its worker silent: nothing is done there either.
+Tasks run in the pool's threads or processes; the heartbeat only shows that the main loop runs. If a
+process of the pool is stopped (SIGSTOP), no heartbeat is written, since no tasks run then.
 """
 
 import logging
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
-    """Notes each queue of this worker, every few seconds."""
+    """Records a heartbeat for each queue of this worker, every few seconds."""
 
     requires = ("celery.worker.components:Pool",)
 
@@ -39,7 +39,7 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
         queues = list(worker.app.amqp.queues.consume_from)
         try:
             for queue in queues:
-                heartbeats.note(queue)
+                heartbeats.record(queue)
         except redis_client.StoreFull:
             if "sampling" in queues:
                 free_memory()
@@ -57,5 +57,5 @@ def _is_child_stopped(pool: Any) -> bool:
             if psutil.Process(pid).status() == psutil.STATUS_STOPPED:
                 return True
         except psutil.Error:
-            pass  # it has ended; the pool makes another
+            pass  # it has ended; the pool starts another
     return False

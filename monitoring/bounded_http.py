@@ -1,8 +1,8 @@
-"""One HTTP request to a judged address, and as much of its answer as its caller has room for.
+"""Sends one HTTP request to a checked target (egress.py) and reads a response of limited size.
 
-The answer is asked for as it is (`identity`) and refused where it comes encoded all the same: some
-bytes of zstd or gzip can mean gigabytes. The bytes are counted as they arrive, and the caller's
-time limit is on the whole, so that a server which drips its answer gains nothing.
+The request allows no content encoding (`identity`), and encoded responses are refused: a few bytes
+of zstd or gzip can expand to gigabytes. The bytes are counted as they arrive, and the time-out
+covers the whole request, also for a server that answers slowly byte by byte.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ JSON_VALUES_MAX = 2_000_000
 
 
 class AnswerRefused(Exception):
-    """An answer that is too large or in a form that is not taken; `reason` says which."""
+    """The response is too large or has an encoding that is not accepted; `reason` says which."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason)
@@ -45,12 +45,12 @@ async def request(
     params: Mapping[str, Any] | None = None,
     content: bytes | None = None,
 ) -> Answer:
-    """Send a request. With `body_bytes_max` 0 nothing of the answer's body is read.
+    """Send a request. With `body_bytes_max` 0 the response's body is not read.
 
     Raises AnswerRefused, TimeoutError or httpx.HTTPError.
     """
     sent = {**(headers or {}), **target.headers, "Accept-Encoding": "identity"}
-    asked = client.build_request(
+    http_request = client.build_request(
         method,
         target.url,
         params=params,
@@ -59,7 +59,7 @@ async def request(
         extensions=target.extensions,
     )
     async with asyncio.timeout(timeout_s):
-        answer = await client.send(asked, stream=True)
+        answer = await client.send(http_request, stream=True)
         try:
             body = await _body(answer, body_bytes_max) if body_bytes_max else b""
         finally:
@@ -79,8 +79,8 @@ async def _body(answer: httpx.Response, bytes_max: int) -> bytes:
     return bytes(body)
 
 
-def parsed(body: bytes) -> Any:
-    """The JSON in `body`. Raises ValueError, AnswerRefused where it holds too many values."""
+def parse_json(body: bytes) -> Any:
+    """Parse the JSON in `body`. Raises ValueError, or AnswerRefused if it has too many values."""
     if sum(body.count(mark) for mark in (b",", b"[", b"{")) > JSON_VALUES_MAX:
         raise AnswerRefused(Reason("answer_values", max=JSON_VALUES_MAX))
     try:

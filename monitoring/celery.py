@@ -1,7 +1,7 @@
 """The Celery application: `python -m monitoring.worker QUEUE`, `celery -A monitoring.celery beat`.
 
-queues.py has the queues. Settings with the prefix CELERY_ come from Django's; what is here is not a
-matter of installation.
+queues.py has the queues. Django settings with the prefix CELERY_ are used; the settings here do not
+depend on the installation.
 """
 
 import os
@@ -15,16 +15,16 @@ from monitoring.schedule import beat_schedule
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 
 app = Celery("aerie")
-app.set_default()  # for every thread of a web process that sends a task
+app.set_default()  # also for the threads of web processes
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
-    # In memory: every entry is due again after its interval, nothing is worth a file.
+    # It keeps its state in memory: all intervals are short, so nothing needs a file.
     beat_scheduler="monitoring.beat:QuietScheduler",
     beat_schedule=beat_schedule(),
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
-    broker_channel_error_retry=True,  # a Redis that is full answers with an error
-    # Once more, for a connection that a restart of Redis has cut; then the next occasion.
+    broker_channel_error_retry=True,  # a full Redis answers with an error
+    # One retry, for connections that a restart of Redis has closed.
     task_publish_retry_policy={"max_retries": 1, "interval_start": 0},
     worker_send_task_events=False,
     task_store_errors_even_if_ignored=False,

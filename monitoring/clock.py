@@ -1,4 +1,4 @@
-"""The time of day, for adapters; cores are given it as `now_ms`."""
+"""The wall clock. Pure code gets the time as a parameter `now_ms` instead."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""The clusters that the console shows and the sampler reads."""
+"""The model of a cluster."""
 
 import re
 from urllib.parse import urlsplit
@@ -8,13 +8,13 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from monitoring.egress import EgressRefused, split_url
-from monitoring.secrets import SealedField, seal, unseal
+from monitoring.secrets import EncryptedField, decrypt, encrypt
 
 _ADDRESS = re.compile(r"^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})$")
 
 
 def parse_addresses(text: str) -> list[tuple[str, int]]:
-    """`host:port,host:port` as pairs. Raises ValueError that names the wrong part."""
+    """Parse `host:port,host:port` into pairs. Raises ValueError with the invalid part."""
     addresses = []
     for part in filter(None, (part.strip() for part in text.split(","))):
         match = _ADDRESS.match(part)
@@ -67,17 +67,17 @@ class Cluster(models.Model):
     slug = models.SlugField(max_length=40, unique=True)
     name = models.CharField(max_length=80)
     bootstrap_servers = models.CharField(max_length=1000, validators=[_check_bootstrap])
-    # Empty = the console shows nothing of ZooKeeper.
+    # Empty = the cluster has no ZooKeeper.
     zookeeper_connect = models.CharField(
         max_length=1000, blank=True, default="", validators=[_check_zookeeper]
     )
-    # Broker id → base URL of brokerd's admin port; empty for every other broker.
+    # Broker id → base URL of brokerd's admin port; empty for other brokers.
     admin_urls = models.JSONField(blank=True, default=dict, validators=[_check_admin_urls])
-    admin_token = SealedField()
+    admin_token = EncryptedField()
     read_only = models.BooleanField(default=False)
-    # Whether the console's own topics are here (own_topics.py).
+    # Whether the console's own topics are on this cluster (own_topics.py).
     holds_own_topics = models.BooleanField(default=False, editable=False)
-    # What its brokers told last (identity.py); empty = not known.
+    # As its brokers last reported (identity.py); empty = unknown.
     kafka_cluster_id = models.CharField(max_length=200, blank=True, default="", editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -88,9 +88,9 @@ class Cluster(models.Model):
         return self.name
 
     def set_admin_token(self, token: str) -> None:
-        """Keep the token that brokerd's admin port demands; write-only for people."""
-        self.admin_token = seal(token)
+        """Store the token of brokerd's admin port, encrypted; users can set it but not read it."""
+        self.admin_token = encrypt(token)
 
-    def open_admin_token(self) -> str:
-        """The token in clear, for the gateway alone. Raises SecretUnreadable."""
-        return unseal(self.admin_token)
+    def decrypt_admin_token(self) -> str:
+        """The decrypted token, for the gateway only. Raises SecretUnreadable."""
+        return decrypt(self.admin_token)

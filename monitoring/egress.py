@@ -1,10 +1,10 @@
-"""The one check that every outgoing URL of the product passes.
+"""Checks every URL to which the console sends a request (protection against SSRF).
 
-A URL's host is resolved once, every address is judged, and the request then goes to that very
-address (no second look-up that could answer something else), with the host's name kept for the
-`Host` header and TLS. Loopback, link-local, private and other special addresses are refused
-unless `AERIE_EGRESS_ALLOW` names them, as an address, a network (10.0.0.0/8) or a host name.
-Redirects are never followed, and callers bound time and size.
+The host is resolved once and every address is checked. The request then goes to the checked
+address, without a second DNS lookup; the host's name is kept for the `Host` header and TLS.
+Loopback, link-local, private and other special addresses are refused unless `AERIE_EGRESS_ALLOW`
+has them, as an address, a network (10.0.0.0/8) or a host name. Redirects are never followed, and
+callers limit time and size.
 """
 
 import ipaddress
@@ -18,12 +18,12 @@ from django.conf import settings
 
 _PORTS = {"http": 80, "https": 443}
 URL_LENGTH_MAX = 2000
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")  # urlsplit drops some of them without a word
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")  # urlsplit silently removes some of them
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]*:[0-9a-f:.]*(%[a-z0-9._-]+)?")
 # IPv6 networks whose last 32 bits are an IPv4 address: the deprecated "compatible" one, NAT64.
 _ENDS_IN_IPV4 = (ipaddress.IPv6Network("::/96"), ipaddress.IPv6Network("64:ff9b::/96"))
-_UNICAST = ipaddress.IPv6Network("2000::/3")  # all that IANA gives out; the rest is special
-# Special, though `is_global` says otherwise, of some of them or in some versions of Python.
+_UNICAST = ipaddress.IPv6Network("2000::/3")  # all that IANA allocates; other addresses are special
+# Special networks for which `is_global` is True, at least in some versions of Python.
 _NOT_PUBLIC = tuple(
     ipaddress.ip_network(network)
     for network in (
@@ -38,9 +38,9 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class EgressRefused(Exception):
-    """A URL that may not be requested; trying again does not help.
+    """The URL may not be requested; a retry does not help.
 
-    The text names no address that a name stands for, `address` does: it is for who runs Aerie.
+    The text does not contain the resolved address; `address` has it, for the operator only.
     """
 
     retriable = False
@@ -51,14 +51,14 @@ class EgressRefused(Exception):
 
 
 class EgressUnresolved(Exception):
-    """A host that does not resolve just now."""
+    """The host does not resolve now; a retry may help."""
 
     retriable = True
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A judged destination: request `url` with `headers` and, over TLS, `server_name`."""
+    """A checked destination: request `url` with `headers` and, over TLS, `server_name`."""
 
     url: str  # the host replaced by its address
     host_header: str
@@ -74,34 +74,34 @@ class Target:
 
 
 def check_url(url: str, also_allowed: Sequence[str] = ()) -> Target:
-    """Judge `url` and return where to send the request.
+    """Check `url` and return where to send the request.
 
-    `also_allowed`: addresses, networks or host names that this caller trusts besides
-    `AERIE_EGRESS_ALLOW`. Raises EgressRefused or EgressUnresolved, each with a reason that
-    names the host, never the path (which may hold a token).
+    `also_allowed`: addresses, networks or host names that are allowed besides `AERIE_EGRESS_ALLOW`.
+    Raises EgressRefused or EgressUnresolved. Their texts contain the host but never the path, which
+    may contain a token.
     """
     scheme, host, port = split_url(url)
     allowed = [entry.lower() for entry in (*settings.AERIE_EGRESS_ALLOW, *also_allowed)]
     addresses = _resolve(host, port)
     if host not in allowed:
         for address in addresses:
-            _judge(host, address, allowed)
+            _check_address(host, address, allowed)
     parts = urlsplit(url)
     chosen = addresses[0]
     literal = f"[{chosen}]" if chosen.version == 6 else str(chosen)
     netloc = literal if port == _PORTS[scheme] else f"{literal}:{port}"
-    shown = f"[{host}]" if ":" in host else host
+    host_text = f"[{host}]" if ":" in host else host
     return Target(
         url=urlunsplit((scheme, netloc, parts.path or "/", parts.query, "")),
-        host_header=shown if port == _PORTS[scheme] else f"{shown}:{port}",
+        host_header=host_text if port == _PORTS[scheme] else f"{host_text}:{port}",
         server_name=host,
     )
 
 
 def split_url(url: str) -> tuple[str, str, int]:
-    """Scheme, host (lower case, a name of other letters as DNS knows it) and port of `url`.
+    """Scheme, host (lower case, in IDNA encoding) and port of `url`.
 
-    Raises EgressRefused for what no request could be sent to, whatever its host resolves to.
+    Raises EgressRefused for an invalid URL. Does not resolve the host.
     """
     if len(url) > URL_LENGTH_MAX:
         raise EgressRefused(f"the URL is longer than {URL_LENGTH_MAX} characters")
@@ -120,22 +120,22 @@ def split_url(url: str) -> tuple[str, str, int]:
         raise EgressRefused("the URL must not contain a user name or password")
     if port == 0:
         raise EgressRefused("the URL names port 0, which nothing listens on")
-    return parts.scheme, _as_dns_knows(host), port or _PORTS[parts.scheme]
+    return parts.scheme, _idna(host), port or _PORTS[parts.scheme]
 
 
 def origins(urls: Iterable[str]) -> set[tuple[str, str, int]]:
-    """Whom these URLs ask: a secret that was typed for one is not for another."""
+    """The origins of these URLs: a secret entered for one origin must not be sent to another."""
     return {split_url(url) for url in urls}
 
 
-def _as_dns_knows(host: str) -> str:
+def _idna(host: str) -> str:
     try:
-        known = host.encode("idna").decode().lower() if ":" not in host else host
+        encoded = host.encode("idna").decode().lower() if ":" not in host else host
     except UnicodeError:
-        known = ""
-    if not _HOST.fullmatch(known):
+        encoded = ""
+    if not _HOST.fullmatch(encoded):
         raise EgressRefused("the URL's host is neither a name nor an address")
-    return known
+    return encoded
 
 
 def _resolve(host: str, port: int) -> list[Address]:
@@ -146,8 +146,8 @@ def _resolve(host: str, port: int) -> list[Address]:
     return [ipaddress.ip_address(str(info[4][0]).partition("%")[0]) for info in found]
 
 
-def _meant(address: Address) -> Address:
-    """Where a packet to this address ends: of a translated one, the IPv4 address within it."""
+def _destination(address: Address) -> Address:
+    """The address that packets reach: for IPv4-in-IPv6 addresses, the IPv4 address."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
     if any(address in network for network in _ENDS_IN_IPV4):
@@ -161,19 +161,19 @@ def _is_public(address: Address) -> bool:
     return address.is_global and not is_special
 
 
-def _judge(host: str, address: Address, allowed: Sequence[str]) -> None:
-    meant = _meant(address)
-    if _is_public(meant):
+def _check_address(host: str, address: Address, allowed: Sequence[str]) -> None:
+    destination = _destination(address)
+    if _is_public(destination):
         return
     for entry in allowed:
         try:
             network = ipaddress.ip_network(entry, strict=False)
         except ValueError:
             continue  # a host name, compared by check_url
-        if address in network or meant in network:
+        if address in network or destination in network:
             return
     raise EgressRefused(
-        f"{host} is not a public address. If it is meant, whoever runs Aerie names it in "
+        f"{host} is not a public address. If it is destination, whoever runs Aerie names it in "
         "AERIE_EGRESS_ALLOW",
         "" if host == str(address) else str(address),
     )

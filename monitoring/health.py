@@ -1,8 +1,9 @@
-"""What the console stands on, part by part: databases, workers, the clock, Spark, deliveries.
+"""The health of the parts that the console needs: database, Redis, workers, beat, Spark,
+deliveries.
 
-A look costs two questions to Redis and three to the database, and is shared by all of this
-process for LOOK_S; Spark is asked aside (monitoring/spark/probe.py). `/readyz` tells every part, a
-page those that are DOWN.
+A check makes two requests to Redis and three to the database; its result is cached for CACHE_S per
+process. Spark is checked in the background (monitoring/spark/probe.py). `/readyz` shows all parts,
+pages only those that are DOWN.
 """
 
 import threading
@@ -20,31 +21,32 @@ from monitoring.queues import QUEUES
 from monitoring.spark.probe import SparkState, spark_probe
 
 DEMO = "demo"
-LOOK_S = 2.0
-# Until then, what was not heard since this process began may be starting as well.
+CACHE_S = 2.0
+# Until then, processes without a heartbeat may still be starting.
 START_S = 60.0
 
 
 class State(StrEnum):
-    """How a part stands."""
+    """The state of a part."""
 
     OK = "ok"
-    DOWN = "down"  # somebody must look
-    UNKNOWN = "unknown"  # cannot be told, or not yet
-    ELSEWHERE = "elsewhere"  # the fault is somebody else's
-    LEFT_OUT = "left out"  # not run here, by choice
+    DOWN = "down"  # the operator must act
+    UNKNOWN = "unknown"  # cannot be determined, or not yet
+    ELSEWHERE = "elsewhere"  # an external system is at fault
+    LEFT_OUT = "left out"  # not started here, by configuration
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`why` is a word of texts.py; `count` and `since_ms` what it says besides."""
+    """`why` is a code with a text in console/live/health_texts.py; `count` and `since_ms` are its
+    parameters."""
 
     name: str
     state: State = State.OK
     why: str = ""
     since_ms: int | None = None
     count: int = 0
-    is_needed: bool = True  # False = the console does its work without it
+    is_needed: bool = True  # False = the console works without it
 
     @property
     def is_ready(self) -> bool:
@@ -52,32 +54,32 @@ class Part:
 
 
 _lock = threading.Lock()
-_looked_s = -1e9
+_checked_s = -1e9
 _parts: tuple[Part, ...] = ()
 _started_s = time.monotonic()
 
 
 def current(spark_wait_s: float = 0.0) -> tuple[Part, ...]:
-    """Every part as it stands now."""
-    global _looked_s, _parts
+    """The current state of all parts."""
+    global _checked_s, _parts
     spark = _spark(spark_wait_s)
     with _lock:
-        if time.monotonic() - _looked_s > LOOK_S:
+        if time.monotonic() - _checked_s > CACHE_S:
             redis = _redis()
-            _parts = (_database(), redis, *_heard(redis), _deliveries())
-            _looked_s = time.monotonic()
+            _parts = (_database(), redis, *_processes(redis), _deliveries())
+            _checked_s = time.monotonic()
         return (*_parts, spark)
 
 
-def troubles() -> list[Part]:
-    """What a page must say: a store that is silent is told with the samples (console/live/)."""
+def problems() -> list[Part]:
+    """The parts that pages report. A silent Redis or database is reported with the samples."""
     return [part for part in current() if part.state is State.DOWN and part.why != "silent"]
 
 
-def forget() -> None:
-    """The next to ask looks again."""
-    global _looked_s
-    _looked_s = -1e9
+def clear_cache() -> None:
+    """Make the next call check again."""
+    global _checked_s
+    _checked_s = -1e9
 
 
 def _database() -> Part:
@@ -90,7 +92,7 @@ def _database() -> Part:
 
 
 def _redis() -> Part:
-    """Asked to write: one that is full answers, and nothing works with it."""
+    """Checks a write: a full Redis answers reads, but nothing works with it."""
     try:
         with redis_client.quick() as client:
             client.set("aerie:health", 1, px=60_000)
@@ -101,22 +103,22 @@ def _redis() -> Part:
     return Part("redis")
 
 
-def _heard(redis: Part) -> list[Part]:
+def _processes(redis: Part) -> list[Part]:
     """The workers, beat and the demo traffic, by their heartbeats."""
     processes = {f"worker {queue.name}": queue.process_name for queue in QUEUES.values()}
     processes[beat.NAME] = "beat"
     if DEMO in settings.AERIE_PROCESSES:
         processes[DEMO] = DEMO
-    if redis.state is not State.OK:  # none can be written: nothing is known
+    if redis.state is not State.OK:  # no heartbeats can be written
         return [Part(name, State.UNKNOWN, "redis") for name in processes]
     try:
         ages = heartbeats.ages_ms()
     except redis_client.StoreDown:
         return [Part(name, State.UNKNOWN, "redis") for name in processes]
-    return [_heard_one(name, process, ages) for name, process in processes.items()]
+    return [_process(name, process, ages) for name, process in processes.items()]
 
 
-def _heard_one(name: str, process: str, ages: dict[str, int]) -> Part:
+def _process(name: str, process: str, ages: dict[str, int]) -> Part:
     if not _is_run(process):
         return Part(name, State.LEFT_OUT)
     age_ms = ages.get(name.removeprefix("worker "))
@@ -124,8 +126,8 @@ def _heard_one(name: str, process: str, ages: dict[str, int]) -> Part:
         return Part(name)
     is_expected = age_ms is not None or bool(settings.AERIE_PROCESSES)
     up_s = time.monotonic() - _started_s
-    is_heard_since_start = age_ms is not None and age_ms < up_s * 1000
-    if not is_expected or (up_s < START_S and not is_heard_since_start):
+    is_recorded_since_start = age_ms is not None and age_ms < up_s * 1000
+    if not is_expected or (up_s < START_S and not is_recorded_since_start):
         return Part(name, State.UNKNOWN, "unheard", is_needed=name != DEMO)
     since_ms = now_ms() - age_ms if age_ms is not None else None
     return Part(name, State.DOWN, "stopped", since_ms, is_needed=name != DEMO)
@@ -158,6 +160,6 @@ def _spark(wait_s: float) -> Part:
         SparkState.FROZEN: State.DOWN,
         SparkState.REFUSED: State.DOWN,
     }
-    # One that is not there may be starting: pages of reports say so.
+    # If it is absent, it may be starting; the report pages show that.
     state = states.get(result.state, State.UNKNOWN)
     return Part("spark", state, "" if state is State.OK else result.state.value, result.since_ms)

@@ -1,31 +1,32 @@
-"""That the processes behind the console live: each says so into Redis, by its own main loop.
+"""Heartbeats of background processes: the main loop of each writes the time to Redis.
 
-A process that was killed, is stopped or hangs says nothing more; readers judge by the age. One hash
-holds for each name when it was last heard, by Redis's own clock, so that no two are compared.
+A process that was killed, stopped or hangs writes no more heartbeats; readers check the age. A hash
+has the time of the last heartbeat by name, in Redis's own clock, so that clocks of different
+machines are never compared.
 """
 
 from monitoring import redis_client
 
 KEY = "aerie:heartbeats"
 BEAT_S = 5.0
-# Of a busy machine: a loop that is a few beats late is not dead.
+# Some beats may be late on a busy machine.
 SILENT_MS = 30_000
 
-_NOTE = "redis.call('hset', KEYS[1], ARGV[1], redis.call('time')[1] * 1000)"
+_RECORD = "redis.call('hset', KEYS[1], ARGV[1], redis.call('time')[1] * 1000)"
 
 
-def note(name: str) -> None:
-    """`name` lives. Raises StoreDown."""
+def record(name: str) -> None:
+    """Record a heartbeat of `name`. Raises StoreDown."""
     with redis_client.guarded() as client:
-        client.eval(_NOTE, 1, KEY, name)
+        client.eval(_RECORD, 1, KEY, name)
 
 
 def ages_ms() -> dict[str, int]:
-    """How long ago each was heard. Raises StoreDown within half a second."""
+    """The age of the last heartbeat by name. Raises StoreDown within half a second."""
     with redis_client.quick() as client:
         pipe = client.pipeline(transaction=False)
         pipe.time()
         pipe.hgetall(KEY)
-        (seconds, micros), heard = pipe.execute()
+        (seconds, micros), recorded = pipe.execute()
     now_ms = int(seconds) * 1000 + int(micros) // 1000
-    return {name.decode(): max(now_ms - int(at_ms), 0) for name, at_ms in heard.items()}
+    return {name.decode(): max(now_ms - int(at_ms), 0) for name, at_ms in recorded.items()}

@@ -1,7 +1,7 @@
-"""Which cluster an entry of this console leads to: the cluster id that its brokers tell.
+"""The Kafka cluster id of each `Cluster` row, as its brokers report it.
 
-Each sample notes it in the entry's row. Two entries may lead to one cluster; what is said of its
-records (console/messages) then holds for both.
+Each sample records it. Two rows can refer to the same Kafka cluster; what applies to its records
+(console/messages) then holds for both.
 """
 
 from monitoring.clusters import Cluster
@@ -9,16 +9,16 @@ from monitoring.clusters import Cluster
 _LENGTH_MAX = 200
 
 
-def note(cluster: Cluster, told: str) -> None:
-    """Keeps what the brokers told; an id that is none is as if nothing was told."""
-    known = told if len(told) <= _LENGTH_MAX and told.isprintable() else ""
-    if known != cluster.kafka_cluster_id:
-        cluster.kafka_cluster_id = known
-        Cluster.objects.filter(pk=cluster.pk).update(kafka_cluster_id=known)
+def record(cluster: Cluster, reported_id: str) -> None:
+    """Store the reported id; an invalid id counts as unknown."""
+    valid_id = reported_id if len(reported_id) <= _LENGTH_MAX and reported_id.isprintable() else ""
+    if valid_id != cluster.kafka_cluster_id:
+        cluster.kafka_cluster_id = valid_id
+        Cluster.objects.filter(pk=cluster.pk).update(kafka_cluster_id=valid_id)
 
 
 def others(cluster: Cluster) -> list[Cluster]:
-    """The other entries that lead to the same cluster, as far as is known."""
+    """The other rows with the same Kafka cluster id."""
     if not cluster.kafka_cluster_id:
         return []
     same = Cluster.objects.filter(kafka_cluster_id=cluster.kafka_cluster_id)

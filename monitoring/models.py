@@ -1,6 +1,6 @@
-"""Every model of the app `monitoring` is reachable from this module, as Django expects.
+"""All models of the app `monitoring`, imported here as Django expects.
 
-They hold configuration and results that outlive a tick; samples are in Redis and Parquet.
+The database has configuration, alerts and reports; samples are in Redis and Parquet.
 """
 
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule

@@ -1,12 +1,12 @@
-"""Whether a port of this machine can be listened on."""
+"""Checks whether a local port is free."""
 
 import socket
 
 
 def bind_error(port: int) -> OSError | None:
-    """Why nothing can listen on this port of 127.0.0.1 now; None = it is free."""
+    """The error of listening on this port of 127.0.0.1; None = the port is free."""
     with socket.socket() as probe:
-        # As servers do: what is left of connections that were closed is no hindrance.
+        # As servers do: closed connections in TIME_WAIT do not block the port.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))

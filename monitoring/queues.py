@@ -1,9 +1,8 @@
-"""The queues of Celery: which tasks each holds, and how its worker runs. One table for all.
+"""The table of Celery queues: the tasks of each, and the options of its worker.
 
-`celery.py` routes by it, `worker.py` (which the Procfile calls) starts a worker by it, and
-`stack/process_table.py` takes its processes from it. Each queue has a worker of its own, so that
-what waits for others (a webhook that does not answer, a cluster that is slow, Spark) holds up
-nobody else. Pure.
+`celery.py` makes the task routes from it, `worker.py` (called in the Procfile) starts a worker, and
+`stack/process_table.py` has a process for each queue. Each queue has its own worker, so that tasks
+that wait (for a webhook, a slow cluster or Spark) do not block others. Pure.
 """
 
 from dataclasses import dataclass
@@ -11,13 +10,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A queue and its one worker."""
+    """A queue and its worker."""
 
     name: str
     tasks: tuple[str, ...]
-    threads: int = 0  # 0 = one forked process, which alone can be held to a time limit
-    process: str = ""  # in the Procfile; as the queue, where nothing stands here
-    expires_s: int | None = None  # of messages that are sent on demand; beat's have their own
+    threads: int = 0  # 0 = one forked process; only it can have a time limit
+    process: str = ""  # the name in the Procfile; empty = the queue's name
+    expires_s: int | None = (
+        None  # of messages sent on demand; beat's messages have their own (schedule.py)
+    )
     soft_time_limit_s: int | None = None
     time_limit_s: int | None = None
 
@@ -26,7 +27,7 @@ class Queue:
         return self.process or self.name
 
     def worker_arguments(self) -> list[str]:
-        """Of `celery worker`. Nothing is fetched that no thread is free for."""
+        """The arguments of `celery worker`. It prefetches one message per thread."""
         pool = "threads" if self.threads else "prefork"
         arguments = ["-Q", self.name, "-n", f"{self.name}@%h", "--pool", pool]
         arguments += ["-c", str(self.threads or 1), "--prefetch-multiplier", "1"]
@@ -38,18 +39,18 @@ class Queue:
 
 
 _ALL = (
-    # One thread: it owns the connections to the clusters.
+    # One thread, which owns the connections to the clusters.
     Queue("sampling", ("monitoring.sampling.tasks.sample",), threads=1),
-    # After 15 minutes a plan is void (console/actions/services.py).
+    # After 15 minutes a plan expires (console/actions/services.py).
     Queue("actions", ("console.actions.apply",), threads=4, expires_s=15 * 60),
-    # A webhook has 10 s, and two threads at most (alerts/send.py).
+    # A webhook has a time-out of 10 s and uses at most two threads (alerts/send.py).
     Queue(
         "deliveries",
         ("monitoring.alerts.tasks.deliver", "monitoring.alerts.tasks.send_due"),
         threads=16,
         expires_s=120,
     ),
-    # History, and all that is tidied: also what the workers of other queues have left lying.
+    # History, and the periodic cleanup tasks of other apps.
     Queue(
         "history",
         (

@@ -1,8 +1,8 @@
-"""The connection to Redis, one pool a process and haste, and the one error for its absence.
+"""Redis clients with time-outs, and the exception for a Redis that is not available.
 
-Workers ask with `guarded`, which waits up to 2 s. Pages ask with `quick`, which waits 0.4 s and,
-after a failure, does not ask again for some seconds: a page that reads several things of a Redis
-that hangs waits once. Either pool reconnects by itself when Redis is back.
+Workers use `guarded`, with a time-out of 2 s. Pages use `quick`, with a time-out of 0.4 s. After a
+failure `quick` fails at once for some seconds, so that a page that reads several keys waits only
+once. Both have one connection pool per process, which reconnects by itself.
 """
 
 import time
@@ -17,20 +17,20 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 _TIMEOUT_S, _QUICK_TIMEOUT_S = 2.0, 0.4
-_NOT_ASKED_S = 3.0
+_BACKOFF_S = 3.0
 _REFUSALS = ("LOADING", "MISCONF", "READONLY", "MASTERDOWN")
-StreamEntry = tuple[bytes, dict[bytes, bytes]]  # its id, its fields
-_not_before: dict[str, float] = {}  # URL → when `quick` asks again
+StreamEntry = tuple[bytes, dict[bytes, bytes]]  # (id, fields)
+_retry_at: dict[str, float] = {}  # URL → when `quick` tries again
 
 
 class StoreDown(Exception):
-    """Redis does not answer. Always worth another try; nothing was changed for certain."""
+    """Redis does not answer. Retriable; a write may or may not have been executed."""
 
     retriable = True
 
 
 class StoreFull(StoreDown):
-    """Redis answers and refuses all writes: its `maxmemory` is used up. Deleting still works."""
+    """Redis has reached `maxmemory` and refuses writes. Deletes still work."""
 
 
 @lru_cache(maxsize=8)
@@ -40,28 +40,28 @@ def _client_of(url: str, timeout_s: float) -> redis.Redis:
         socket_timeout=timeout_s,
         socket_connect_timeout=timeout_s,
         health_check_interval=30,
-        # Once more where a kept connection was closed; what times out is not waited for again.
+        # One retry for a pooled connection that was closed; no retry after a time-out.
         retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
     )
 
 
 def client() -> redis.Redis:
-    """The shared client of this process (threads may share it). Values are bytes."""
+    """The client of this process; thread-safe. Values are bytes."""
     return _client_of(settings.REDIS_URL, _TIMEOUT_S)
 
 
 @contextmanager
 def guarded() -> Iterator[redis.Redis]:
-    """The client, with every failure to reach Redis raised as StoreDown."""
+    """The client; failures are raised as StoreDown."""
     with _translated():
         yield client()
 
 
 @contextmanager
 def quick() -> Iterator[redis.Redis]:
-    """As `guarded`, for a person who waits: short limits, and none at all soon after a failure."""
+    """Like `guarded`, with a short time-out; fails at once shortly after a failure."""
     url = settings.REDIS_URL
-    if time.monotonic() < _not_before.get(url, 0.0):
+    if time.monotonic() < _retry_at.get(url, 0.0):
         raise StoreDown("Redis did not answer a moment ago")
     try:
         with _translated():
@@ -69,25 +69,25 @@ def quick() -> Iterator[redis.Redis]:
     except StoreFull:
         raise  # it answers at once
     except StoreDown:
-        _not_before[url] = time.monotonic() + _NOT_ASKED_S
+        _retry_at[url] = time.monotonic() + _BACKOFF_S
         raise
 
 
 def stream_entries(reply: object) -> list[StreamEntry]:
-    """What XRANGE or XREVRANGE returned: our clients decode nothing, and no entry is left out."""
+    """The typed reply of XRANGE or XREVRANGE."""
     return cast(list[StreamEntry], reply)
 
 
 def check() -> None:
-    """Raises StoreDown within half a second where Redis does not answer now."""
-    ask_again()
+    """Raises StoreDown within half a second if Redis does not answer now."""
+    reset_backoff()
     with quick() as redis_now:
         redis_now.ping()
 
 
-def ask_again() -> None:
-    """Lets `quick` ask at once, whatever failed before."""
-    _not_before.clear()
+def reset_backoff() -> None:
+    """Let `quick` try again at once after a failure."""
+    _retry_at.clear()
 
 
 @contextmanager
@@ -97,10 +97,10 @@ def _translated() -> Iterator[None]:
     except (redis.ConnectionError, redis.TimeoutError) as error:
         raise StoreDown(f"Redis cannot be reached: {error}") from error
     except redis.ResponseError as error:
-        # The first word of an error is in its text or, if the library knows it, beside it.
-        said = f"{getattr(error, 'status_code', '')} {error}"
-        if "OOM " in said:
+        # The error's code is in its text or, for codes known to the library, in `status_code`.
+        message = f"{getattr(error, 'status_code', '')} {error}"
+        if "OOM " in message:
             raise StoreFull(f"Redis is full: {error}") from error
-        if any(word in said for word in _REFUSALS):
+        if any(word in message for word in _REFUSALS):
             raise StoreDown(f"Redis refuses work: {error}") from error
         raise

@@ -1,4 +1,4 @@
-"""What beat sends, and when. Every message expires, so nothing piles up behind a stopped worker."""
+"""Celery beat's schedule. Every message expires, so that none pile up while a worker is down."""
 
 import time
 from datetime import datetime
@@ -10,7 +10,7 @@ from django.conf import settings
 
 
 class EveryTick(BaseSchedule):
-    """Due once in each interval of wall-clock time, at its beginning: ticks never drift."""
+    """Due at the start of each interval of wall-clock time, so that ticks do not drift."""
 
     def __init__(self, interval_s: int) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class EveryTick(BaseSchedule):
 
 
 def current_tick(interval_s: int) -> int:
-    """The number of the tick that is now."""
+    """The number of the current tick."""
     return int(time.time()) // interval_s
 
 
@@ -59,14 +59,14 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
         "send-due-deliveries": {
             "task": "monitoring.alerts.tasks.send_due",
             "schedule": 10.0,
-            "options": {"expires": 60},  # it may wait while every thread waits for a webhook
+            "options": {"expires": 60},  # all threads may be busy with webhooks
         },
         "drop-old-alerts": {
             "task": "monitoring.alerts.tasks.drop_old",
             "schedule": 3600.0,
             "options": {"expires": 3500},
         },
-        # Of the console, and known here by their names alone.
+        # Tasks of the console; monitoring does not import it, so they are named.
         "drop-refused-sign-ins": {
             "task": "console.audit.drop_refused_sign_ins",
             "schedule": 3600.0,

@@ -1,8 +1,8 @@
-"""Secrets that the product makes for itself: files of mode 0600, each written once.
+"""Files of mode 0600 with generated secrets.
 
-A file appears with its content or not at all (written aside, then renamed), and whoever makes one
-holds its folder's lock: of two processes that start together one makes the secret, both use it.
-An empty file, left by a crash or a full disk, counts as missing.
+A file is written under a temporary name and renamed, while the folder is locked. So if two
+processes start at the same time, one generates the secret and both use it. An empty file, left by a
+crash or a full disk, counts as missing.
 """
 
 import fcntl
@@ -17,37 +17,37 @@ from cryptography.fernet import Fernet
 
 
 def ensure(path: Path, make: Callable[[], str]) -> str:
-    """The secret in `path`; made and written there if there is none yet."""
-    if kept := read(path):
-        return kept
+    """The secret in `path`; generated if there is none."""
+    if existing := read(path):
+        return existing
     path.parent.mkdir(parents=True, exist_ok=True)
     with _locked(path.parent) as folder:
-        if kept := read(path):  # another process was first
-            return kept
+        if existing := read(path):  # another process was first
+            return existing
         secret = make()
-        descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # 0600
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # 0600
         try:
             with open(descriptor, "w") as file:
                 file.write(secret + "\n")
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(draft, path)
+            os.replace(temporary, path)
         except BaseException:
-            os.unlink(draft)
+            os.unlink(temporary)
             raise
         os.fsync(folder)
     return secret
 
 
 def write(path: Path, text: str) -> None:
-    """A configuration that holds a secret: only its owner may read it, from its first byte on."""
-    path.unlink(missing_ok=True)  # a mode is only given to a file that is new
+    """Write a configuration file with a secret, never readable by other users."""
+    path.unlink(missing_ok=True)  # the mode applies only to new files
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(text)
 
 
 def read(path: Path) -> str:
-    """The secret in `path`; empty where there is none."""
+    """The secret in `path`; empty if there is none."""
     try:
         return path.read_text().strip()
     except FileNotFoundError:
@@ -65,16 +65,16 @@ def _locked(folder: Path) -> Iterator[int]:
 
 
 def token() -> str:
-    """43 characters that nobody guesses."""
+    """A random token of 43 characters."""
     return secrets.token_urlsafe(32)
 
 
 def password() -> str:
-    """16 characters to type, without those that look alike."""
+    """A random password of 16 characters, without ambiguous ones."""
     alphabet = "abcdefghjkmnpqrstuvwxyz23456789"
     return "-".join("".join(secrets.choice(alphabet) for _ in range(4)) for _ in range(4))
 
 
 def fernet_key() -> str:
-    """A key for monitoring/secrets.py."""
+    """A new key for monitoring/secrets.py."""
     return Fernet.generate_key().decode()

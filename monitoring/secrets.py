@@ -1,11 +1,11 @@
-"""Secrets at rest: sealed with keys that live in a file, never beside what they seal.
+"""Encrypts secrets in the database with keys from a file.
 
-The file `AERIE_SECRET_KEY_FILE` holds one Fernet key a line, newest first, mode 0600. The first
-seals, all unseal, so a key is rotated by putting a new line on top. Sealed text is safe to store;
-it is never shown, logged or passed to a task.
+`AERIE_SECRET_KEY_FILE` has one Fernet key per line, the newest first, mode 0600. The first key
+encrypts; all keys decrypt. To rotate, add a new line at the top. Decrypted secrets are never shown,
+logged or passed to a task.
 
-The first key is made where nothing is sealed yet, and only there: where secrets are stored and the
-file is missing, a new key would look like all is well while nothing could be opened.
+The first key is generated only if no secret is stored yet. If the file is missing although secrets
+are stored, a new key would hide the problem that they cannot be decrypted.
 """
 
 from functools import lru_cache
@@ -21,40 +21,40 @@ from monitoring import secretfiles
 
 
 class SecretUnreadable(Exception):
-    """A sealed text that none of the keys opens; the secret must be entered again."""
+    """No key decrypts the stored secret; it must be entered again."""
 
 
-class SealedField(models.TextField):  # type: ignore[type-arg]
-    """A column of sealed text; the empty string is no secret."""
+class EncryptedField(models.TextField):  # type: ignore[type-arg]
+    """A column of encrypted text; the empty string = no secret."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"blank": True, "default": "", "editable": False, **options})
 
     def deconstruct(self) -> Any:
-        """For migrations it is text like any other."""
+        """Migrations treat it as a TextField."""
         name, _path, args, options = super().deconstruct()
         return name, "django.db.models.TextField", args, options
 
 
-def sealed_count() -> int:
-    """How many secrets the database holds; of tables that are not made yet, none."""
+def secret_count() -> int:
+    """The number of secrets in the database; tables that do not exist yet count as empty."""
     made = set(connection.introspection.table_names())
     return sum(
         model._default_manager.exclude(**{field.name: ""}).count()
         for model in apps.get_models()
         for field in model._meta.local_fields
-        if isinstance(field, SealedField) and model._meta.db_table in made
+        if isinstance(field, EncryptedField) and model._meta.db_table in made
     )
 
 
-def why_no_key() -> str:
-    """Why there is no key although there are secrets, and what to do; empty where all is well."""
+def missing_key_problem() -> str:
+    """The error text if the key is missing although secrets are stored; else empty."""
     path = Path(settings.AERIE_SECRET_KEY_FILE)
-    if secretfiles.read(path) or not (count := sealed_count()):
+    if secretfiles.read(path) or not (count := secret_count()):
         return ""
     return (
-        f"AERIE_SECRET_KEY_FILE={path} is missing, and the database holds secrets that were "
-        f"sealed with it ({count}). Put the file back from your copy. If there is none, "
+        f"AERIE_SECRET_KEY_FILE={path} is missing, and the database has secrets that were "
+        f"encrypted with it ({count}). Restore the file from your backup. If there is none, "
         "`.venv/bin/python manage.py newkey` makes a new key; tokens of clusters and webhooks of "
         "alert rules must be entered again then"
     )
@@ -62,7 +62,7 @@ def why_no_key() -> str:
 
 @lru_cache(maxsize=8)
 def _keys(path: Path, modified_ns: int) -> MultiFernet:
-    """The keys of one state of the file; `modified_ns` makes a rotated file read again."""
+    """The keys in the file. `modified_ns` is part of the cache key, so that changes are read."""
     return MultiFernet([Fernet(line) for line in path.read_bytes().split()])
 
 
@@ -72,16 +72,16 @@ def _fernet() -> MultiFernet:
 
 
 def ensure_key() -> None:
-    """The first key is made where there is none. Raises SecretUnreadable where it was lost."""
-    if problem := why_no_key():
+    """Generate the first key if there is none. Raises SecretUnreadable if the key was lost."""
+    if problem := missing_key_problem():
         raise SecretUnreadable(problem)
     secretfiles.ensure(Path(settings.AERIE_SECRET_KEY_FILE), secretfiles.fernet_key)
 
 
-def seal(secret: str) -> str:
-    """`secret` as text that may be stored; the empty string stays empty.
+def encrypt(secret: str) -> str:
+    """Encrypt `secret` for storage; the empty string stays empty.
 
-    Raises SecretUnreadable where the key is lost that the others were sealed with.
+    Raises SecretUnreadable if the key of the stored secrets is lost.
     """
     if not secret:
         return ""
@@ -89,14 +89,14 @@ def seal(secret: str) -> str:
     return _fernet().encrypt(secret.encode()).decode()
 
 
-def unseal(sealed: str) -> str:
-    """What `seal` was given. Raises SecretUnreadable if no key opens it."""
-    if not sealed:
+def decrypt(encrypted: str) -> str:
+    """Decrypt a stored secret. Raises SecretUnreadable if no key decrypts it."""
+    if not encrypted:
         return ""
     try:
-        return _fernet().decrypt(sealed.encode()).decode()
+        return _fernet().decrypt(encrypted.encode()).decode()
     except (InvalidToken, FileNotFoundError, ValueError) as error:
         raise SecretUnreadable(
-            "a stored secret cannot be opened with the keys in AERIE_SECRET_KEY_FILE: "
-            "put the old key back as a second line, or enter the secret again"
+            "a stored secret cannot be decrypted with the keys in AERIE_SECRET_KEY_FILE: "
+            "add the old key as a second line, or enter the secret again"
         ) from error

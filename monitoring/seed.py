@@ -1,4 +1,4 @@
-"""The embedded cluster's row, made or brought up to date at each start of the stack."""
+"""Creates or updates the row of the embedded cluster at each start of the stack."""
 
 from collections.abc import Mapping
 
@@ -13,9 +13,9 @@ def embedded_cluster(
     admin_urls: Mapping[str, str],
     admin_token: str,
 ) -> Cluster:
-    """Create or update the row of the embedded brokers; what people named stays as it is.
+    """Create or update the row; the name that users gave it is kept.
 
-    `admin_urls` maps broker ids (as text) to base URLs, `admin_token` is sealed on the way in.
+    `admin_urls` maps broker ids (as text) to base URLs; `admin_token` is stored encrypted.
     """
     cluster, _ = Cluster.objects.get_or_create(
         slug=EMBEDDED_SLUG,

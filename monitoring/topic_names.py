@@ -1,4 +1,4 @@
-"""What Kafka takes as the name of a topic, and the names of the console's own (own_topics.py)."""
+"""Kafka's rule for names of topics, and the names of the console's own topics (own_topics.py)."""
 
 import re
 
@@ -8,5 +8,5 @@ _TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
 def is_topic_name(name: str) -> bool:
-    """Whether a topic may have this name."""
+    """Whether the name is valid."""
     return _TOPIC_NAME.fullmatch(name) is not None and name not in (".", "..")

@@ -1,4 +1,4 @@
-"""`python -m monitoring.worker QUEUE`: the worker of one queue, as the table in queues.py says."""
+"""`python -m monitoring.worker QUEUE`: runs the worker of one queue (queues.py)."""
 
 import sys
 
@@ -11,8 +11,10 @@ def main(arguments: list[str]) -> None:
     if len(arguments) != 1 or arguments[0] not in QUEUES:
         sys.exit(f"usage: python -m monitoring.worker {'|'.join(QUEUES)}")
     memory.prepare()
-    told = QUEUES[arguments[0]].worker_arguments()
-    app.start(["-q", "worker", *told, "--without-gossip", "--without-mingle", "-l", "INFO"])
+    arguments_of_queue = QUEUES[arguments[0]].worker_arguments()
+    app.start(
+        ["-q", "worker", *arguments_of_queue, "--without-gossip", "--without-mingle", "-l", "INFO"]
+    )
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 from django.db import DatabaseError, connection
 
 from console import ports
-from monitoring.secrets import why_no_key
+from monitoring.secrets import missing_key_problem
 from monitoring.seed import EMBEDDED_SLUG
 from stack import data_folder_lock, os_processes, procfile
 from stack.config import StackConfig
@@ -57,7 +57,7 @@ def up(config: StackConfig, without: Collection[str], services: Iterable[Service
 def _lost_key() -> list[str]:
     """The problem if the key is missing while stored secrets need it: no new key is made then."""
     try:
-        return [problem] if (problem := why_no_key()) else []
+        return [problem] if (problem := missing_key_problem()) else []
     except DatabaseError as error:
         reason = (str(error).splitlines() or ["no reason given"])[0]
         return [f"AERIE_SECRET_KEY_FILE is missing, and the database cannot be read: {reason}"]

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import redis.asyncio
 from redis.exceptions import RedisError
 
-from monitoring import keys
+from monitoring import redis_keys
 from stack.process_table import Probe, ProbeKind
 
 TIMEOUT_S = 3.0
@@ -21,7 +21,7 @@ class Prober:
 
     def __init__(self, redis_url: str, cluster: str) -> None:
         self._redis_url = redis_url
-        self._ticks_key = keys.ticks(cluster)
+        self._ticks_key = redis_keys.ticks(cluster)
 
     async def is_ready(self, probe: Probe, since_ms: int) -> bool:
         """True if ready. `since_ms`: when the process started (wall clock), for TICK only."""

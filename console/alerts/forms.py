@@ -17,7 +17,7 @@ from monitoring.egress import (
     origins,
 )
 from monitoring.models import AlertRule
-from monitoring.secrets import SecretUnreadable, why_no_key
+from monitoring.secrets import SecretUnreadable, missing_key_problem
 
 _PATTERN = re.compile(r"^[^\s\x00-\x1f]+$")
 
@@ -37,7 +37,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         max_length=200,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
         help_text=_(
-            "Signs every message (X-Aerie-Signature). Kept sealed and never shown again; leave "
+            "Signs every message (X-Aerie-Signature). Stored encrypted, never shown again; leave "
             "it empty to keep the present one."
         ),
     )
@@ -129,7 +129,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         """The stored secret signs for no scheme, host and port that it was not typed for."""
         data = super().clean() or self.cleaned_data
         url, secret = data.get("url"), data.get("secret")
-        if (url or secret) and why_no_key():
+        if (url or secret) and missing_key_problem():
             text = _("The key that seals secrets is missing: whoever runs Aerie must put it back.")
             raise ValidationError(text)
         kept_url, kept_secret = self._kept_webhook()
@@ -145,7 +145,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         return data
 
     def save(self, commit: bool = True) -> AlertRule:
-        """A webhook that nobody touched stays sealed as it is, be its key away or not."""
+        """A webhook that was not changed stays as it is, even if its key is missing."""
         data = self.cleaned_data
         if data["url"] or data["secret"] or data.get("no_webhook"):
             url, secret = self._kept_webhook()
@@ -158,7 +158,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         if self.cleaned_data.get("no_webhook"):
             return "", ""
         try:
-            opened: tuple[str, str] = self.instance.open_webhook()
+            opened: tuple[str, str] = self.instance.decrypt_webhook()
         except SecretUnreadable:
             return "", ""
         return opened

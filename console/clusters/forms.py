@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from monitoring.egress import origins
 from monitoring.models import Cluster
-from monitoring.secrets import why_no_key
+from monitoring.secrets import missing_key_problem
 
 # Slugs that would read as something else in a URL or a key.
 RESERVED = {"add", "all", "none"}
@@ -32,7 +32,9 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False,
         max_length=500,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-        help_text=_("Kept sealed and never shown again. Leave it empty to keep the present one."),
+        help_text=_(
+            "Stored encrypted and never shown again. Leave it empty to keep the current one."
+        ),
     )
 
     class Meta:
@@ -88,7 +90,7 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
         """The stored token goes to no scheme, host and port that it was not typed for."""
         data = super().clean() or self.cleaned_data
         urls = data.get("admin_urls_text")
-        if data.get("token") and (problem := why_no_key()):
+        if data.get("token") and (problem := missing_key_problem()):
             self.add_error("token", _("It cannot be kept: %(why)s.") % {"why": problem})
         is_kept = self.instance.admin_token and not data.get("token")
         if urls and is_kept and origins(urls.values()) - origins(self.instance.admin_urls.values()):

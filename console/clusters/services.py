@@ -27,9 +27,9 @@ def learn_identity(cluster: Cluster) -> list[Cluster]:
     """Asks a saved cluster for its id; the other entries that lead to the same one."""
     try:
         with for_cluster(cluster) as gateway:
-            identity.note(cluster, gateway.wire.cluster_id())
+            identity.record(cluster, gateway.wire.cluster_id())
     except GatewayError:
-        identity.note(cluster, "")  # what it was may be another's: a sample tells
+        identity.record(cluster, "")  # what it was may be another's: a sample tells
     return identity.others(cluster)
 
 

@@ -18,7 +18,7 @@ from console.clusters.forms import ClusterForm
 from console.live import snapshot_cache
 from console.messages.services import hand_over
 from monitoring import identity
-from monitoring.forget import forget_cluster
+from monitoring.cluster_cleanup import delete_cluster_data
 from monitoring.models import Cluster
 
 
@@ -109,7 +109,7 @@ def remove(request: HttpRequest, slug: str) -> HttpResponse:
         hand_over(cluster)
         cluster.delete()
         audit.record_request(request, "cluster.remove", str(before["name"]), before, cluster=slug)
-    forget_cluster(slug)
+    delete_cluster_data(slug)
     snapshot_cache.forget(slug)
     messages.success(request, _("“%(name)s” is no longer watched.") % {"name": before["name"]})
     return redirect("clusters")

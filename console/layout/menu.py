@@ -89,7 +89,7 @@ class Page:
         """What of the console itself has failed, for whoever is signed in."""
         if not self._request.user.is_authenticated:
             return []
-        return [health_texts.trouble(part) for part in health.troubles()]
+        return [health_texts.trouble(part) for part in health.problems()]
 
     @property
     def socket_url(self) -> str:

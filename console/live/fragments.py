@@ -26,7 +26,7 @@ def status(cluster: Cluster, rights: Rights) -> str:
     """The out-of-band HTML that says how the samples and the console itself stand."""
     base = {
         "status": snapshot_cache.status(cluster.slug, rights),
-        "health": [health_texts.trouble(part) for part in health.troubles()],
+        "health": [health_texts.trouble(part) for part in health.problems()],
         "oob": True,
         "cluster": cluster,
     }

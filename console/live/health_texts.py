@@ -60,7 +60,7 @@ def _unanswered(count: int) -> str:
 
 
 def trouble(part: Part) -> Trouble:
-    """What a page says of one of `parts.troubles`."""
+    """The text on pages for one of `health.problems()`."""
     if part.name.startswith("worker "):
         queue = part.name.removeprefix("worker ")
         title = _("The worker of the queue “%(queue)s” has stopped") % {"queue": queue}

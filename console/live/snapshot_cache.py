@@ -8,8 +8,8 @@ last good ones, with their age.
 What is known of a cluster is a value (`_State`) that is never changed, only replaced. One thread at
 a time reads and computes the next one, off every request: until it is swapped in, whoever comes
 gets the last one at once. Only who asks before anything is known waits, and who asks when the last
-tick is late. Readers are told apart by their scope; a few scopes are kept for each cluster, those
-asked for last.
+tick is late. Readers are told apart by their scope (monitoring/scope.py); some scopes are kept for
+each cluster, those asked for last. One that shows all that there is shares what was made for all.
 
 A cluster that was removed, or that nobody asked about for a while, is forgotten, and its memory
 given back to the system.
@@ -29,7 +29,7 @@ from console.live.sample_status import Status, is_late, status_of
 from monitoring import memory
 from monitoring.clock import now_ms
 from monitoring.own_topics import NAMES
-from monitoring.redis_client import StoreDown, ask_again
+from monitoring.redis_client import StoreDown, reset_backoff
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
@@ -42,7 +42,7 @@ POINTS_MAX = 60  # of the small history beside the totals
 # Of a large cluster a process that has just started reads less of the past.
 LARGE_ROWS, POINTS_LARGE = 20_000, 6
 CLUSTERS_MAX = 256
-SCOPES_MAX = 8  # of one cluster
+SCOPES_MAX = 32  # of one cluster
 IDLE_SECONDS = 300.0
 log = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ class _Known:
     asked_at: float = field(default_factory=time.monotonic)
     checked_at: float = -1e9
     state: _State = field(default_factory=_State)
-    scopes: dict[Scope, None] = field(default_factory=dict)  # the one asked for last is the last
+    scopes: dict[Scope, float] = field(default_factory=dict)  # when asked for; the last is newest
 
     @property
     def is_due(self) -> bool:
@@ -104,15 +104,20 @@ def _of(slug: str, scope: Scope | None = None) -> _Known:
         found = _known.setdefault(slug, _Known())
         found.asked_at = now
         if scope is not None:
-            found.scopes.pop(scope, None)
-            found.scopes[scope] = None
-            if len(found.scopes) > SCOPES_MAX:
-                oldest = next(iter(found.scopes))
-                del found.scopes[oldest]
-                found.state.snapshots.pop(oldest, None)
+            _note_scope(found, scope, now)
     if idle:
         memory.give_back()
     return found
+
+
+def _note_scope(known: _Known, scope: Scope, now: float) -> None:
+    """Drops those that nobody asked for in a while, and the oldest of too many."""
+    known.scopes.pop(scope, None)
+    known.scopes[scope] = now
+    oldest, asked_at = next(iter(known.scopes.items()))
+    if now - asked_at > IDLE_SECONDS or len(known.scopes) > SCOPES_MAX:
+        del known.scopes[oldest]
+        known.state.snapshots.pop(oldest, None)
 
 
 def forget(slug: str) -> None:
@@ -170,7 +175,7 @@ def refresh(slug: str, *, at_once: bool = False, announced: int | None = None) -
                 return  # another socket asked already
             at_once = True
         if at_once:
-            ask_again()  # what was announced came through Redis: it answers
+            reset_backoff()  # what was announced came through Redis: it answers
         if at_once or known.is_due:
             _update(slug, known)
 

@@ -106,7 +106,7 @@ def _read(
         raise PermissionDenied(_("Your role does not include reading the records of this topic."))
     with for_cluster(cluster) as gateway:
         if not cluster.kafka_cluster_id:  # an entry that was not sampled yet
-            identity.note(cluster, gateway.wire.cluster_id())
+            identity.record(cluster, gateway.wire.cluster_id())
         portion = gateway.browse.read(
             query.topic, query.partition, query.offset, query.limit, before=query.before
         )

@@ -18,7 +18,7 @@ from console.topics import gaps
 from console.topics.topic_context import frame
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Refused, Unsupported
-from monitoring.secrets import SecretUnreadable, seal, unseal
+from monitoring.secrets import SecretUnreadable, decrypt, encrypt
 
 START_MAX = 2**40
 OFFSET_MAX = 2**63 - 1
@@ -82,7 +82,7 @@ def segment(
         if page["is_masked"]:
             page["found"] = services.without_places(found)
         if place and following:
-            page["next_start"] = seal(f"{place}{following}")
+            page["next_start"] = encrypt(f"{place}{following}")
 
     if base_offset > OFFSET_MAX:
         raise gone
@@ -130,7 +130,7 @@ def _start(request: ClusterRequest, place: str) -> int:
     text = request.GET.get("start", "")
     if place:
         try:
-            opened = unseal(text)
+            opened = decrypt(text)
         except SecretUnreadable:
             return 0
         text = opened.removeprefix(place) if opened.startswith(place) else ""

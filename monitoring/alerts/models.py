@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from monitoring.secrets import SealedField, SecretUnreadable, seal, unseal
+from monitoring.secrets import EncryptedField, SecretUnreadable, decrypt, encrypt
 
 
 class AlertRule(models.Model):
@@ -30,8 +30,8 @@ class AlertRule(models.Model):
     lag_max = models.BigIntegerField(validators=[MinValueValidator(0)])
     for_seconds = models.PositiveIntegerField(default=60, validators=[MaxValueValidator(86400)])
     enabled = models.BooleanField(default=True)
-    webhook_url = SealedField()
-    webhook_secret = SealedField()
+    webhook_url = EncryptedField()
+    webhook_secret = EncryptedField()
     created_by = models.CharField(max_length=150, blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -47,17 +47,17 @@ class AlertRule(models.Model):
 
     def set_webhook(self, url: str, secret: str) -> None:
         """Set the webhook's URL and the key that signs its messages; both are stored encrypted."""
-        self.webhook_url, self.webhook_secret = seal(url), seal(secret)
+        self.webhook_url, self.webhook_secret = encrypt(url), encrypt(secret)
 
-    def open_webhook(self) -> tuple[str, str]:
+    def decrypt_webhook(self) -> tuple[str, str]:
         """(url, secret) decrypted, for deliveries only. Raises SecretUnreadable."""
-        return unseal(self.webhook_url), unseal(self.webhook_secret)
+        return decrypt(self.webhook_url), decrypt(self.webhook_secret)
 
     @property
     def webhook_host(self) -> str:
         """The URL's host, the only part that may be shown. Empty without a webhook."""
         try:
-            return urlsplit(unseal(self.webhook_url)).hostname or ""
+            return urlsplit(decrypt(self.webhook_url)).hostname or ""
         except (SecretUnreadable, ValueError):
             return "?"
 

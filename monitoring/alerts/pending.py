@@ -7,7 +7,7 @@ starts again; then an alert fires later, but never twice.
 import json
 from collections.abc import Mapping
 
-from monitoring import keys, redis_client
+from monitoring import redis_client, redis_keys
 from monitoring.alerts.rules import Phase, Subject, SubjectState
 
 Pending = dict[int, dict[Subject, SubjectState]]  # by rule id
@@ -18,7 +18,7 @@ _SUBJECTS_MAX = 100_000
 def load(slug: str) -> Pending:
     """The pending subjects of the cluster. Raises StoreDown."""
     with redis_client.guarded() as client:
-        found = client.get(keys.pending(slug))
+        found = client.get(redis_keys.pending(slug))
     pending: Pending = {}
     for rule_id, group, topic, since_ms, seen_ms in json.loads(found) if found else ():
         states = SubjectState(Phase.PENDING, since_ms, seen_ms)
@@ -35,6 +35,6 @@ def save(slug: str, pending: Mapping[int, Mapping[Subject, SubjectState]]) -> No
     ]
     with redis_client.guarded() as client:
         if rows:
-            client.set(keys.pending(slug), json.dumps(rows[:_SUBJECTS_MAX]), ex=_KEPT_S)
+            client.set(redis_keys.pending(slug), json.dumps(rows[:_SUBJECTS_MAX]), ex=_KEPT_S)
         else:
-            client.delete(keys.pending(slug))
+            client.delete(redis_keys.pending(slug))

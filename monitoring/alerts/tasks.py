@@ -63,7 +63,7 @@ def drop_old() -> None:
 
 def _attempt(delivery: AlertDelivery) -> webhook.Outcome:
     try:
-        url, secret = delivery.rule.open_webhook()
+        url, secret = delivery.rule.decrypt_webhook()
     except SecretUnreadable as error:
         return webhook.Outcome(False, False, None, str(error), 0)
     if not url:

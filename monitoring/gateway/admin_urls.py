@@ -21,7 +21,7 @@ class AdminUrls:
         """The URLs of a cluster. Raises SecretUnreadable if the token cannot be decrypted."""
         urls = dict(cluster.admin_urls)
         allowed = ("127.0.0.1",) if urls and all(map(_is_embedded, urls.values())) else ()
-        return cls(urls, cluster.open_admin_token() if urls else "", allowed)
+        return cls(urls, cluster.decrypt_admin_token() if urls else "", allowed)
 
 
 def _is_embedded(url: str) -> bool:

@@ -113,7 +113,7 @@ def _parse(broker_id: int, answer: Answer) -> dict[str, Any]:
     """The response's JSON. Raises a GatewayError for an error status."""
     status = answer.status
     try:
-        response = bounded_http.parsed(answer.body)
+        response = bounded_http.parse_json(answer.body)
     except AnswerRefused as error:
         raise Refused(Reason("admin_port_of", id=broker_id, why=error.reason)) from error
     except ValueError:

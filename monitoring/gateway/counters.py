@@ -63,7 +63,7 @@ class CounterSource:
             async with asyncio.timeout(timeout_s):
                 target = await self._checked_target(url)
                 answer = await self._fetch_again(target, timeout_s)
-                response = bounded_http.parsed(answer.body) if answer.status == 200 else None
+                response = bounded_http.parse_json(answer.body) if answer.status == 200 else None
         except (EgressRefused, EgressUnresolved) as error:
             raise Refused(Reason("admin_port", why=str(error))) from error
         except AnswerRefused as error:

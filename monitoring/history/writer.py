@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from monitoring import keys, redis_client
+from monitoring import redis_client, redis_keys
 from monitoring.history import manifest
 from monitoring.history.hours import hour_of
 from monitoring.history.manifest import HistoryFile
@@ -44,7 +44,7 @@ def flush(root: Root, slug: str) -> int:
     start = str(max(after_ms - _OVERLAP_MS, 0))
     while True:
         with redis_client.guarded() as client:
-            found = client.xrange(keys.ticks(slug), min=start, count=_TICKS_AT_ONCE)
+            found = client.xrange(redis_keys.ticks(slug), min=start, count=_TICKS_AT_ONCE)
         entries = redis_client.stream_entries(found)
         if not entries:
             return flushed

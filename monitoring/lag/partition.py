@@ -1,18 +1,18 @@
-"""The lag of one partition, and what it means when there is no plain number.
+"""The lag of one partition, and notes for special cases.
 
     lag = end offset − committed offset
 
-Nothing committed is *none*, not the whole partition and not 0. An end that is not known makes the
-lag unknown. A commit beyond the end (the topic was created again, or its log was cut) gives a
-negative number, as in Kafka's tools, that is shown as it is: hiding it would hide the fault. Sums
-say it beside themselves (tables.py).
+Without a commit there is no lag: neither 0 nor the whole partition. If the end offset is unknown,
+the lag is unknown. If the commit is beyond the end (the topic was created again, or its log was
+cut), the lag is negative, as in Kafka's tools, and is shown unchanged. Sums count such partitions
+separately (tables.py).
 """
 
 from enum import StrEnum
 
 
 class LagNote(StrEnum):
-    """Why a lag is not a plain number ≥ 0."""
+    """Why a lag is not a number ≥ 0."""
 
     PLAIN = ""
     NOT_COMMITTED = "not_committed"

@@ -1,11 +1,11 @@
-"""Lag over tables of one group, of one or several ticks (monitoring/ticks/schema.py: GROUPS).
+"""Sums of lag over group tables of one or several ticks (GROUPS in monitoring/ticks/schema.py).
 
-The sums of all groups of a tick are the read model's (monitoring/views/group_columns.py).
+The read model has the sums of all groups of a tick (monitoring/views/group_columns.py).
 
-Sums leave out what is none or unknown and count it apart. A partition whose commit is beyond its
-end is *ahead*: it adds 0 to a sum (its negative lag must not hide another partition's), and how
-many there are, and by how many offsets together, stands beside the sum. A sum over nothing known is
-null, never 0.
+Sums skip partitions without a lag and count them separately. A partition with a commit beyond its
+end is *ahead*: it counts as 0, so that its negative lag does not hide another partition's. `ahead`
+counts these partitions, `ahead_by` sums their offsets beyond the end. If no lag is known, the sum
+is null, never 0.
 """
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from monitoring.lag.partition import LagNote
 
 
 def with_lag(groups: pa.Table) -> pa.Table:
-    """`groups` with `lag` computed from its offsets and `lag_note` (see LagNote) beside it."""
+    """`groups` with `lag` computed from the offsets, and a column `lag_note` (see LagNote)."""
     end, committed = groups["log_end_offset"], groups["committed_offset"]
     lag = pc.subtract(end, committed)
     note = pc.if_else(
@@ -32,7 +32,7 @@ def with_lag(groups: pa.Table) -> pa.Table:
 
 
 def tick_totals(groups: pa.Table) -> pa.Table:
-    """One row per tick and topic, sorted by both, of rows of several ticks.
+    """One row per tick and topic, sorted by both.
 
     Columns: tick, topic, partitions, lag, lag_max, ahead, not_committed, end_unknown, ahead_by.
     """
@@ -41,7 +41,7 @@ def tick_totals(groups: pa.Table) -> pa.Table:
 
 
 def member_totals(groups: pa.Table) -> pa.Table:
-    """One row per member, sorted by its client's name and host, with what it owns.
+    """One row per member, sorted by client id and host, with the sums over its partitions.
 
     Columns: member_id, client_id, member_host, and the figures of `tick_totals`.
     """
@@ -52,7 +52,7 @@ def member_totals(groups: pa.Table) -> pa.Table:
 
 
 def of_name(groups: pa.Table, column: str, name: str) -> pa.Table:
-    """The rows whose `column`, a dictionary, is `name`: no row's text is compared."""
+    """The rows whose dictionary column `column` is `name`; compares indices, not texts."""
     same = [
         pc.equal(chunk.indices, chunk.dictionary.index(name).as_py())
         for chunk in groups[column].chunks
@@ -62,7 +62,7 @@ def of_name(groups: pa.Table, column: str, name: str) -> pa.Table:
 
 def _totals(groups: pa.Table, keys: list[str], facts: list[str]) -> pa.Table:
     noted = with_lag(groups)
-    # A group without topic is one row that is no partition: it counts nothing.
+    # The row of a group without topic is not a partition: it counts as nothing.
     present = pc.is_valid(_plain(noted["topic"]))
     columns = {name: _plain(noted[name]) for name in (*keys, *facts)}
     columns |= {
@@ -94,5 +94,5 @@ def _flag(noted: pa.Table, note: LagNote, present: pa.ChunkedArray) -> pa.Chunke
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A dictionary column as plain values: group_by takes no dictionaries of several chunks."""
+    """A dictionary column as plain values: group_by cannot use dictionaries of several chunks."""
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

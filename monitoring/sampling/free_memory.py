@@ -10,7 +10,7 @@ import logging
 
 import redis
 
-from monitoring import keys, redis_client
+from monitoring import redis_client, redis_keys
 from monitoring.clock import now_ms
 from monitoring.ticks.tick_stream import LIVE_MS
 
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 def free_memory() -> None:
     """Delete old samples of every cluster until Redis accepts writes again. Raises StoreDown."""
     with redis_client.guarded() as client:
-        streams = list(client.scan_iter(match=keys.ticks("*"), count=1000))
+        streams = list(client.scan_iter(match=redis_keys.ticks("*"), count=1000))
         before = sum(client.xlen(stream) for stream in streams)
         for stream in streams:
             client.xtrim(stream, minid=max(now_ms() - LIVE_MS, 0), approximate=False)

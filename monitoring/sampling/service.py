@@ -10,7 +10,7 @@ from dataclasses import replace
 from channels.layers import get_channel_layer
 from redis import RedisError
 
-from monitoring import keys, redis_client
+from monitoring import redis_client, redis_keys
 from monitoring.alerts.evaluate import evaluate
 from monitoring.clock import now_ms
 from monitoring.gateway import loop
@@ -31,7 +31,7 @@ _NOTICE_TIMEOUT_S = 2.0
 def sample_cluster(target: SamplingTarget, number: int, interval_ms: int) -> Tick | None:
     """Sample `target` for tick `number`; None if another worker does so, or Redis is down."""
     try:
-        with try_lock(keys.sampling(target.slug), str(number), interval_ms) as holder:
+        with try_lock(redis_keys.sampling(target.slug), str(number), interval_ms) as holder:
             if holder is not None:
                 if int(holder) < number:
                     record_gap(target.slug, number, Reason("still_reading"))

@@ -7,8 +7,8 @@ from celery import shared_task
 from django.db import connections
 
 from monitoring import identity, memory
+from monitoring.cluster_cleanup import delete_samples
 from monitoring.clusters import Cluster
-from monitoring.forget import forget_samples
 from monitoring.gateway import loop
 from monitoring.reasons import Reason
 from monitoring.redis_client import StoreDown
@@ -33,7 +33,7 @@ def sample(number: int) -> None:
     gone = loop.run(samplers.keep_only([cluster.slug for cluster, _ in targets]), _CLOSE_TIMEOUT_S)
     # If a cluster was removed while it was sampled, that tick was written after the deletion.
     for slug in set(gone) - {cluster.slug for cluster in clusters}:
-        forget_samples(slug)
+        delete_samples(slug)
     with ThreadPoolExecutor(_CLUSTERS_AT_ONCE_MAX, thread_name_prefix="sample") as pool:
         for cluster, target in targets:
             pool.submit(_sample_alone, cluster, target, number, interval_ms)
@@ -59,7 +59,7 @@ def _sample_alone(cluster: Cluster, target: SamplingTarget, number: int, interva
     try:
         tick = sample_cluster(target, number, interval_ms)
         if tick is not None and tick.ok:
-            identity.note(cluster, tick.cluster_id)
+            identity.record(cluster, tick.cluster_id)
     except Exception:
         log.exception("tick %d of %s failed", number, target.slug)
     finally:

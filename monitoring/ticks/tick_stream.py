@@ -16,7 +16,7 @@ from typing import Any, cast
 import redis
 from django.conf import settings
 
-from monitoring import keys, redis_client
+from monitoring import redis_client, redis_keys
 from monitoring.reasons import Reason, dumps, loads
 from monitoring.redis_client import stream_entries
 from monitoring.ticks.tick import Tick, TickGroups, decode, decode_groups, encode
@@ -30,8 +30,8 @@ def record_gap(slug: str, tick: int, reason: str) -> None:
     """Store the reason why `tick` is not sampled, for its gap."""
     with redis_client.guarded() as client:
         pipe = client.pipeline(transaction=False)
-        pipe.hset(keys.skipped(slug), str(tick), dumps(reason))
-        pipe.expire(keys.skipped(slug), _SKIPPED_KEPT_S)
+        pipe.hset(redis_keys.skipped(slug), str(tick), dumps(reason))
+        pipe.expire(redis_keys.skipped(slug), _SKIPPED_KEPT_S)
         pipe.execute()
 
 
@@ -45,9 +45,9 @@ def put_tick(tick: Tick) -> bool:
         for gap in _missing_before(client, tick):
             _add(client, gap)
         written = _add(client, tick)
-        _trim(client, keys.ticks(tick.cluster), tick.start_ms)
+        _trim(client, redis_keys.ticks(tick.cluster), tick.start_ms)
         if written and tick.ok:
-            client.set(keys.last_ok(tick.cluster), f"{tick.start_ms}-0")
+            client.set(redis_keys.last_ok(tick.cluster), f"{tick.start_ms}-0")
         return written
 
 
@@ -66,7 +66,7 @@ def _trim(client: redis.Redis, stream: str, newest_ms: int) -> None:
 def _add(client: redis.Redis, tick: Tick) -> bool:
     try:
         fields: dict[Any, Any] = dict(encode(tick))
-        client.xadd(keys.ticks(tick.cluster), fields, id=f"{tick.start_ms}-0")
+        client.xadd(redis_keys.ticks(tick.cluster), fields, id=f"{tick.start_ms}-0")
     except redis.ResponseError as error:
         if "equal or smaller" in str(error):
             return False
@@ -76,7 +76,7 @@ def _add(client: redis.Redis, tick: Tick) -> bool:
 
 def _missing_before(client: redis.Redis, tick: Tick) -> list[Tick]:
     """Gaps between the newest entry and `tick`, within the live window."""
-    newest = stream_entries(client.xrevrange(keys.ticks(tick.cluster), count=1))
+    newest = stream_entries(client.xrevrange(redis_keys.ticks(tick.cluster), count=1))
     if not newest:
         return []
     meta = json.loads(newest[0][1][b"meta"])
@@ -86,7 +86,7 @@ def _missing_before(client: redis.Redis, tick: Tick) -> list[Tick]:
     if first >= tick.tick:
         return []
     numbers = range(first, tick.tick)
-    skipped = client.hmget(keys.skipped(tick.cluster), [str(n) for n in numbers])
+    skipped = client.hmget(redis_keys.skipped(tick.cluster), [str(n) for n in numbers])
     reasons = cast(list[bytes | None], skipped)
     return [
         Tick(
@@ -112,7 +112,7 @@ def interval_ms() -> int:
 def latest_tick(slug: str) -> Tick | None:
     """The newest tick of the cluster, gap or not; None if the live window is empty."""
     with redis_client.quick() as client:
-        entries = stream_entries(client.xrevrange(keys.ticks(slug), count=1))
+        entries = stream_entries(client.xrevrange(redis_keys.ticks(slug), count=1))
     return decode(entries[0][1]) if entries else None
 
 
@@ -122,10 +122,10 @@ def last_ok_tick(slug: str, *, patient: bool = False) -> Tick | None:
     `patient` (for workers): waits longer for Redis.
     """
     with redis_client.guarded() if patient else redis_client.quick() as client:
-        entry_id = client.get(keys.last_ok(slug))
+        entry_id = client.get(redis_keys.last_ok(slug))
         if entry_id is None:
             return None
-        entries = stream_entries(client.xrange(keys.ticks(slug), min=entry_id, max=entry_id))
+        entries = stream_entries(client.xrange(redis_keys.ticks(slug), min=entry_id, max=entry_id))
     return decode(entries[0][1]) if entries else None
 
 
@@ -144,7 +144,7 @@ def _entries(slug: str, since_ms: int) -> Iterator[dict[bytes, bytes]]:
     start, count = str(max(since_ms, 0)), 1
     while True:
         with redis_client.quick() as client:
-            entries = stream_entries(client.xrange(keys.ticks(slug), min=start, count=count))
+            entries = stream_entries(client.xrange(redis_keys.ticks(slug), min=start, count=count))
         yield from (fields for _, fields in entries)
         if len(entries) < count:
             return
@@ -156,5 +156,5 @@ def _entries(slug: str, since_ms: int) -> Iterator[dict[bytes, bytes]]:
 def ticks_after(slug: str, start_ms: int, limit: int) -> list[Tick]:
     """At most `limit` ticks that began after `start_ms`, oldest first."""
     with redis_client.quick() as client:
-        found = client.xrange(keys.ticks(slug), min=start_ms + 1, count=limit)
+        found = client.xrange(redis_keys.ticks(slug), min=start_ms + 1, count=limit)
     return [decode(fields) for _, fields in stream_entries(found)]

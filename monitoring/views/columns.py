@@ -4,12 +4,14 @@ Pure. Names are codes into a list, as in Arrow's dictionaries. A number that is 
 NaN here, so it can never be added in as 0; offsets and sizes are float64, exact below 2**53.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monitoring.scope import ANY
 from monitoring.views.partial_sum import PartialSum
 
 Floats = np.ndarray
@@ -35,6 +37,17 @@ class Names:
         if before is not None and before._values.equals(values):
             return before
         return cls(values)
+
+    def matching(self, patterns: Iterable[str]) -> np.ndarray:
+        """Of each name whether one of these patterns of a scope (monitoring/scope.py) is for it."""
+        found = np.zeros(len(self.all), dtype=bool)
+        for pattern in patterns:
+            if pattern.endswith(ANY):
+                begins = pc.starts_with(self._values, pattern=pattern[: -len(ANY)])
+                found |= begins.to_numpy(zero_copy_only=False)
+            elif pattern in self.code_of:
+                found[self.code_of[pattern]] = True
+        return found
 
     def codes_in(self, other: "Names") -> np.ndarray:
         """For each name here its code there; −1 where it is not there."""

@@ -7,7 +7,7 @@ the rows of the others. Threads share a snapshot without a lock: what two of the
 time is equal (Django's cached_property has none, that of Python 3.11 has one for all instances).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -65,16 +65,15 @@ class Snapshot:
     @cached_property
     def _shows_topic(self) -> np.ndarray:
         """Of each topic of the partitions: whether it is there and in the scope."""
-        topics = self.columns.topics
-        shown = _mask(self.columns.partitions.topics, self.scope.shows_topic, self.scope)
-        return shown & (topics.partitions > 0)
+        shown = _topics_shown(self.columns.partitions.topics, self.scope)
+        return shown & (self.columns.topics.partitions > 0)
 
     @cached_property
     def _shows_pair(self) -> np.ndarray:
         """Of each group on a topic; a group that reads only topics outside the scope has none."""
         groups = self.columns.groups
-        group = _mask(groups.groups, self.scope.shows_group, self.scope)
-        topic = _mask(groups.topics, self.scope.shows_topic, self.scope)
+        group = groups.groups.matching(self.scope.groups)
+        topic = _topics_shown(groups.topics, self.scope)
         shown: np.ndarray = group[groups.group] & np.append(topic, True)[groups.topic]
         return shown
 
@@ -348,11 +347,11 @@ class Snapshot:
         return replace(whole[0], has_unseen_parts=not self.tick.groups_complete)
 
 
-def _mask(names: Names, shows: Callable[[str], bool], scope: Scope) -> np.ndarray:
-    """For each name whether it is in the scope."""
-    if scope == EVERYTHING:
-        return np.ones(len(names.all), dtype=bool)
-    return np.fromiter(map(shows, names.all), dtype=bool, count=len(names.all))
+def _topics_shown(topics: Names, scope: Scope) -> np.ndarray:
+    """Of each topic whether it is in the scope."""
+    shown = topics.matching(scope.topics)
+    shown[[topics.code_of[name] for name in scope.hidden_topics if name in topics.code_of]] = False
+    return shown
 
 
 def _made(row: type[Row], columns: dict[str, list[Any]]) -> list[Row]:

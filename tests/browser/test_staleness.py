@@ -78,7 +78,7 @@ def test_partitions_without_a_leader_are_told_with_a_way_to_them(page_as):
 def test_an_open_page_tells_of_a_worker_that_stopped_and_that_it_is_back(page_as, redis_server):
     page = page_as("viewer")
     client = redis_server.client()
-    heartbeats.note("actions")
+    heartbeats.record("actions")
     announce("local", put())
     page.goto("/c/local/")
     said = page.locator("#health .alert:visible", has_text="actions")
@@ -87,7 +87,7 @@ def test_an_open_page_tells_of_a_worker_that_stopped_and_that_it_is_back(page_as
         client.hincrby(heartbeats.KEY, "actions", -10 * heartbeats.SILENT_MS)
         _announce_until(lambda: said.count() == 1)
         expect(said).to_contain_text("The worker of the queue “actions” has stopped since")
-        heartbeats.note("actions")
+        heartbeats.record("actions")
         _announce_until(lambda: said.count() == 0)
     finally:
         client.delete(heartbeats.KEY)

@@ -22,7 +22,7 @@ async def ask(port, *, body_bytes_max=LIMIT_BYTES, timeout_s=60.0):
 async def test_an_answer_comes_as_it_is_and_is_asked_for_so():
     with answering(json_answer(b'{"a": 1}')) as (port, heads):
         answer = await ask(port)
-    assert (answer.status, bounded_http.parsed(answer.body)) == (200, {"a": 1})
+    assert (answer.status, bounded_http.parse_json(answer.body)) == (200, {"a": 1})
     assert b"accept-encoding: identity\r\n" in heads[0].lower()
 
 
@@ -54,9 +54,9 @@ async def test_an_answer_that_drips_ends_with_the_time_limit():
 
 def test_json_of_too_many_values_is_refused_before_it_is_parsed():
     with memory_below(16 * MIB), pytest.raises(AnswerRefused, match="values"):
-        bounded_http.parsed(b"[" + b"[]," * 2_000_000 + b"0]")
+        bounded_http.parse_json(b"[" + b"[]," * 2_000_000 + b"0]")
 
 
 def test_json_that_is_nested_too_deeply_is_no_json():
     with pytest.raises(ValueError, match="nested"):
-        bounded_http.parsed(b"[" * 100_000)
+        bounded_http.parse_json(b"[" * 100_000)

@@ -15,13 +15,13 @@ def age_ms(name):
 
 
 def test_who_was_never_heard_has_no_age(redis_server):
-    heartbeats.note("actions")
+    heartbeats.record("actions")
     assert list(heartbeats.ages_ms()) == ["actions"]
     assert age_ms("actions") >= 0
 
 
 def test_ages_are_told_by_the_clock_of_redis(redis_server, monkeypatch):
-    heartbeats.note("actions")
+    heartbeats.record("actions")
     seconds = redis_server.client().time()[0]
     noted = int(redis_server.client().hget(heartbeats.KEY, "actions"))
     assert noted % 1000 == 0
@@ -33,12 +33,12 @@ def test_a_full_redis_is_told_from_one_that_is_away(redis_server):
     client.config_set("maxmemory", 1)
     try:
         with pytest.raises(redis_client.StoreFull):
-            heartbeats.note("actions")
+            heartbeats.record("actions")
     finally:
         client.config_set("maxmemory", 0)
     redis_server.kill()
     with pytest.raises(redis_client.StoreDown, match="cannot be reached"):
-        heartbeats.note("actions")
+        heartbeats.record("actions")
 
 
 @pytest.mark.django_db(transaction=True)

@@ -20,7 +20,7 @@ def test_entries_of_which_nothing_is_known_are_not_the_same():
 def test_entries_whose_brokers_tell_one_id_lead_to_one_cluster():
     one, other = entry("one"), entry("other", "abc")
     entry("third", "xyz")
-    identity.note(one, "abc")
+    identity.record(one, "abc")
     one.refresh_from_db()
     assert identity.others(one) == [other]
     assert identity.others(other) == [one]
@@ -29,6 +29,6 @@ def test_entries_whose_brokers_tell_one_id_lead_to_one_cluster():
 @pytest.mark.parametrize("told", ["", "x" * 5000, "a\x00b", "a\nb"])
 def test_what_is_no_id_makes_nothing_the_same(told):
     one = entry("one", "abc")
-    identity.note(one, told)
+    identity.record(one, told)
     one.refresh_from_db()
     assert one.kafka_cluster_id == ""

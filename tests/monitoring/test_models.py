@@ -68,7 +68,7 @@ def test_secrets_are_sealed_and_open_again():
     cluster = Cluster(slug="c")
     cluster.set_admin_token("t0ken")
     assert "t0ken" not in cluster.admin_token
-    assert cluster.open_admin_token() == "t0ken"
+    assert cluster.decrypt_admin_token() == "t0ken"
 
 
 def test_of_a_webhook_only_the_host_may_be_shown():

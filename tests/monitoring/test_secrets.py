@@ -4,7 +4,7 @@ import pytest
 from cryptography.fernet import Fernet
 
 from monitoring.models import AlertRule, Cluster
-from monitoring.secrets import SecretUnreadable, seal, sealed_count, unseal, why_no_key
+from monitoring.secrets import SecretUnreadable, decrypt, encrypt, missing_key_problem, secret_count
 
 pytestmark = pytest.mark.django_db
 
@@ -16,70 +16,70 @@ def key_file(tmp_path, settings):
 
 
 def test_the_key_is_made_at_first_use_for_the_owner_only(key_file):
-    assert unseal(seal("hush")) == "hush"
+    assert decrypt(encrypt("hush")) == "hush"
     assert stat.S_IMODE(key_file.stat().st_mode) == 0o600
 
 
 def test_an_existing_key_is_never_replaced(key_file):
-    sealed = seal("hush")
+    sealed = encrypt("hush")
     made = key_file.read_bytes()
-    assert unseal(sealed) == "hush"
+    assert decrypt(sealed) == "hush"
     assert key_file.read_bytes() == made
 
 
 def test_an_empty_key_file_gets_its_key(key_file):
     key_file.parent.mkdir(parents=True)
     key_file.touch()
-    assert unseal(seal("hush")) == "hush"
+    assert decrypt(encrypt("hush")) == "hush"
 
 
 def test_sealed_text_does_not_contain_the_secret(key_file):
-    assert "hush" not in seal("hush")
+    assert "hush" not in encrypt("hush")
 
 
 def test_the_empty_secret_stays_empty(key_file):
-    assert seal("") == ""
-    assert unseal("") == ""
+    assert encrypt("") == ""
+    assert decrypt("") == ""
 
 
 def test_after_rotation_old_secrets_open_and_new_ones_use_the_new_key(key_file):
-    old = seal("old")
+    old = encrypt("old")
     new_key = Fernet.generate_key()
     key_file.write_bytes(new_key + b"\n" + key_file.read_bytes())
-    assert unseal(old) == "old"
-    assert Fernet(new_key).decrypt(seal("new").encode()) == b"new"
+    assert decrypt(old) == "old"
+    assert Fernet(new_key).decrypt(encrypt("new").encode()) == b"new"
 
 
 def test_a_lost_key_is_said_with_what_to_do(key_file):
-    sealed = seal("hush")
+    sealed = encrypt("hush")
     key_file.write_bytes(Fernet.generate_key())
     with pytest.raises(SecretUnreadable, match="AERIE_SECRET_KEY_FILE"):
-        unseal(sealed)
+        decrypt(sealed)
 
 
 def test_where_the_key_is_gone_and_secrets_are_stored_no_other_key_is_made(key_file):
-    sealed = seal("hush")
+    sealed = encrypt("hush")
     Cluster.objects.create(slug="local", bootstrap_servers="127.0.0.1:1", admin_token=sealed)
     key_file.unlink()
-    for attempt in (lambda: seal("new"), lambda: unseal(sealed)):
+    for attempt in (lambda: encrypt("new"), lambda: decrypt(sealed)):
         with pytest.raises(SecretUnreadable, match="AERIE_SECRET_KEY_FILE"):
             attempt()
     assert not key_file.exists()
-    assert str(key_file) in why_no_key()
-    assert "sealed with it (1)" in why_no_key()
+    assert str(key_file) in missing_key_problem()
+    assert "encrypted with it (1)" in missing_key_problem()
 
 
 def test_an_empty_key_file_is_a_lost_one_where_secrets_are_stored(key_file):
-    Cluster.objects.create(slug="x", bootstrap_servers="127.0.0.1:1", admin_token=seal("hush"))
+    Cluster.objects.create(slug="x", bootstrap_servers="127.0.0.1:1", admin_token=encrypt("hush"))
     key_file.write_bytes(b"")
-    assert "is missing" in why_no_key()
+    assert "is missing" in missing_key_problem()
 
 
 def test_every_stored_secret_counts(key_file):
-    assert sealed_count() == 0
-    cluster = Cluster.objects.create(slug="x", bootstrap_servers="h:1", admin_token=seal("a"))
+    assert secret_count() == 0
+    cluster = Cluster.objects.create(slug="x", bootstrap_servers="h:1", admin_token=encrypt("a"))
     rule = AlertRule(cluster=cluster, name="late", group_pattern="*", lag_max=1)
     rule.set_webhook("https://example.com/", "secret")
     rule.save()
-    assert sealed_count() == 3
-    assert why_no_key() == ""
+    assert secret_count() == 3
+    assert missing_key_problem() == ""

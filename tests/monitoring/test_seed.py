@@ -13,5 +13,5 @@ def test_the_embedded_cluster_is_made_once_and_kept_up_to_date():
     cluster = Cluster.objects.get()
     assert (cluster.slug, cluster.name, cluster.read_only) == ("local", "Mine", True)
     assert cluster.bootstrap_servers == "b:2"
-    assert cluster.open_admin_token() == "new"
-    assert cluster.holds_own_topics, "the demo traffic sends the console's journals there"
+    assert cluster.decrypt_admin_token() == "new"
+    assert cluster.holds_own_topics, "the demo traffic sends the console's logs there"

@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 
 from monitoring.models import Cluster
-from monitoring.secrets import SecretUnreadable, seal
+from monitoring.secrets import SecretUnreadable, encrypt
 from stack import procfile
 from stack.config import StackConfig
 from stack.launch import up
@@ -24,7 +24,9 @@ pytestmark = pytest.mark.django_db
 def lost(tmp_path: Path, settings) -> Path:
     """The path of the lost key; a cluster's token is encrypted with it."""
     settings.AERIE_SECRET_KEY_FILE = tmp_path / "secret.key"
-    Cluster.objects.create(slug="far", bootstrap_servers="127.0.0.1:1", admin_token=seal("t0ken"))
+    Cluster.objects.create(
+        slug="far", bootstrap_servers="127.0.0.1:1", admin_token=encrypt("t0ken")
+    )
     settings.AERIE_SECRET_KEY_FILE.unlink()
     return tmp_path / "secret.key"
 
@@ -41,7 +43,7 @@ def test_without_the_key_the_stack_does_not_start_and_the_error_says_what_to_do(
 
 
 def test_prepare_makes_no_new_key_while_secrets_are_stored(lost: Path) -> None:
-    with pytest.raises(SystemExit, match="Put the file back"):
+    with pytest.raises(SystemExit, match="Restore the file"):
         call_command("prepare")
     assert not lost.exists()
     assert not get_user_model().objects.exists()
@@ -53,7 +55,7 @@ def test_newkey_makes_a_key_and_never_overwrites_one(lost: Path, capsys) -> None
     made = lost.read_text()
     Fernet(made.strip())
     with pytest.raises(SecretUnreadable):
-        Cluster.objects.get().open_admin_token()
+        Cluster.objects.get().decrypt_admin_token()
     with pytest.raises(SystemExit, match="has a key"):
         call_command("newkey")
     assert lost.read_text() == made

@@ -49,7 +49,7 @@ class RedisServer:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        redis_client.ask_again()
+        redis_client.reset_backoff()
         client = self.client()
         deadline = time.monotonic() + _DEADLINE_S
         while True:
@@ -97,5 +97,5 @@ def redis_server(_redis_process: RedisServer) -> RedisServer:
     if not _redis_process.is_running():
         _redis_process.start()
     _redis_process.client().flushall()
-    redis_client.ask_again()
+    redis_client.reset_backoff()
     return _redis_process

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import OperationalError
 
-from monitoring.secrets import why_no_key
+from monitoring.secrets import missing_key_problem
 from stack.config import StackConfig
 from stack.seeding import seed
 
@@ -30,7 +30,7 @@ class Command(BaseCommand):
     def _prepare(self) -> None:
         call_command("migrate", verbosity=0, interactive=False)
         call_command("clearsessions", verbosity=0)
-        if problem := why_no_key():
+        if problem := missing_key_problem():
             sys.exit(problem)
         for line in seed(StackConfig.from_settings(settings), settings.AERIE_ADMIN_PASSWORD):
             self.stdout.write(line)

@@ -36,7 +36,7 @@ def test_a_rule_is_made_and_listed_with_what_it_matches_now(client):
     assert add(client, url=URL, secret="s3cret").status_code == 302
     rule = AlertRule.objects.get()
     assert (rule.cluster.slug, rule.lag_max, rule.created_by) == ("local", 100, "operator")
-    assert rule.open_webhook() == (URL, "s3cret")
+    assert rule.decrypt_webhook() == (URL, "s3cret")
     html = client.get(reverse("alert-rules", args=["local"])).content.decode()
     assert "1 group now" in html
     assert "127.0.0.1" in html
@@ -57,10 +57,10 @@ def test_an_empty_url_keeps_the_webhook_and_the_box_removes_it(client):
     rule = AlertRule.objects.get()
     edit(client, rule, lag_max="7")
     rule.refresh_from_db()
-    assert (rule.lag_max, rule.open_webhook()) == (7, (URL, "s3cret"))
+    assert (rule.lag_max, rule.decrypt_webhook()) == (7, (URL, "s3cret"))
     edit(client, rule, no_webhook="on")
     rule.refresh_from_db()
-    assert rule.open_webhook() == ("", "")
+    assert rule.decrypt_webhook() == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -75,10 +75,10 @@ def test_a_secret_goes_to_no_address_that_it_was_not_typed_for(client, settings,
     assert refused.status_code == 422
     assert "Type the secret again" in refused.content.decode()
     rule.refresh_from_db()
-    assert rule.open_webhook() == (URL, "s3cret")
+    assert rule.decrypt_webhook() == (URL, "s3cret")
     assert edit(client, rule, url=elsewhere, secret="another").status_code == 302
     rule.refresh_from_db()
-    assert rule.open_webhook() == (elsewhere, "another")
+    assert rule.decrypt_webhook() == (elsewhere, "another")
 
 
 def test_a_secret_stays_where_only_the_path_changes_and_goes_where_it_is_left_behind(client):
@@ -86,11 +86,11 @@ def test_a_secret_stays_where_only_the_path_changes_and_goes_where_it_is_left_be
     rule = AlertRule.objects.get()
     assert edit(client, rule, url="HTTP://127.0.0.1:9/other").status_code == 302
     rule.refresh_from_db()
-    assert rule.open_webhook() == ("HTTP://127.0.0.1:9/other", "s3cret")
+    assert rule.decrypt_webhook() == ("HTTP://127.0.0.1:9/other", "s3cret")
     unsigned = "http://127.0.0.1:10/hook"
     assert edit(client, rule, url=unsigned, no_webhook="on").status_code == 302
     rule.refresh_from_db()
-    assert rule.open_webhook() == (unsigned, "")
+    assert rule.decrypt_webhook() == (unsigned, "")
 
 
 def test_a_webhook_that_can_be_opened_no_more_is_entered_again(client, make_rule):
@@ -101,7 +101,7 @@ def test_a_webhook_that_can_be_opened_no_more_is_entered_again(client, make_rule
     )
     assert edit(client, rule, url=URL).status_code == 302
     rule.refresh_from_db()
-    assert rule.open_webhook() == (URL, "")
+    assert rule.decrypt_webhook() == (URL, "")
 
 
 def test_a_rule_that_is_edited_while_the_key_is_away_keeps_its_webhook(client, settings, tmp_path):
@@ -115,7 +115,7 @@ def test_a_rule_that_is_edited_while_the_key_is_away_keeps_its_webhook(client, s
         assert "is missing" in refused.content.decode()
     settings.AERIE_SECRET_KEY_FILE = key_file
     rule.refresh_from_db()
-    assert (rule.lag_max, rule.open_webhook()) == (7, (URL, "s3cret"))
+    assert (rule.lag_max, rule.decrypt_webhook()) == (7, (URL, "s3cret"))
 
 
 def test_a_secret_alone_makes_no_webhook(client, make_rule):

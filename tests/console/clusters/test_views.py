@@ -20,7 +20,7 @@ def test_an_admin_adds_a_cluster_and_the_token_is_sealed_and_unseen(sampled, cli
     assert response.status_code == 302
     cluster = Cluster.objects.get(slug="other")
     assert cluster.admin_urls == {"1": "http://127.0.0.1:9"}
-    assert cluster.open_admin_token() == "top-secret-token"
+    assert cluster.decrypt_admin_token() == "top-secret-token"
     edit = client.get(reverse("cluster-edit", args=["other"])).content
     audited = AuditEntry.objects.get()
     assert b"top-secret" not in edit
@@ -34,7 +34,7 @@ def test_an_empty_token_keeps_the_present_one_and_the_slug_stays(sampled, client
     changed = FORM | {"token": "", "name": "Renamed", "slug": "elsewhere"}
     client.post(reverse("cluster-edit", args=["other"]), changed)
     cluster = Cluster.objects.get(slug="other")
-    assert (cluster.name, cluster.open_admin_token()) == ("Renamed", "top-secret-token")
+    assert (cluster.name, cluster.decrypt_admin_token()) == ("Renamed", "top-secret-token")
 
 
 def test_a_stored_token_goes_to_no_address_that_it_was_not_typed_for(sampled, client_of, admin):
@@ -148,7 +148,7 @@ def test_a_second_entry_of_a_cluster_is_told_to_be_one(
 
 def test_an_entry_that_leads_elsewhere_now_is_no_longer_the_same(sampled, client_of, admin):
     for cluster in sampled:
-        identity.note(cluster, "one-cluster")
+        identity.record(cluster, "one-cluster")
     client = client_of(admin)
     assert "the same cluster as Staging" in client.get(reverse("clusters")).content.decode()
     elsewhere = {"name": "Local", "bootstrap_servers": "127.0.0.1:2"}

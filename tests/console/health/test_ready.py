@@ -41,9 +41,9 @@ def stack(settings, monkeypatch, redis_server, spark, clusters):
     """Every process runs, for long; `fall_silent(name)` makes one that is not heard any more."""
     settings.AERIE_PROCESSES = PROCESSES
     monkeypatch.setattr(health, "_started_s", -1e9)
-    monkeypatch.setattr(health, "LOOK_S", 0.0)
+    monkeypatch.setattr(health, "CACHE_S", 0.0)
     for name in NAMES:
-        heartbeats.note(name)
+        heartbeats.record(name)
     sample("local")
     sample("staging")
     return redis_server.client()
@@ -81,14 +81,14 @@ def test_who_is_not_heard_any_more_is_named_and_said_on_pages(
     for path in ("/c/local/", "/c/local/topics", "/clusters", "/c/local/live-status"):
         page = client_of(viewer).get(path).content.decode()
         assert title in page, path
-    heartbeats.note(name)
+    heartbeats.record(name)
     assert readyz(client)[0] == 200
     assert "has stopped" not in client_of(viewer).get("/c/local/").content.decode()
 
 
 def test_the_demo_traffic_is_told_of_and_not_needed(client, stack, settings, client_of, viewer):
     settings.AERIE_PROCESSES = [*PROCESSES, "demo"]
-    heartbeats.note("demo")
+    heartbeats.record("demo")
     assert readyz(client)[1]["demo"] == "ok"
     fall_silent(stack, "demo")
     status, told = readyz(client)

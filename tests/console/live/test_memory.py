@@ -5,7 +5,7 @@ import weakref
 from console.accounts.rights import Rights
 from console.groups.history import lag_chart
 from console.live import snapshot_cache
-from monitoring import keys, memory
+from monitoring import memory, redis_keys
 from monitoring.ticks import tick_stream
 from tests.console.conftest import GROUPS, sample, tick_now
 
@@ -56,7 +56,7 @@ def test_samples_are_read_in_pieces_and_none_is_left_out(redis_server, monkeypat
     for number in range(first, first + 20):
         sample(number=number)
     asked = []
-    with_count = redis_server.client().xrange(keys.ticks("local"), count=1)
+    with_count = redis_server.client().xrange(redis_keys.ticks("local"), count=1)
     monkeypatch.setattr(tick_stream, "_PIECE_BYTES", 3 * sum(map(len, with_count[0][1].values())))
     quick = tick_stream.redis_client.quick
 

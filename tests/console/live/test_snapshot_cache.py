@@ -7,6 +7,7 @@ import pytest
 from console.accounts.rights import Rights
 from console.live import fragments, snapshot_cache
 from monitoring.models import Cluster
+from monitoring.scope import Scope
 from monitoring.ticks import tick_stream
 from monitoring.views.tick_columns import TickColumns
 from tests.console.conftest import BROKERS, PARTITIONS, PUBLIC, sample, tick_now
@@ -257,6 +258,39 @@ def test_a_few_scopes_of_a_cluster_are_kept_those_asked_for_last(redis_server, m
     shown = weakref.ref(snapshot_cache.snapshot("local", VIEWER))
     assert snapshot_cache.snapshot("local", ADMIN).topic("console.audit") is not None
     assert shown() is None
+
+
+def test_a_scope_that_nobody_asked_for_in_a_while_is_dropped(redis_server, monkeypatch):
+    sample()
+    shown = weakref.ref(snapshot_cache.snapshot("local", VIEWER))
+    snapshot_cache.snapshot("local", ADMIN)
+    assert shown() is not None
+    monkeypatch.setattr(snapshot_cache, "IDLE_SECONDS", 0.0)
+    snapshot_cache.snapshot("local", ADMIN)
+    assert shown() is None
+
+
+def test_each_scope_has_figures_points_and_status_of_its_own(redis_server):
+    dead = [row | {"leader": -1} for row in PARTITIONS]
+    sample(partitions=dead)
+    narrow = Rights("local", "viewer", Scope(topics=("orders",), groups=("audit*",)))
+    shown = snapshot_cache.snapshot("local", narrow)
+    assert [row.name for row in shown.topics] == ["orders"]
+    assert shown.groups == []  # those in the scope read a topic outside it
+    assert snapshot_cache.status("local", narrow).troubles.leaderless == 2
+    assert snapshot_cache.status("local", ADMIN).troubles.leaderless == 4
+    [point] = snapshot_cache.history("local", narrow)
+    assert (point.partitions, point.groups, point.lag.value) == (2, 0, None)
+    [point] = snapshot_cache.history("local", ADMIN)
+    assert (point.partitions, point.groups, point.lag.value) == (4, 2, 170)
+
+
+def test_a_scope_that_shows_all_there_is_shares_the_figures_of_all(redis_server):
+    sample()
+    wide = Rights("local", "viewer", Scope(topics=("orders", "_*", "console.*")))
+    whole = snapshot_cache.snapshot("local", ADMIN)
+    assert snapshot_cache.snapshot("local", wide) is whole
+    assert snapshot_cache.snapshot("local", VIEWER) is not whole
 
 
 def _until(condition):

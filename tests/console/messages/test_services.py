@@ -149,7 +149,7 @@ def test_who_was_shown_what_a_rule_covers_is_written_down(local, topic, admin, v
 
 def test_rules_hold_for_every_entry_of_the_same_cluster(local, topic, live_cluster):
     cover(local, "key")
-    identity.note(local, live_cluster.gateway().wire.cluster_id())
+    identity.record(local, live_cluster.gateway().wire.cluster_id())
     second = live_cluster.row("second")
     second.save()
     both = a_user("both", "viewer")
@@ -167,7 +167,7 @@ def test_rules_stay_with_a_cluster_when_one_of_its_entries_goes(local, topic, li
     second = live_cluster.row("second")
     second.save()
     for entry in (local, second):
-        identity.note(entry, live_cluster.gateway().wire.cluster_id())
+        identity.record(entry, live_cluster.gateway().wire.cluster_id())
     cover(local, "key")
     cover(second, "key")
     cover(local, "headers.token")

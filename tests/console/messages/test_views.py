@@ -313,7 +313,7 @@ def test_rules_of_the_same_cluster_are_shown_and_lead_to_where_they_were_made(
     sampled, client_of, admin
 ):
     for cluster in sampled:
-        identity.note(cluster, "one-cluster")
+        identity.record(cluster, "one-cluster")
     client = client_of(admin)
     client.post("/c/staging/masking", RULE)
     page = client.get(MASKING).content.decode()

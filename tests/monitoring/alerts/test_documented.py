@@ -1,4 +1,4 @@
-"""docs/operating.md tells receivers of webhooks how to read and check a message: it must be so."""
+"""The description of webhooks in docs/operating.md matches the code."""
 
 import re
 import time
@@ -18,7 +18,7 @@ OPERATING = Path(__file__).resolve().parents[3] / "docs" / "operating.md"
 
 
 @pytest.fixture(scope="module")
-def told() -> str:
+def documented() -> str:
     text = OPERATING.read_text()
     return text[text.index("## Alerts and webhooks") : text.index("## Reports")]
 
@@ -39,9 +39,9 @@ def messages(make_rule, redis_server, webhook_server):
     return webhook_server.received
 
 
-def test_the_example_accepts_what_was_sent_and_nothing_else(told, messages, monkeypatch):
+def test_the_example_accepts_what_was_sent_and_nothing_else(documented, messages, monkeypatch):
     example: dict = {}
-    exec(re.search(r"```python\n(.*?)```", told, re.S).group(1), example)
+    exec(re.search(r"```python\n(.*?)```", documented, re.S).group(1), example)
     is_genuine = example["is_genuine"]
     for message in messages:
         assert is_genuine(message.headers, message.body, "s3cret")
@@ -54,8 +54,8 @@ def test_the_example_accepts_what_was_sent_and_nothing_else(told, messages, monk
     assert not is_genuine(messages[0].headers, messages[0].body, "s3cret")
 
 
-def test_every_field_and_header_is_told(told, messages):
-    rows = [line.split("|")[1] for line in told.splitlines() if line.startswith("| `")]
+def test_every_field_and_header_is_documented(documented, messages):
+    rows = [line.split("|")[1] for line in documented.splitlines() if line.startswith("| `")]
     named = {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
     sent = AlertDelivery.objects.get(event="resolved")
     ours = {name for name in messages[0].headers if name.startswith("X-Aerie")}
@@ -63,9 +63,9 @@ def test_every_field_and_header_is_told(told, messages):
     assert messages[1].body == body_of(sent.payload)
 
 
-def test_times_and_limits_are_as_told(told):
+def test_times_and_limits_are_as_documented(documented):
     assert WAITS_S == (10, 30, 120, 600, 1800, 3600)
     assert webhook.TIMEOUT_S == 10
-    plain = " ".join(told.split())
+    plain = " ".join(documented.split())
     assert "10 s, 30 s, 2 min, 10 min, 30 min and 1 h" in plain
     assert "within 10 seconds" in plain

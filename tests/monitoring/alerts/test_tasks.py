@@ -117,7 +117,7 @@ def test_an_address_that_is_not_allowed_is_never_connected_to(delivery, webhook_
     ],
 )
 def test_a_url_that_nothing_can_be_sent_to_fails_for_good(delivery, url, monkeypatch):
-    monkeypatch.setattr(AlertRule, "open_webhook", lambda rule: (url, ""))
+    monkeypatch.setattr(AlertRule, "decrypt_webhook", lambda rule: (url, ""))
     send(delivery)
     assert (delivery.state, delivery.attempts) == ("failed", 1)
     assert delivery.error

@@ -125,5 +125,5 @@ def test_a_redis_that_hangs_is_waited_for_once_and_not_at_every_read(redis_serve
             tick_stream.latest_tick("local")
         with pytest.raises(redis_client.StoreDown, match="a moment ago"):
             list(tick_stream.recent_ticks("another", 0))
-    redis_client.ask_again()
+    redis_client.reset_backoff()
     assert tick_stream.latest_tick("local").tick == 10

@@ -62,7 +62,7 @@ def _write_heartbeat() -> None:
     """Only as a process of the stack; a second sender writes no heartbeat."""
     if "demo" in settings.AERIE_PROCESSES:
         with suppress(redis_client.StoreDown):
-            heartbeats.note("demo")
+            heartbeats.record("demo")
 
 
 def parse_rate(text: str) -> int | None:

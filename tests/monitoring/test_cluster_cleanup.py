@@ -2,10 +2,10 @@
 
 import pytest
 
-from monitoring import keys, redis_client
+from monitoring import redis_client, redis_keys
 from monitoring.alerts import pending
 from monitoring.alerts.rules import Phase, Subject, SubjectState
-from monitoring.forget import forget_cluster
+from monitoring.cluster_cleanup import delete_cluster_data
 from monitoring.history import root
 from monitoring.models import Cluster
 from monitoring.reports import result_files
@@ -42,10 +42,10 @@ def test_nothing_of_a_removed_cluster_stays_but_of_another_everything(
         report = Report.objects.create(kind="x", cluster=cluster)
         result_files.write(report.id, {}, {}, {})
     clusters[0].delete()
-    forget_cluster("gone")
+    delete_cluster_data("gone")
     assert root.current().entries(root.cluster_folder("gone")) == []
     assert root.current().entries(root.cluster_folder("kept"))
-    assert kept_in_redis() == set(keys.kept("kept"))
+    assert kept_in_redis() == set(redis_keys.kept("kept"))
     assert result_files.names() == [Report.objects.get().id]
     assert tick_stream.last_ok_tick("gone") is None
 
@@ -53,4 +53,4 @@ def test_nothing_of_a_removed_cluster_stays_but_of_another_everything(
 @pytest.mark.django_db
 def test_a_redis_that_is_away_stops_nobody_from_removing_a_cluster(redis_server):
     redis_server.kill()
-    forget_cluster("gone")
+    delete_cluster_data("gone")
