@@ -1,18 +1,23 @@
 """People at a console: one who opens page after page, or many beside browsers that stand open.
 
-A browser opens a page, connects the page's WebSocket, acknowledges each message, and then asks for
-what the page itself says it asks for at a tick: that is read from the page, so that old and new
-pages each cost what they cost. Whatever is not answered by 200 is a problem.
+A browser opens a page, connects the page's WebSocket (whose address says what the page shows and
+which tick it has), acknowledges each message, and then asks for what the page itself says it asks
+for at a tick: that is read from the page, so that old and new pages each cost what they cost. A
+chart that tells how often it changes is asked for what is newer than its last point, as
+static/app/chart-refresh.js does. Whatever is not answered by 200 is a problem.
 """
 
 import asyncio
+import json
 import math
 import random
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from itertools import pairwise
+from typing import Any
 
 import httpx
 from websockets.asyncio.client import connect
@@ -25,6 +30,7 @@ SECONDS_MAX = 2  # times what was asked for
 TIMEOUT_S = 60.0
 SETTLE_S = 0.02  # what a process does after its answer belongs to its cost
 CHART_PAUSE_S = 15.0  # as static/app/chart-refresh.js
+HELLO_S = 1.0  # a page that has the newest tick gets nothing before the next
 PUSH = "push"
 """What the figures and problems of open browsers are called, as a page has its key."""
 
@@ -78,6 +84,25 @@ def push_delays_ms(
     return found
 
 
+@dataclass(slots=True)
+class Chart:
+    """A chart of an open page: where its data is, and its last point where it says how often it
+    changes."""
+
+    path: str
+    pause_s: float = CHART_PAUSE_S
+    last_ms: int | None = None
+
+    def url(self) -> str:
+        return self.path if self.last_ms is None else f"{self.path}&since={self.last_ms}"
+
+    def note(self, spec: Mapping[str, Any]) -> None:
+        """Takes in data of the chart, as the page has it or as it was answered."""
+        if "step_ms" in spec and spec["series"]:
+            self.last_ms = spec["series"][0]["x"][-1]
+            self.pause_s = max(CHART_PAUSE_S, spec["step_ms"] / 1000)
+
+
 class _Live(HTMLParser):
     """What a page does by itself: its WebSocket, and what it asks for at each tick."""
 
@@ -85,7 +110,9 @@ class _Live(HTMLParser):
         super().__init__()
         self.socket = ""
         self.at_ticks: list[str] = []
-        self.charts: list[str] = []
+        self.charts: dict[str, str] = {}  # the id of its data → where that is asked for again
+        self.data: dict[str, str] = {}
+        self._script = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         found = {name: value or "" for name, value in attrs}
@@ -93,14 +120,23 @@ class _Live(HTMLParser):
         if found.get("hx-get") and "tick" in found.get("hx-trigger", "").split():
             self.at_ticks.append(found["hx-get"])
         if found.get("data-src") and "chart" in found.get("class", "").split():
-            self.charts.append(found["data-src"])
+            self.charts[found.get("data-chart", "")] = found["data-src"]
+        self._script = found.get("id", "") if tag == "script" else ""
+
+    def handle_data(self, data: str) -> None:
+        if self._script:
+            self.data[self._script] = data
 
 
-def live_parts(html: str) -> tuple[str, list[str], list[str]]:
-    """The path of a page's WebSocket, what it asks for at each tick, and its charts' data."""
+def live_parts(html: str) -> tuple[str, list[str], list[Chart]]:
+    """The path of a page's WebSocket, what it asks for at each tick, and its charts."""
     parser = _Live()
     parser.feed(html)
-    return parser.socket, parser.at_ticks, parser.charts
+    charts = [Chart(path) for path in parser.charts.values()]
+    for key, drawn in zip(parser.charts, charts, strict=True):
+        if key in parser.data:
+            drawn.note(json.loads(parser.data[key]))
+    return parser.socket, parser.at_ticks, charts
 
 
 def one_user(site: Site, pages: Sequence[Page], rounds: int, seconds: float) -> Visits:
@@ -224,24 +260,35 @@ class _Crowd:
             raise ValueError(f"{answer.status_code}, socket {socket_path!r}")
         arrivals: list[float] = []
         self._visits.arrivals_ms.append(arrivals)
-        charted = time.monotonic()
+        charted = {chart.path: time.monotonic() for chart in charts}
         url = self._site.url.replace("http", "ws", 1) + socket_path
         async with connect(
             url, origin=self._site.url, additional_headers=headers, max_size=None, proxy=None
         ) as socket:
-            await socket.recv()
-            await socket.send("drawn")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(HELLO_S):
+                    await socket.recv()
+                await socket.send("drawn")
             is_open.set()
             async for _message in socket:
                 if self._measured:
                     arrivals.append(time.time() * 1000)
                 await socket.send("drawn")
-                asked = list(at_ticks)
-                if charts and time.monotonic() - charted > CHART_PAUSE_S:
-                    asked += charts
-                    charted = time.monotonic()
-                for path in asked:
-                    answer = await client.get(httpx.URL(path), headers=headers)
-                    if answer.status_code != 200:
-                        self._visits.fail(PUSH, f"{path}: the answer was {answer.status_code}")
+                for path in at_ticks:
+                    await self._ask(client, path, headers)
+                for chart in charts:
+                    if time.monotonic() - charted[chart.path] > chart.pause_s:
+                        charted[chart.path] = time.monotonic()
+                        answer = await self._ask(client, chart.url(), headers)
+                        if answer.status_code == 200:
+                            chart.note(answer.json())
         raise ValueError("its socket was closed")
+
+    async def _ask(
+        self, client: httpx.AsyncClient, path: str, headers: Mapping[str, str]
+    ) -> httpx.Response:
+        """What an open page asks for by itself."""
+        answer = await client.get(httpx.URL(path), headers=headers)
+        if answer.status_code != 200:
+            self._visits.fail(PUSH, f"{path}: the answer was {answer.status_code}")
+        return answer

@@ -15,7 +15,7 @@ from bench.measured import Measured
 from bench.report import Found, Report
 from bench.servers import Process
 from bench.sites import announced, web_command
-from bench.visits import PUSH, Visits, live_parts, percentile, push_delays_ms
+from bench.visits import CHART_PAUSE_S, PUSH, Visits, live_parts, percentile, push_delays_ms
 
 ROOT = Path(__file__).parent.parent
 
@@ -92,16 +92,19 @@ def test_the_number_of_a_tick_that_is_being_written_is_not_read() -> None:
 
 def test_a_page_says_what_a_browser_asks_for_at_a_tick() -> None:
     html = (
-        '<div id="live" hx-ws:connect="/ws/c/x/?show=group:a&amp;b" hidden></div>'
+        '<div id="live" hx-ws:connect="/ws/c/x/?show=group:a&amp;seen=7.ok" hidden></div>'
         '<div hx-get="/c/x/topics?q=1&amp;page=2" hx-trigger="tick from:body"></div>'
         '<form hx-get="/c/x/topics" hx-trigger="input delay:250ms, submit"></form>'
-        '<div class="chart" data-src="/c/x/group-lag?range=1h"></div>'
+        '<script id="new" type="application/json">'
+        '{"step_ms": 185000, "series": [{"name": "a", "x": [5, 7], "y": [1, 2]}]}</script>'
+        '<div class="chart" data-chart="new" data-src="/c/x/group-lag?range=24h"></div>'
+        '<div class="chart" data-chart="old" data-src="/c/x/group-lag?range=1h"></div>'
     )
-    assert live_parts(html) == (
-        "/ws/c/x/?show=group:a&b",
-        ["/c/x/topics?q=1&page=2"],
-        ["/c/x/group-lag?range=1h"],
-    )
+    socket, at_ticks, (new, old) = live_parts(html)
+    assert socket == "/ws/c/x/?show=group:a&seen=7.ok"
+    assert at_ticks == ["/c/x/topics?q=1&page=2"]
+    assert (new.url(), new.pause_s) == ("/c/x/group-lag?range=24h&since=7", 185)
+    assert (old.url(), old.pause_s) == ("/c/x/group-lag?range=1h", CHART_PAUSE_S)
 
 
 @pytest.mark.parametrize(
