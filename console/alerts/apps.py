@@ -5,3 +5,15 @@ from django.apps import AppConfig
 
 class AlertsConfig(AppConfig):
     name = "console.alerts"
+
+    def ready(self) -> None:
+        from console.alerts import tables
+        from console.live.registry import Fragment, register
+
+        for name, template, context in (
+            ("alerts", "alerts/table.html", tables.alerts),
+            ("rules", "alerts/rules_table.html", tables.rules),
+            ("deliveries", "alerts/deliveries_table.html", tables.deliveries),
+        ):
+            params = ("q", "sort", "page")
+            register(name, Fragment("alert.view", template, context, params, shows_alerts=True))

@@ -10,44 +10,14 @@ from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
 from console.alerts import services
 from console.alerts.forms import RuleForm
-from console.alerts.tabs import alert_tabs
-from console.live import snapshot_cache
-from console.ui.table import Column, Table
-from monitoring.models import Alert, AlertRule
+from console.live.pages import LivePart, render_live
+from monitoring.models import AlertRule
 
 
 @require_safe
 @requires("alert.view")
 def index(request: ClusterRequest, cluster: str) -> HttpResponse:
-    shown = snapshot_cache.snapshot(cluster, request.rights)
-    firing = Alert.objects.filter(cluster=request.cluster, state=Alert.State.FIRING)
-    fires = list(firing.values_list("rule_id", flat=True))
-    columns = [
-        Column("name", _("Rule"), lambda rule: rule.name),
-        Column("groups", _("Groups"), lambda rule: rule.group_pattern),
-        Column("topics", _("Topics"), lambda rule: rule.topic_pattern),
-        Column("lag", _("Lag over"), lambda rule: rule.lag_max, numeric=True),
-        Column("for", _("For"), lambda rule: rule.for_seconds, numeric=True),
-        Column("webhook", _("Webhook"), lambda rule: rule.webhook_host),
-        Column("state", _("State"), lambda rule: rule.enabled),
-    ]
-    table = Table.of(request.GET, columns, "name", id="rules")
-    rules = services.visible_rules(request.cluster, request.rights)
-    table.show(rules, lambda rule: f"{rule.name} {rule.group_pattern} {rule.topic_pattern}")
-    context = {
-        "tabs": alert_tabs(request, "alert-rules", alert_rules=len(rules)),
-        "table": table,
-        "lines": [
-            {
-                "rule": rule,
-                "matches": services.matching_now(rule, shown),
-                "fires": fires.count(rule.pk),
-            }
-            for rule in table.rows
-        ],
-        "may_edit": request.rights.may("alert.edit"),
-    }
-    return render(request, "alerts/rules.html", context)
+    return render_live(request, "alerts/rules.html", LivePart(request, "rules"))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

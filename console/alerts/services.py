@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.http import HttpRequest
 
 from console.accounts import throttle
@@ -17,6 +18,7 @@ from monitoring.alerts.payload import sample_payload
 from monitoring.alerts.send import enqueue
 from monitoring.clock import now_ms
 from monitoring.models import Alert, AlertDelivery, AlertRule, Cluster
+from monitoring.scope_filter import shows_group, shows_topic
 from monitoring.views.rows import GroupOnTopicRow, GroupRow
 from monitoring.views.snapshot import Snapshot
 
@@ -35,6 +37,17 @@ def is_visible(alert: Alert, rights: Rights) -> bool:
     """Whether the alert's group, and its topic where it has one, are in the reader's scope."""
     scope = rights.scope
     return scope.shows_group(alert.group) and (not alert.topic or scope.shows_topic(alert.topic))
+
+
+def alerts_in_scope(rights: Rights, prefix: str = "") -> Q:
+    """The same as a condition of the database; `prefix` leads from its rows to the alert."""
+    about_topic = shows_topic(rights.scope, f"{prefix}topic") | Q((f"{prefix}topic", ""))
+    return shows_group(rights.scope, f"{prefix}group") & about_topic
+
+
+def deliveries_in_scope(rights: Rights) -> Q:
+    """The messages about such alerts, and those about none."""
+    return Q(alert=None) | alerts_in_scope(rights, "alert__")
 
 
 def visible_rules(cluster: Cluster, rights: Rights) -> list[AlertRule]:

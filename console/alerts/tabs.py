@@ -5,17 +5,17 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from console.accounts.requests import ClusterRequest
+from monitoring.models import Cluster
 
 
-def alert_tabs(request: ClusterRequest, active: str, **counts: int) -> list[dict[str, Any]]:
+def alert_tabs(cluster: Cluster, active: str, **counts: int) -> list[dict[str, Any]]:
     """What `{% tabs %}` draws; `counts` by URL name stand beside the titles."""
     titles = {
         "alerts": _("Alerts"),
         "alert-rules": _("Rules"),
         "alert-deliveries": _("Deliveries"),
     }
-    slug = request.cluster.slug
+    slug = cluster.slug
     return [
         {"title": title, "url": reverse(name, args=[slug]), "active": name == active}
         | ({"count": counts[name.replace("-", "_")]} if name.replace("-", "_") in counts else {})

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django.core.paginator import Paginator
-from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -12,51 +10,30 @@ from django.views.decorators.http import require_safe
 from console.accounts.access import requires
 from console.audit import services
 from console.audit.models import AuditEntry
-from console.ui.table import Column, Table
+from console.ui.queryset_table import Column, QuerySetTable
+
+SEARCHED = ("actor_name", "verb", "cluster", "resource", "outcome")
 
 
 def columns() -> list[Column]:
     return [
-        Column("at", _("When"), lambda row: row.at),
-        Column("actor", _("Who"), lambda row: row.actor_name),
-        Column("verb", _("What"), lambda row: row.verb),
-        Column("cluster", _("Cluster"), lambda row: row.cluster),
+        Column("at", _("When"), "id"),
+        Column("actor", _("Who"), "actor_name"),
+        Column("verb", _("What"), "verb"),
+        Column("cluster", _("Cluster"), "cluster"),
         Column("resource", _("On")),
         Column("change", _("Before → after")),
-        Column("outcome", _("Outcome"), lambda row: row.outcome),
+        Column("outcome", _("Outcome"), "outcome"),
         Column("from", _("From")),
     ]
-
-
-_ORDER = {"at": "id", "actor": "actor_name"}
 
 
 @require_safe
 @requires("audit.view")
 def index(request: HttpRequest) -> HttpResponse:
-    table = Table.of(request.GET, columns(), "-at", id="audit")
-    key = table.sort.removeprefix("-")
-    sign = "-" if table.sort.startswith("-") else ""
-    ordered = _search(services.visible_to(request.user), table.query).order_by(
-        sign + _ORDER.get(key, key), "-id"
-    )
-    pages = Paginator(ordered, table.page_size)
-    table.total = pages.count
-    table.page = max(1, min(table.page, pages.num_pages))
-    table.rows = [_row(entry) for entry in pages.page(table.page)]
+    table = QuerySetTable(request.GET, columns(), "-at", id="audit")
+    table.show(services.visible_to(request.user), SEARCHED).each(_row)
     return render(request, "audit/index.html", {"table": table})
-
-
-def _search(entries: QuerySet[AuditEntry], query: str) -> QuerySet[AuditEntry]:
-    for word in query.replace("\x00", " ").split():  # PostgreSQL takes no NUL, not even to search
-        entries = entries.filter(
-            Q(actor_name__icontains=word)
-            | Q(verb__icontains=word)
-            | Q(cluster__icontains=word)
-            | Q(resource__icontains=word)
-            | Q(outcome__icontains=word)
-        )
-    return entries
 
 
 def _row(entry: AuditEntry) -> dict[str, Any]:

@@ -25,6 +25,6 @@ def groups(
         Column("coordinator", _("Coordinator"), lambda row: row.coordinator, numeric=True),
         Column("lag", _("Lag"), lambda row: row.lag, numeric=True),
     ]
-    table = Table.of(query, columns, "-lag", id="groups")
+    table = Table(query, columns, "-lag", id="groups")
     table.show(snapshot.groups if snapshot else [], lambda row: f"{row.name} {row.state}")
     return {"table": table, "at_ms": snapshot.at_ms if snapshot else None}

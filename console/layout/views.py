@@ -49,7 +49,7 @@ def components(request: HttpRequest) -> HttpResponse:
         {"name": f"orders.{n:03}", "messages": None if n == 7 else n * n * 1234, "state": "ok"}
         for n in range(1, 64)
     ]
-    table = Table.of(request.GET, sample_columns(), "name", id="sample", page_size=8)
+    table = Table(request.GET, sample_columns(), "name", id="sample", page_size=8)
     wrong = SampleForm({"wrong-name": "", "wrong-kind": "b"}, prefix="wrong")
     wrong.is_valid()
     return render(

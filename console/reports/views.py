@@ -43,7 +43,7 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
         Column("by", _("Ordered by"), _author),
         Column("created", _("Ordered"), lambda row: row.created_at, numeric=True),
     ]
-    table = Table.of(request.GET, columns, "-created", id="reports")
+    table = Table(request.GET, columns, "-created", id="reports")
     table.show(rows, lambda row: f"{texts.kind_title(row)} {texts.period(row)} {_author(row)}")
     context = {
         "table": table,

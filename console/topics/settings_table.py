@@ -69,7 +69,7 @@ def build(params: Mapping[str, str], entries: Iterable[Entry]) -> dict[str, Any]
         Column("meaning", _("In words")),
         Column("source", _("Comes from"), lambda row: (row.is_default, row.rank, row.name)),
     ]
-    table = Table.of(params, columns, "source", id="settings", page_size=200)
+    table = Table(params, columns, "source", id="settings", page_size=200)
     table.show(rows, lambda row: f"{row.name} {row.value}")
     return {"table": table, "overridden": sum(not row.is_default for row in rows)}
 

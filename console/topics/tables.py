@@ -33,7 +33,7 @@ def topics(
         Column("groups", _("Groups"), lambda row: row.groups, numeric=True),
         Column("health", _("Health"), lambda row: -row.offline * 1000 - row.under_replicated),
     ]
-    table = Table.of(query, columns, "name", id="topics").show(rows, lambda row: row.name)
+    table = Table(query, columns, "name", id="topics").show(rows, lambda row: row.name)
     return {
         "table": table,
         "at_ms": snapshot.at_ms if snapshot else None,
@@ -60,7 +60,7 @@ def partitions(
         Column("rate", _("Messages in"), lambda row: row.messages_rate, numeric=True),
         Column("open", ""),
     ]
-    table = Table.of(query, columns, "partition", id="partitions", page_size=PARTITIONS_PAGE_SIZE)
+    table = Table(query, columns, "partition", id="partitions", page_size=PARTITIONS_PAGE_SIZE)
     table.show(base["snapshot"].partitions(topic), lambda row: str(row.partition))
     return base | {"table": table, "may_read": rights.may("record.read", topic)}
 
@@ -78,7 +78,7 @@ def readers(
         Column("members", _("Members"), lambda row: row.members, numeric=True),
         Column("lag", _("Lag"), lambda row: row.lag, numeric=True),
     ]
-    table = Table.of(query, columns, "-lag", id="readers")
+    table = Table(query, columns, "-lag", id="readers")
     return base | {"table": table.show(base["snapshot"].readers(topic), lambda row: row.group)}
 
 

@@ -112,9 +112,7 @@ class _PartitionCheck:
     def __init__(self, spans: Mapping[str, range], refused: Refusals) -> None:
         self._spans, self._refused = spans, refused
         self._unknown_left = limits.UNKNOWN_PARTITIONS_MAX
-        self._reported: set[str] = (
-            set()
-        )  # groups with unknown topics that were reported
+        self._reported: set[str] = set()  # groups with unknown topics that were reported
 
     def commits(
         self, name: str, group: ValidatedGroup, topics: Iterable[TopicCommits]

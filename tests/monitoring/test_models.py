@@ -52,7 +52,9 @@ def test_a_cluster_that_cannot_work_is_refused(fields):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("url", ["http://10.0.0.1:9192", "https://b1.example/", "http://[fd00::1]:9"])
+@pytest.mark.parametrize(
+    "url", ["http://10.0.0.1:9192", "https://b1.example/", "http://[fd00::1]:9"]
+)
 def test_the_address_of_an_admin_port_is_taken(url):
     Cluster(slug="c", name="C", bootstrap_servers="a:1", admin_urls={"1": url}).full_clean()
 

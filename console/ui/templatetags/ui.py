@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.ui import links, numbers, sparkline
-from console.ui.table import Table
+from console.ui.table_query import TableQuery
 from monitoring.clock import now_ms
 from monitoring.views.partial_sum import PartialSum
 
@@ -156,17 +156,17 @@ def stat(title: str, value: str, **options: Any) -> dict[str, Any]:
 
 
 @register.inclusion_tag("ui/table_head.html")
-def table_head(table: Table) -> dict[str, Any]:
+def table_head(table: TableQuery) -> dict[str, Any]:
     return {"table": table}
 
 
 @register.inclusion_tag("ui/table_search.html", takes_context=True)
-def table_search(context: template.Context, table: Table, placeholder: str) -> dict[str, Any]:
+def table_search(context: template.Context, table: TableQuery, placeholder: str) -> dict[str, Any]:
     return {"table": table, "placeholder": placeholder, "path": context["request"].path}
 
 
 @register.inclusion_tag("ui/pager.html")
-def pager(table: Table) -> dict[str, Any]:
+def pager(table: TableQuery) -> dict[str, Any]:
     return {"table": table}
 
 
@@ -177,7 +177,7 @@ def empty_state(title: str, text: str = "", **options: Any) -> dict[str, Any]:
 
 
 @register.inclusion_tag("ui/empty.html")
-def no_match(table: Table, title: str, text: str) -> dict[str, Any]:
+def no_match(table: TableQuery, title: str, text: str) -> dict[str, Any]:
     """What stands where a search found nothing: how it looks for things, and the way back."""
     back = {"href": table.clear_url, "action": _("Clear the search")}
     return {"icon": "search", "title": title, "text": text, **back}

@@ -11,6 +11,7 @@ from tests.console.conftest import GROUPS, sample, tick_now
 
 ADMIN = Rights("local", "admin")
 
+
 def test_a_cluster_that_is_removed_leaves_nothing_in_the_process(redis_server, monkeypatch):
     given_back = []
     monkeypatch.setattr(memory, "give_back", lambda: given_back.append(True))

@@ -13,7 +13,7 @@ ROWS = [("b", 2), ("a", None), ("c", 10), ("ab", 1)]
 
 
 def shown(params, rows=ROWS, **options):
-    table = Table.of(params, COLUMNS, "name", **options)
+    table = Table(params, COLUMNS, "name", **options)
     return table.show(rows, lambda row: row[0])
 
 
@@ -37,8 +37,9 @@ def test_it_pages_and_names_the_neighbours():
     assert (table.previous_url, table.next_url) == ("?page=1", "?page=3")
 
 
-def test_a_page_past_the_end_is_the_last():
+def test_a_page_past_the_end_is_the_last_and_one_before_the_beginning_the_first():
     assert shown({"page": "99"}, page_size=3).page == 2
+    assert shown({"page": "0"}, page_size=3).page == 1
 
 
 def test_numbers_begin_with_the_largest_and_a_second_click_turns_round():

@@ -50,9 +50,7 @@ def test_flush_without_redis_raises_an_error(root, redis_server):
         service.flush(["local"])
 
 
-def test_a_report_without_the_newest_samples_logs_a_warning(
-    root, redis_server, caplog
-):
+def test_a_report_without_the_newest_samples_logs_a_warning(root, redis_server, caplog):
     report = SimpleNamespace(id="r1", cluster=SimpleNamespace(slug="local"))
     kinds._store_newest_samples(report)
     assert caplog.messages == []

@@ -141,9 +141,7 @@ def test_a_broker_that_dies_takes_no_group_no_address_and_no_sum_with_it(
         shown = Snapshot.of(after, before)
         topic = shown.topic("two.sided")
         assert topic.offsets.is_partial
-        assert topic.offsets.missing == sum(
-            row.leader < 0 for row in shown.partitions("two.sided")
-        )
+        assert topic.offsets.missing == sum(row.leader < 0 for row in shown.partitions("two.sided"))
         assert shown.totals.lag.is_partial
         assert shown.totals.disk_bytes.is_partial
     finally:
@@ -178,6 +176,5 @@ def test_a_cluster_of_too_many_partitions_is_a_gap_that_says_so(redis_server, mo
         tick = sample_cluster(SamplingTarget.of(row), 1000, INTERVAL_MS)
     assert tick.status == "gap"
     assert tick.reason == (
-        "the cluster's answer was refused: "
-        "more than 1 partitions; Aerie does not read so many"
+        "the cluster's answer was refused: more than 1 partitions; Aerie does not read so many"
     )

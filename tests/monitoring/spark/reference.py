@@ -80,9 +80,7 @@ def _per_topic(amounts: dict) -> tuple[dict, dict]:
         for key, group in cells.items()
     }
     rates = {
-        key: tuple(
-            _rate(group, what, time) for what, time in zip(kinds, times[key], strict=True)
-        )
+        key: tuple(_rate(group, what, time) for what, time in zip(kinds, times[key], strict=True))
         for key, group in cells.items()
     }
     return times, rates

@@ -1,0 +1,121 @@
+"""The live tables of alerts: what fires and what fired, the rules, the messages to webhooks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import F
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from console.accounts.rights import Rights
+from console.alerts import services
+from console.alerts.tabs import alert_tabs
+from console.live import snapshot_cache
+from console.ui.queryset_table import QuerySetTable
+from console.ui.table import Column, Table
+from monitoring.models import Alert, AlertDelivery, Cluster
+
+
+def alerts(
+    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+) -> dict[str, Any]:
+    """What fires now, with the lag of the latest sample, and below it the past alerts."""
+    fires = services.open_alerts(cluster, rights, snapshot_cache.snapshot(cluster.slug, rights))
+    past = Alert.objects.filter(cluster=cluster, state=Alert.State.RESOLVED)
+    columns = [
+        Column("rule", _("Rule"), "rule__name"),
+        Column("group", _("Group"), ("group", "topic")),
+        Column("lag", _("Lag when it fired"), "lag", numeric=True),
+        Column("peak", _("Peak"), "lag_peak", numeric=True),
+        Column("fired", _("Fired"), "fired_at_ms", numeric=True),
+        Column("lasted", _("Lasted"), "lasted_ms", numeric=True),
+        Column("why", _("Resolved because")),
+    ]
+    table = QuerySetTable(query, columns, "-fired", id="past")
+    table.show(
+        past.filter(services.alerts_in_scope(rights))
+        .annotate(lasted_ms=F("resolved_at_ms") - F("fired_at_ms"))
+        .select_related("rule"),
+        ("rule__name", "group", "topic"),
+    )
+    return {
+        "tabs": alert_tabs(cluster, "alerts", alerts=len(fires)),
+        "fires": fires,
+        "table": table,
+        "lines": [(alert, (alert.lasted_ms or 0) / 1000) for alert in table.rows],
+        "has_rules": cluster.alert_rules.exists(),
+        "may_edit": rights.may("alert.edit"),
+    }
+
+
+def rules(
+    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+) -> dict[str, Any]:
+    """The rules of the cluster, with how many groups each watches and how many alerts it raised.
+
+    A cluster has at most `services.RULES_MAX`, and which of them a reader may see no database
+    can tell.
+    """
+    snapshot = snapshot_cache.snapshot(cluster.slug, rights)
+    firing = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING)
+    fires = list(firing.values_list("rule_id", flat=True))
+    columns = [
+        Column("name", _("Rule"), lambda rule: rule.name),
+        Column("groups", _("Groups"), lambda rule: rule.group_pattern),
+        Column("topics", _("Topics"), lambda rule: rule.topic_pattern),
+        Column("lag", _("Lag over"), lambda rule: rule.lag_max, numeric=True),
+        Column("for", _("For"), lambda rule: rule.for_seconds, numeric=True),
+        Column("webhook", _("Webhook"), lambda rule: rule.webhook_host),
+        Column("state", _("State"), lambda rule: rule.enabled),
+    ]
+    found = services.visible_rules(cluster, rights)
+    table = Table(query, columns, "name", id="rules")
+    table.show(found, lambda rule: f"{rule.name} {rule.group_pattern} {rule.topic_pattern}")
+    return {
+        "tabs": alert_tabs(cluster, "alert-rules", alert_rules=len(found)),
+        "table": table,
+        "lines": [
+            {
+                "rule": rule,
+                "matches": services.matching_now(rule, snapshot),
+                "fires": fires.count(rule.pk),
+            }
+            for rule in table.rows
+        ],
+        "may_edit": rights.may("alert.edit"),
+    }
+
+
+def deliveries(
+    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+) -> dict[str, Any]:
+    """The messages of all rules to their webhooks, and what came of each."""
+    visible = [rule.pk for rule in services.visible_rules(cluster, rights)]
+    columns = [
+        Column("state", _("State"), "state"),
+        Column("event", _("Message"), "event"),
+        Column("rule", _("Rule"), "rule__name"),
+        Column("attempts", _("Attempts"), "attempts", numeric=True),
+        Column("answer", _("Last answer"), "status_code"),
+        Column("created", _("Created"), "created_at", numeric=True),
+    ]
+    table = QuerySetTable(query, columns, "-created", id="deliveries")
+    table.show(
+        AlertDelivery.objects.filter(services.deliveries_in_scope(rights), rule__in=visible)
+        .select_related("rule", "alert"),
+        ("rule__name", "event", "state", "error"),
+    )  # fmt: skip
+    now = timezone.now()
+    return {
+        "tabs": alert_tabs(cluster, "alert-deliveries"),
+        "table": table,
+        "lines": [
+            {
+                "sent": sent,
+                "created_at_ms": int(sent.created_at.timestamp() * 1000),
+                "next_at_ms": int(sent.next_attempt_at.timestamp() * 1000),
+                "waits_for": services.waits_for(sent, now),
+            }
+            for sent in table.rows
+        ],
+    }
