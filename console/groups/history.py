@@ -32,6 +32,7 @@ RANGES_MS = {"15m": 15 * 60_000, "1h": 3_600_000, "6h": 6 * 3_600_000, "24h": 24
 DEFAULT_RANGE = "1h"
 _COLUMNS = ["tick", "topic", "partition", "committed_offset", "log_end_offset", "lag"]
 
+REACH_TICKS = 3  # at least one of them is there, where the live window goes back so far
 NEWER_MAX_MS = 10 * 60_000  # of the live window: what is older is asked for as a whole
 
 Sums = dict[str, dict[int, int | None]]  # topic → tick → lag; None = a part of it is not known
@@ -81,7 +82,7 @@ def _live_since(slug: str, group: str, first_tick: int, interval: int) -> list[p
     """The group's rows of each tick from the first on; None if the live window lacks some."""
     tables, reaches = [], False
     try:
-        since_ms = (first_tick - 2) * interval
+        since_ms = (first_tick - REACH_TICKS) * interval
         for tick in tick_stream.recent_groups(slug, since_ms, ["group", *_COLUMNS]):
             reaches = reaches or tick.tick <= first_tick
             if tick.tick >= first_tick:

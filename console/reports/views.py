@@ -18,9 +18,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
 from console.audit import services as audit
-from console.reports import texts
+from console.live.pages import LivePart, render_live
+from console.reports import tables, texts
 from console.reports.forms import RangeForm
-from console.ui.table import Column, Table
 from monitoring.clock import now_ms
 from monitoring.own_topics import hidden_on
 from monitoring.reports import result_files, services
@@ -35,24 +35,9 @@ TABLE_ROWS_SHOWN = 50
 @require_safe
 @requires("report.view")
 def index(request: ClusterRequest, cluster: str) -> HttpResponse:
-    rows = services.of_cluster(request.cluster, request.rights.scope)
-    columns = [
-        Column("report", _("Report"), texts.kind_title),
-        Column("period", _("Time"), lambda row: row.params["from_ms"]),
-        Column("state", _("State"), lambda row: row.state),
-        Column("by", _("Ordered by"), _author),
-        Column("created", _("Ordered"), lambda row: row.created_at, numeric=True),
-    ]
-    table = Table(request.GET, columns, "-created", id="reports")
-    table.show(rows, lambda row: f"{texts.kind_title(row)} {texts.period(row)} {_author(row)}")
-    context = {
-        "table": table,
-        "lines": [_line(report) for report in table.rows],
-        "is_live": any(not report.is_finished for report in rows),
-        "may_run": request.rights.may("report.run"),
-        "spark_answers": is_reachable(from_settings()),
-    }
-    return render(request, "reports/index.html", context)
+    part = LivePart(request, "reports")
+    reachable = is_reachable(from_settings())
+    return render_live(request, "reports/index.html", part, spark_answers=reachable)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -154,24 +139,8 @@ def _find(request: ClusterRequest, report: uuid.UUID) -> Report:
     return found
 
 
-def _author(report: Report) -> str:
-    return report.created_by.get_username() if report.created_by else ""
-
-
-def _line(report: Report) -> dict[str, Any]:
-    """A report as the list and the head of its page show it."""
-    return {
-        "report": report,
-        "title": texts.kind_title(report),
-        "period": texts.period(report),
-        "state": texts.STATE_TITLES[report.state],
-        "author": _author(report),
-        "created_at_ms": int(report.created_at.timestamp() * 1000),
-    }
-
-
 def _shown(request: ClusterRequest, report: Report) -> dict[str, Any]:
-    context = _line(report) | {
+    context = tables.line(report) | {
         "may_run": request.rights.may("report.run"),
         "stage": texts.stage(report),
         "error": texts.error(report) if report.state == State.FAILED else "",

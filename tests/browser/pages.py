@@ -1,11 +1,13 @@
 """The pages that tests in a browser walk through, and the ticks that keep them alive."""
 
 import threading
+from datetime import datetime
 
 from asgiref.sync import async_to_sync
 from channels.layers import channel_layers, get_channel_layer
 
 from tests.console.conftest import sample, tick_now
+from tests.monitoring.tick_factory import INTERVAL_MS
 
 PAGES = [
     "/c/local/", "/c/local/brokers", "/c/local/topics", "/c/local/topics/orders",
@@ -39,6 +41,13 @@ def put(slug: str = "local", **changes: object) -> int:
     lags behind the clock would be stale whatever else is in it."""
     _last[slug] = max(_last.get(slug, 0) + 1, tick_now())
     return sample(slug, _last[slug], **changes)
+
+
+def put_at_least(at: datetime, slug: str = "local") -> None:
+    """A tick of that moment, unless there is one already that is as new."""
+    number = int(at.timestamp() * 1000) // INTERVAL_MS
+    if _last.get(slug, 0) < number:
+        _last[slug] = sample(slug, number)
 
 
 def announce(slug: str, number: int) -> None:

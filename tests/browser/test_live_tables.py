@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable
+from datetime import datetime
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.pages import announce, put
+from tests.browser.pages import announce, put, put_at_least
 from tests.browser.test_pages import _ticks  # noqa: F401  (a fixture)
 from tests.console.conftest import GROUPS, PARTITIONS
 from tests.support.waiting import wait_until
@@ -164,6 +165,9 @@ def test_an_open_chart_asks_for_what_is_newer_than_it_has_and_stays_one_line(pag
     page = page_as("viewer")
     page.goto("/c/local/groups/billing?range=15m")
     expect(page.locator(".chart .main-svg").first).to_be_visible()
+    drawn = "[...document.querySelector('.chart').data].map(line => line.x)"
+    [line] = page.evaluate(drawn)
+    put_at_least(datetime.fromisoformat(f"{line[-1]}+00:00"))
     asked = requests_of(page)
     tick(1300)
     expect(page.locator("#live-group-stats")).to_contain_text("2\u202f600")
@@ -173,6 +177,25 @@ def test_an_open_chart_asks_for_what_is_newer_than_it_has_and_stays_one_line(pag
         tick(1400)
     assert "since=" in answered.value.url
     assert "kind" not in answered.value.json()
-    [line] = page.evaluate("[...document.querySelector('.chart').data].map(line => line.x)")
+    [line] = page.evaluate(drawn)
     assert line == sorted(set(line))
     assert len(line) == 181
+
+
+def test_a_hidden_tab_asks_for_nothing_by_the_clock_either(page_as):
+    page = page_as("viewer")
+    page.goto("/c/local/topics")
+    page.evaluate(
+        "document.body.insertAdjacentHTML('beforeend',"
+        "`<div id='poll' hx-get='/c/local/live-status' hx-trigger='every 200ms' hx-swap='none'>`);"
+        "htmx.process(document.getElementById('poll'))"
+    )
+    with page.expect_request("**/live-status"):
+        pass
+    set_hidden(page, True)
+    page.wait_for_timeout(300)  # what was under way
+    asked = requests_of(page)
+    page.wait_for_timeout(1500)
+    assert asked == []
+    with page.expect_request("**/live-status"):
+        set_hidden(page, False)
