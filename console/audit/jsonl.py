@@ -1,9 +1,9 @@
-"""Appends one JSON object a line to a log file that other programs follow.
+"""Appends JSON lines to a log file that other programs can follow.
 
-A line goes out with a single write to a file opened for appending, so that several processes
-never mix their lines. A file that would pass SIZE_BYTES_MAX is renamed to `<name>.1` (the one
-before is dropped) and begun again; a follower opens the file again when its inode changed. A log
-that cannot be written is said once a minute at most and never fails the request behind it.
+A line is written with a single write in append mode, so that lines of several processes do not mix.
+If a file would exceed SIZE_BYTES_MAX, it is renamed to `<name>.1` (replacing an older one) and a
+new file is created; followers detect that by the inode. If the log cannot be written, a warning is
+logged at most once a minute; the request does not fail.
 """
 
 import fcntl
@@ -23,12 +23,12 @@ log = logging.getLogger(__name__)
 
 
 class JsonLines:
-    """One such file; safe to use from several threads."""
+    """One JSON lines file; thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._complained_at = 0.0
+        self._warned_at = 0.0
 
     def append(self, fields: dict[str, Any]) -> None:
         line = escape(json.dumps(fields, ensure_ascii=False, default=str, separators=(",", ":")))
@@ -36,8 +36,8 @@ class JsonLines:
             with self._lock:
                 self._write(f"{line}\n".encode())
         except OSError as error:
-            if time.monotonic() - self._complained_at > 60:
-                self._complained_at = time.monotonic()
+            if time.monotonic() - self._warned_at > 60:
+                self._warned_at = time.monotonic()
                 log.warning("%s cannot be written: %s", self._path.name, error.strerror)
 
     def _write(self, line: bytes) -> None:
@@ -56,7 +56,7 @@ class JsonLines:
         return os.fdopen(os.open(self._path, flags, 0o600), "wb", buffering=0)
 
     def _roll(self, full: BinaryIO) -> None:
-        """Renames the full file, unless another process did: the name is a new file's then."""
-        fcntl.flock(full, fcntl.LOCK_EX)  # goes with the descriptor
+        """Rename the full file, unless another process has done so already."""
+        fcntl.flock(full, fcntl.LOCK_EX)  # released when the file is closed
         if os.path.samestat(os.fstat(full.fileno()), os.stat(self._path)):
             os.replace(self._path, self._path.with_name(self._path.name + ".1"))

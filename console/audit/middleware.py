@@ -15,12 +15,12 @@ from monitoring.clock import now_ms
 PATH_LENGTH_MAX = 300
 
 _lines = JsonLines(settings.AERIE_LOGS / "access.jsonl")
-# Requests answered by this process since it started, by class of status ("2xx"); for /metrics.
-answered: Counter[str] = Counter()
+# Class of status ("2xx") → number of responses of this process; for /metrics.
+responses_by_status: Counter[str] = Counter()
 
 
 class AccessLogMiddleware:
-    """Sits outside the session middleware, so it sees the finished answer of everything."""
+    """Writes the access log. Runs outside the session middleware, so it sees all responses."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
@@ -28,7 +28,7 @@ class AccessLogMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         started = time.perf_counter()
         response = self._get_response(request)
-        answered[f"{response.status_code // 100}xx"] += 1
+        responses_by_status[f"{response.status_code // 100}xx"] += 1
         _lines.append(
             {
                 "at_ms": now_ms(),
@@ -43,12 +43,12 @@ class AccessLogMiddleware:
 
 
 def _role(request: HttpRequest) -> str:
-    """The role the request was made with; empty for nobody. Asks the database for nothing new."""
+    """The user's role in this request; empty if unknown. Makes no database query."""
     rights: Any = getattr(request, "rights", None)
     if rights is not None:
         return str(rights.role)
     user = getattr(request, "user", None)
-    # `request.user` is lazy: only look at it where a view already has.
+    # `request.user` is lazy: use it only if a view has evaluated it.
     known = user is not None and "_aerie_grants" in getattr(
         getattr(user, "_wrapped", user), "__dict__", {}
     )

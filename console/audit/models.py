@@ -1,8 +1,7 @@
-"""One row per action: who did what to what, from where, what was before and after, how it ended.
+"""The audit log: one row per action, with actor, resource, address, changes and outcome.
 
-Rows are only ever added, and dropped only where services.drop_refused_sign_ins says so: whatever
-else would change or drop one is an error. The actor's name is kept as text beside the account, so
-that the row still says who it was when the account is gone.
+The table is append-only: rows cannot be changed, and only services.drop_refused_sign_ins deletes
+some. The actor's name is also stored as text, in case the account is deleted.
 """
 
 from datetime import datetime
@@ -14,18 +13,18 @@ from django.db import models
 OUTCOMES = ("ok", "failed", "refused")
 
 
-class OnlyAdded(TypeError):
-    """Something tried to change or to drop an entry."""
+class AppendOnlyError(TypeError):
+    """An attempt to change or delete an entry."""
 
 
 class AuditEntries(models.QuerySet["AuditEntry"]):
-    """Entries can be read and added; old refusals can be dropped."""
+    """Entries can be read and added; only old refused sign-ins can be deleted."""
 
     def update(self, **changes: Any) -> NoReturn:
-        raise OnlyAdded("an audit entry cannot be changed")
+        raise AppendOnlyError("an audit entry cannot be changed")
 
     def delete(self) -> NoReturn:
-        raise OnlyAdded("an audit entry cannot be dropped")
+        raise AppendOnlyError("an audit entry cannot be dropped")
 
     def drop_refused_sign_ins(self, before: datetime) -> None:
         refused = self.filter(verb="account.sign-in", outcome="refused", at__lt=before)
@@ -57,8 +56,8 @@ class AuditEntry(models.Model):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if not self._state.adding:
-            raise OnlyAdded("an audit entry cannot be changed")
+            raise AppendOnlyError("an audit entry cannot be changed")
         super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise OnlyAdded("an audit entry cannot be dropped")
+        raise AppendOnlyError("an audit entry cannot be dropped")

@@ -1,4 +1,4 @@
-"""Audit rows of what happens to accounts."""
+"""Writes audit rows for sign-ins and changes of accounts."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""`record`: every change anyone makes through the console becomes one audit row and one log line.
+"""Writes the audit log: one row and one log line for each change made through the console.
 
-Never given secrets: callers pass settings as they are shown, sealed values left out.
+Callers must not pass secrets.
 """
 
 from datetime import timedelta
@@ -37,10 +37,10 @@ def record(
     detail: str = "",
     actor_name: str = "",
 ) -> AuditEntry:
-    """Writes down one action. `actor` is a user or None (the system, unless a name is given).
+    """Record an action. `actor` is a user or None (the system, or `actor_name`).
 
-    `before` and `after` hold what changed, JSON-able. `outcome` is ok, failed or refused. Call it
-    in the transaction of the change, so that neither is kept without the other.
+    `before` and `after` are the changed values, as JSON. `outcome` is ok, failed or refused. Call
+    it in the transaction of the change, so that both are saved or neither.
     """
     entry = AuditEntry.objects.create(
         at=timezone.now(),
@@ -67,7 +67,7 @@ def record_request(
     after: dict[str, Any] | None = None,
     cluster: str | None = None,
 ) -> AuditEntry:
-    """Writes down what a request did: its user and address, its cluster or `cluster`."""
+    """Record an action of a request, with its user, address and cluster (or `cluster`)."""
     if cluster is None:
         cluster = request.cluster.slug if hasattr(request, "cluster") else ""
     return record(
@@ -76,7 +76,7 @@ def record_request(
 
 
 def visible_to(user: Any) -> QuerySet[AuditEntry]:
-    """The entries that name nothing outside what the user sees of their cluster."""
+    """The entries that contain only what the user may see."""
     entries = AuditEntry.objects.all()
     elsewhere = Q()
     for slug in granted_clusters(user):
@@ -86,8 +86,8 @@ def visible_to(user: Any) -> QuerySet[AuditEntry]:
 
 
 def _outside(scope: Scope) -> Q:
-    """What is not for a reader of this scope: entries about a topic that it does not show, and the
-    rules and plans of which nobody can tell, where it does not show all."""
+    """Selects entries outside a scope: about topics that it does not show, and, if it does not show
+    everything, all entries of alert and masking rules."""
     if scope == EVERYTHING:
         return Q(pk__in=[])
     hidden = sorted(scope.hidden_topics)
@@ -104,13 +104,13 @@ def _outside(scope: Scope) -> Q:
 
 
 def drop_refused_sign_ins() -> None:
-    """Drops old sign-ins that were refused: anybody can cause them, so they would grow for ever."""
+    """Delete old refused sign-ins: anybody can cause them, so their number is not limited."""
     old = timezone.now() - REFUSED_SIGN_INS_KEPT
     AuditEntry.objects.drop_refused_sign_ins(before=old)
 
 
 def _line(entry: AuditEntry) -> dict[str, Any]:
-    """What the log file holds of an entry; the demo traffic follows it."""
+    """An entry as a line of the log file, which the demo traffic sends to Kafka."""
     kept = ("verb", "cluster", "resource", "before", "after", "remote_addr", "outcome")
     return {
         "at_ms": int(entry.at.timestamp() * 1000),

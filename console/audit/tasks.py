@@ -1,4 +1,4 @@
-"""What is done for the audit log from time to time (queue `history`)."""
+"""Periodic tasks of the audit log (queue `history`)."""
 
 from celery import shared_task
 

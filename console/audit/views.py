@@ -1,4 +1,4 @@
-"""The audit log: searched, paged in the database (it only grows)."""
+"""The page of the audit log; search and paging run in the database."""
 
 from typing import Any
 

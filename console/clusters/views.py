@@ -16,7 +16,7 @@ from console.audit import services as audit
 from console.clusters import services
 from console.clusters.forms import ClusterForm
 from console.live import snapshot_cache
-from console.messages.services import hand_over
+from console.messages.services import move_masking_rules
 from monitoring import identity
 from monitoring.cluster_cleanup import delete_cluster_data
 from monitoring.models import Cluster
@@ -63,7 +63,7 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _form(request: HttpRequest, cluster: Cluster, verb: str) -> HttpResponse:
     """Shows the form, tests the connection, or saves, as the button pressed says."""
-    before = _shown(cluster)
+    before = _masked_record(cluster)
     posted = request.POST if request.method == "POST" else None
     form = ClusterForm(posted, instance=cluster)
     tested: services.Tested | None = None
@@ -88,7 +88,7 @@ def _form(request: HttpRequest, cluster: Cluster, verb: str) -> HttpResponse:
     return render(request, "clusters/form.html", context, status=status)
 
 
-def _shown(cluster: Cluster) -> dict[str, Any]:
+def _masked_record(cluster: Cluster) -> dict[str, Any]:
     if cluster.pk is None:
         return {}
     names = ("name", "slug", "bootstrap_servers", "zookeeper_connect", "read_only", "admin_urls")
@@ -103,10 +103,10 @@ def remove(request: HttpRequest, slug: str) -> HttpResponse:
     if request.POST.get("typed", "") != cluster.slug:
         messages.error(request, _("Type the cluster's short name to remove it."))
         return redirect("cluster-edit", slug)
-    before = _shown(cluster)
+    before = _masked_record(cluster)
     with transaction.atomic():
         before |= {"roles": take_back(slug)}
-        hand_over(cluster)
+        move_masking_rules(cluster)
         cluster.delete()
         audit.record_request(request, "cluster.remove", str(before["name"]), before, cluster=slug)
     delete_cluster_data(slug)

@@ -1,6 +1,6 @@
-"""For programs that watch the console: is it alive, is it ready, what are its figures.
+"""Endpoints for monitoring the console: /healthz, /readyz and /metrics.
 
-All three answer without a sign-in and name no topic, group or person.
+They need no sign-in and contain no names of topics, groups or users.
 """
 
 from django.conf import settings
@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
-from console.audit.middleware import answered
+from console.audit.middleware import responses_by_status
 from console.live import health_texts, snapshot_cache
 from console.live.sample_status import Status, Troubles
 from console.ui import numbers
@@ -29,25 +29,25 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @login_not_required
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """200 when every part works, else 503; either way each is named, and how each cluster stands.
+    """The states of all parts and clusters; 200 if all parts work, else 503.
 
-    What only others can mend (a broker, a webhook) is said and leaves it at 200.
+    Problems of external systems (a broker, a webhook) are listed and do not cause a 503.
     """
     found = health.current(spark_wait_s=probe.DEADLINE_S + 1)
-    told = {part.name: health_texts.line(part) for part in found}
+    states = {part.name: health_texts.line(part) for part in found}
     is_ready = all(part.is_ready for part in found)
-    if told["database"] == "ok":
+    if states["database"] == "ok":
         for slug in Cluster.objects.values_list("slug", flat=True):
             status = snapshot_cache.status(slug)
-            told[f"cluster {slug}"] = _sampled(status)
+            states[f"cluster {slug}"] = _sampled(status)
             is_ready = is_ready and status.state not in ("stale", "unreadable")
-    return JsonResponse(told, status=200 if is_ready else 503)
+    return JsonResponse(states, status=200 if is_ready else 503)
 
 
 def _sampled(status: Status) -> str:
-    """How a cluster's samples stand. Addresses and names stay out of it."""
+    """The state of a cluster's samples, without addresses and names."""
     since = _(" since %(at)s") % {"at": numbers.moment(status.since_ms)} if status.since_ms else ""
-    said = {
+    texts = {
         "ok": "ok",
         "none": _("has not been sampled yet"),
         "stale": _("no sample comes") + since,
@@ -55,32 +55,34 @@ def _sampled(status: Status) -> str:
         "gap": _("the cluster does not answer") + since,
     }
     if status.troubles is None:
-        return said[status.state]
+        return texts[status.state]
     return _("sampled, but ") + ", ".join(_troubles(status.troubles)) + since
 
 
 def _troubles(troubles: Troubles) -> list[str]:
-    said = [_("broker %(id)d does not answer") % {"id": row.id} for row in troubles.brokers_down]
+    texts = [_("broker %(id)d does not answer") % {"id": row.id} for row in troubles.brokers_down]
     if troubles.zookeeper_since_ms:
-        said.append(_("ZooKeeper does not answer"))
+        texts.append(_("ZooKeeper does not answer"))
     if n := troubles.leaderless:
         text = ngettext("%(n)d partition has no leader", "%(n)d partitions have no leader", n)
-        said.append(text % {"n": n})
+        texts.append(text % {"n": n})
     if n := troubles.groups_silent:
         text = ngettext("%(n)d group has no coordinator", "%(n)d groups have no coordinator", n)
-        said.append(text % {"n": n})
+        texts.append(text % {"n": n})
     if troubles.refused:
-        said.append(_("some of what it tells cannot be true and is left out"))
-    return said
+        texts.append(_("some of what it tells cannot be true and is left out"))
+    return texts
 
 
 @login_not_required
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Prometheus text: requests answered by this process, and how old each cluster's sample is."""
+    """Prometheus metrics: responses of this process, and the time of each cluster's newest
+    sample."""
     lines = ["# TYPE aerie_http_requests_total counter"]
     lines += [
-        f'aerie_http_requests_total{{status="{kind}"}} {n}' for kind, n in sorted(answered.items())
+        f'aerie_http_requests_total{{status="{kind}"}} {n}'
+        for kind, n in sorted(responses_by_status.items())
     ]
     lines += [
         "# TYPE aerie_tick_seconds gauge",

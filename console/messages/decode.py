@@ -1,7 +1,7 @@
-"""Bytes of a key, value or header → what a person reads: JSON as JSON, text as text, else hex.
+"""Decodes the bytes of a key, value or header for pages: as JSON, text or hex.
 
-Pure. A decoder never fails: what is neither JSON nor text is shown in hex, and long data are cut
-with their true size beside them.
+Pure. Decoding never fails: bytes that are neither JSON nor text are shown as hex. Long data is
+truncated; its full size is shown.
 """
 
 import json
@@ -17,12 +17,13 @@ _TEXT_CONTROLS = frozenset("\t\n\r")
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """Data as shown. `kind` is null, empty, json, text or hex; `size_bytes` is the true size.
+    """Decoded data. `kind` is null, empty, json, text, hex or masked; `size_bytes` is the full
+    size.
 
-    What a masking rule masks whole is of the kind "masked", and has no size; of other parts of
-    such a record the size is rounded, and `is_coarse` says so.
+    A part that is masked completely has the kind "masked" and no size. If other parts of the record
+    are masked, `is_coarse` is True and the size is rounded.
 
-    `text` is laid out over lines, `preview` is one line for a table.
+    `text` can have several lines; `preview` is one line for a table.
     """
 
     kind: str
@@ -34,7 +35,7 @@ class Decoded:
 
 
 def decode(data: bytes | None) -> Decoded:
-    """What to show of `data`; None is a null key or value (a tombstone)."""
+    """Decode `data`; None is a null key or value (a tombstone)."""
     if data is None:
         return Decoded("null", "", 0)
     if not data:
@@ -55,14 +56,14 @@ def _as_text(data: bytes) -> str | None:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    # Printable throughout: a number in binary is valid UTF-8 too, and unreadable.
+    # Binary numbers can be valid UTF-8 as well, so all characters must be printable.
     if all(char.isprintable() or char in _TEXT_CONTROLS for char in text):
         return text
     return None
 
 
 def _as_json(text: str) -> str | None:
-    # A bare word or number is text; only objects and lists gain from being laid out.
+    # Only objects and lists are formatted; a single value is shown as text.
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
@@ -73,10 +74,10 @@ def _as_json(text: str) -> str | None:
 
 
 def _laid_out(text: str) -> str:
-    """JSON over lines, two spaces a level.
+    """JSON, formatted with two spaces per level.
 
-    By its tokens, so that every number and every member stays as it was sent: a round trip through
-    Python's values would make 1.10 of 1.1, and lose the first of two members of one name.
+    It works on tokens, so that numbers and duplicate members stay unchanged. Parsing to Python
+    values would turn 1.10 into 1.1 and drop the first of two members with the same name.
     """
     parts: list[str] = []
     depth = size = 0
@@ -95,14 +96,14 @@ def _laid_out(text: str) -> str:
         previous = token
         size += len(token) + 2 * depth
         if size > 2 * SHOWN_CHARS_MAX:
-            break  # what is behind is cut off anyway
+            break  # the rest is truncated anyway
     return "".join(parts)
 
 
 def _readable(string: str) -> str:
-    """A JSON string with its letters as letters, where a page can hold them."""
+    """A JSON string with escapes replaced by characters, if these are valid in a page."""
     shown = json.dumps(json.loads(string), ensure_ascii=False)
-    # Half a surrogate pair is JSON, escaped, and nothing that a page can hold.
+    # An escaped lone surrogate is valid JSON, but not valid in a page.
     return shown if _is_whole(shown) else string
 
 

@@ -1,6 +1,6 @@
-"""A record as a file: its value byte for byte, or the whole of it as JSON.
+"""Downloads of a record: its value as raw bytes, or the whole record as JSON.
 
-Pure. Of the JSON, what is text stands there as text, anything else as base64:
+Pure. In the JSON, data is text if it is UTF-8, else base64:
 
     {"topic": …, "partition": 0, "offset": 41, "timestamp_ms": …, "key": DATA, "value": DATA,
      "headers": [{"name": …, "value": DATA}]}        DATA = null | {"text": …} | {"base64": …}
@@ -15,7 +15,7 @@ from monitoring.gateway.records import RecordRow
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What can be taken of a record, and the kind of file that this is."""
+    """A kind of download: its content type and file suffix."""
 
     content_type: str
     suffix: str
@@ -28,7 +28,7 @@ PARTS = {
 
 
 def of(topic: str, record: RecordRow, part: str) -> bytes | None:
-    """The file's content; None where the value is null."""
+    """The file's content; None if the value is null."""
     if part == "value":
         return record.value
     whole = {

@@ -1,4 +1,4 @@
-"""The forms of the messages pages: what to read, and what to cover."""
+"""The forms of the messages pages: reading records, and masking rules."""
 
 import re
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ PARTITION_MAX = 2**31 - 1
 
 
 class BrowseForm(forms.Form):
-    """Where to read: a partition (or all), an offset (or the newest), how many.
+    """What to read: a partition (or all), an offset (or the newest), and the number of records.
 
-    `before` is on no form: the link to older records names it.
+    `before` has no widget; the link to older records uses it.
     """
 
     partition = forms.IntegerField(
@@ -71,7 +71,7 @@ class BrowseForm(forms.Form):
 
 
 class MaskingRuleForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A rule for the cluster of its instance."""
+    """A masking rule for the cluster of `instance`."""
 
     class Meta:
         model = MaskingRule

@@ -1,15 +1,15 @@
-"""Which parts of a record a reader without the right to see them gets masked.
+"""Masks parts of a record for users without the right to see them.
 
-Pure. A rule names a target:
+Pure. The targets of rules:
 
     key            the whole key
     value          the whole value
-    value.a.b      the member `a.b` of a JSON value; in lists, of each element
+    value.a.b      the field `a.b` of a JSON value; in lists, of each element
     headers.NAME   the header NAME (any case)
 
-Covering errs on the safe side: where a rule names a member and the value is not JSON, the whole
-value is masked, since what is meant to be hidden might stand anywhere in it; the same holds for a
-text or a number that stands where the rule expects an object.
+In doubt more is masked: if a rule names a field and the value is not JSON, the whole value is
+masked, since the field's content could be anywhere in it. The same applies to a text or number in
+place of an expected object.
 """
 
 import json
@@ -27,26 +27,26 @@ MASK_BYTES = MASK.encode()
 TARGET = re.compile(r"key|value(\.[^.\s]+)*|headers\.\S+")
 
 
-# What a topic's name can hold, and the two wildcards.
+# Not a character of topic names, nor a wildcard.
 _NOT_IN_PATTERNS = re.compile(r"[^a-zA-Z0-9._*?-]")
 WILDCARDS_MAX = 10
 
 
 def wrong_character(pattern: str) -> tuple[int, str] | None:
-    """The first character (counted from 1) that no pattern of topic names can hold."""
+    """Position (from 1) and text of the first invalid character of a pattern."""
     found = _NOT_IN_PATTERNS.search(pattern)
     return (found.start() + 1, found[0]) if found else None
 
 
 def is_target(text: str) -> bool:
-    """Whether `text` is a target that a rule can name."""
+    """Whether `text` is a valid target."""
     return TARGET.fullmatch(text) is not None
 
 
-def coarse(size_bytes: int) -> int:
-    """The nearest power of two: enough to know what to expect, too little to tell what is masked.
+def rounded_size(size_bytes: int) -> int:
+    """The nearest power of two, so that the size does not reveal masked data.
 
-    The length of a masked text would often give it away: of a yes and a no, of a card and none.
+    An exact size can reveal it, for example "yes" or "no".
     """
     return size_bytes if size_bytes < 1 else 2 ** round(math.log2(size_bytes))
 
@@ -58,21 +58,21 @@ def mask(record: RecordRow, targets: Iterable[str]) -> RecordRow:
         if where == "key" and record.key is not None:
             record = replace(record, key=MASK_BYTES)
         elif where == "headers":
-            record = replace(record, headers=_cover_header(record.headers, path))
+            record = replace(record, headers=_mask_header(record.headers, path))
         elif where == "value" and record.value is not None:
             parts = path.split(".") if path else []
-            record = replace(record, value=_cover_value(record.value, parts))
+            record = replace(record, value=_mask_value(record.value, parts))
     return record
 
 
-def _cover_header(
+def _mask_header(
     headers: tuple[tuple[str, bytes | None], ...], name: str
 ) -> tuple[tuple[str, bytes | None], ...]:
     hidden = name.lower()
     return tuple((n, MASK_BYTES if n.lower() == hidden else value) for n, value in headers)
 
 
-def _cover_value(value: bytes, path: Sequence[str]) -> bytes:
+def _mask_value(value: bytes, path: Sequence[str]) -> bytes:
     if not path:
         return MASK_BYTES
     try:
@@ -80,7 +80,7 @@ def _cover_value(value: bytes, path: Sequence[str]) -> bytes:
         if not isinstance(tree, dict | list):
             return MASK_BYTES
         return json.dumps(_masked(tree, path), ensure_ascii=False).encode()
-    # No JSON, half a surrogate pair in it, a number that would not stay what it is, or too deep.
+    # Not JSON, a lone surrogate, a number that a float cannot represent, or nested too deeply.
     except (ValueError, RecursionError):
         return MASK_BYTES
 
@@ -93,17 +93,17 @@ def _exact(literal: str) -> float:
 
 
 def _masked(node: Any, path: Sequence[str]) -> Any:
-    """`node` with what stands at `path` masked, and whatever might hold it in another form."""
+    """`node` with the data at `path` masked, including values that may contain it in another
+    form."""
     if isinstance(node, list):
         return [_masked(element, path) for element in node] if path else MASK
     if isinstance(node, dict) and path:
         found = dict(node)
-        # The member may also be written with dots in its name: {"a.b": …} for a.b.
+        # The name of a field can also contain dots: {"a.b": …} for a.b.
         for count in range(1, len(path) + 1):
             name = ".".join(path[:count])
             if name in found:
                 found[name] = _masked(found[name], path[count:])
         return found
-    # A text or a number where an object was expected: it may be the hidden thing itself, or JSON
-    # inside a string.
+    # A text or number in place of an object can be the hidden data, or JSON inside a string.
     return node if path and (node is None or isinstance(node, bool)) else MASK

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class MaskingRule(models.Model):
-    """What to cover in the records of topics whose name matches, on one cluster."""
+    """A rule: the target to mask in records of matching topics, on one cluster."""
 
     cluster = models.ForeignKey("monitoring.Cluster", on_delete=models.CASCADE)
     topic_pattern = models.CharField(

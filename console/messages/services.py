@@ -1,8 +1,7 @@
-"""The one door through which records leave the system: `read(principal, …)` and `read_whole`.
+"""Reads records with masking: `read` and `read_whole`.
 
-It asks for the right first and masks before anything else sees a record, and writes down who was
-shown what a rule masks. Browse and downloads use it; whatever shows, exports or searches records
-later has to come through here too.
+All code that shows, exports or searches records must use these functions. They check the rights,
+mask the records, and write an audit entry when a user sees data that a rule masks for others.
 """
 
 from collections.abc import Iterable
@@ -15,7 +14,7 @@ from django.utils.translation import gettext as _
 from console.accounts.rights import may, rights_of
 from console.audit import services as audit
 from console.messages.decode import Decoded, decode
-from console.messages.masking import MASK, MASK_BYTES, coarse, mask
+from console.messages.masking import MASK, MASK_BYTES, mask, rounded_size
 from console.messages.models import MaskingRule
 from monitoring import identity
 from monitoring.gateway.browse import RecordPage, UnreadPartition
@@ -31,8 +30,8 @@ MASKED = Decoded("masked", MASK, 0, preview=MASK)
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which records: of `partition` from `offset` upwards or the newest below `before`; else the
-    newest."""
+    """Which records to read: of `partition` forward from `offset`, or the newest below `before`;
+    else the newest."""
 
     topic: str
     partition: int | None = None
@@ -54,10 +53,11 @@ class ShownRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What a read brought, the partitions that are missing in it, and where to read on.
+class ReadResult:
+    """The records, the partitions that could not be read, and the offsets for the next pages.
 
-    `older` and `newer` are of `partition`: `before` and `offset` of the next query.
+    `older` and `newer` belong to `partition`: the arguments `before` and `offset` of the next
+    query.
     """
 
     records: list[ShownRecord]
@@ -67,15 +67,15 @@ class Shown:
     newer: int | None = None
 
 
-def read(principal: Any, cluster: Cluster, query: Query, remote_addr: str = "") -> Shown:
-    """Up to `query.limit` records, masked for `principal`: newest first, or from an offset upwards.
+def read(principal: Any, cluster: Cluster, query: Query, remote_addr: str = "") -> ReadResult:
+    """Up to `query.limit` records, masked for `principal`: newest first, or forward from an offset.
 
-    Raises PermissionDenied without the right to read the topic, GatewayError where the cluster
-    does not answer as asked (unknown topic, offset out of range, cluster down).
+    Raises PermissionDenied without the right to read the topic, or GatewayError (unknown topic,
+    offset out of range, cluster down).
     """
-    portion, targets = _read(principal, cluster, query, remote_addr)
-    records = [_shown(row, targets) for row in portion.rows]
-    return Shown(records, portion.unread, portion.partition, portion.older, portion.newer)
+    page, targets = _read(principal, cluster, query, remote_addr)
+    records = [_masked_record(row, targets) for row in page.rows]
+    return ReadResult(records, page.unread, page.partition, page.older, page.newer)
 
 
 def read_whole(
@@ -86,35 +86,37 @@ def read_whole(
     offset: int,
     remote_addr: str = "",
 ) -> RecordRow:
-    """One record in full length, masked for `principal`. Raises as `read` does."""
+    """One complete record, masked for `principal`. Raises the same errors as `read`."""
     query = Query(topic, partition, offset, 1)
-    portion, targets = _read(principal, cluster, query, remote_addr)
-    for row in portion.rows:
+    page, targets = _read(principal, cluster, query, remote_addr)
+    for row in page.rows:
         if row.offset == offset:
             return mask(row, targets)
-    for gap in portion.unread:
-        raise ClusterUnavailable(Reason("partition_unread", topic=topic, partition=gap.partition))
+    for unread in page.unread:
+        raise ClusterUnavailable(Reason("partition_unread", topic=topic, partition=unread.partition))
     raise NotFound(Reason("record_gone", topic=topic, partition=partition, offset=offset))
 
 
 def _read(
     principal: Any, cluster: Cluster, query: Query, remote_addr: str
 ) -> tuple[RecordPage, list[str]]:
-    """The records, not masked yet, and what is to be masked in them."""
+    """The records before masking, and the targets to mask."""
     rights = rights_of(principal, cluster)
     if not rights.may("record.read", query.topic):
         raise PermissionDenied(_("Your role does not include reading the records of this topic."))
     with for_cluster(cluster) as gateway:
-        if not cluster.kafka_cluster_id:  # an entry that was not sampled yet
+        if not cluster.kafka_cluster_id:  # not sampled yet
             identity.record(cluster, gateway.wire.cluster_id())
-        portion = gateway.browse.read(
+        page = gateway.browse.read(
             query.topic, query.partition, query.offset, query.limit, before=query.before
         )
     targets, lifted = _targets(principal, cluster, query.topic)
-    if lifted and portion.rows:
-        told = {"uncovered": ", ".join(lifted)} | _offsets(portion.rows)
-        audit.record(principal, "record.unmask", cluster.slug, query.topic, {}, told, remote_addr)
-    return portion, targets
+    if lifted and page.rows:
+        details = {"uncovered": ", ".join(lifted)} | _offsets(page.rows)
+        audit.record(
+            principal, "record.unmask", cluster.slug, query.topic, {}, details, remote_addr
+        )
+    return page, targets
 
 
 def is_masked(principal: Any, cluster: Cluster, topic: str) -> bool:
@@ -123,18 +125,18 @@ def is_masked(principal: Any, cluster: Cluster, topic: str) -> bool:
 
 
 def rules_for(cluster: Cluster) -> list[MaskingRule]:
-    """The rules that hold for a cluster, by whichever of its entries they were made."""
+    """The rules of a cluster, including those of other entries with the same cluster id."""
     entries = [cluster, *identity.others(cluster)]
     return list(MaskingRule.objects.filter(cluster__in=entries).select_related("cluster"))
 
 
 def rules_within(cluster: Cluster, scope: Scope) -> list[MaskingRule]:
-    """Those of them that are about nothing outside the scope."""
+    """The rules that apply only to topics within the scope."""
     return [rule for rule in rules_for(cluster) if scope.shows_topics_of(rule.topic_pattern)]
 
 
-def hand_over(cluster: Cluster) -> None:
-    """The rules of an entry that is about to go stay with another entry of the same cluster."""
+def move_masking_rules(cluster: Cluster) -> None:
+    """Copy the rules to another entry with the same cluster id, before this entry is removed."""
     for heir in identity.others(cluster)[:1]:
         for rule in MaskingRule.objects.filter(cluster=cluster):
             MaskingRule.objects.get_or_create(
@@ -143,9 +145,9 @@ def hand_over(cluster: Cluster) -> None:
 
 
 def _targets(principal: Any, cluster: Cluster, topic: str) -> tuple[list[str], list[str]]:
-    """What is masked for `principal`, and what is shown although a rule masks it for others.
+    """(targets masked for `principal`, targets shown to them although masked for others).
 
-    Who may lift a rule is asked where it was made.
+    The right to see masked data is checked on the cluster of the rule.
     """
     masked: set[str] = set()
     lifted: set[str] = set()
@@ -157,7 +159,7 @@ def _targets(principal: Any, cluster: Cluster, topic: str) -> tuple[list[str], l
 
 
 def _offsets(rows: Iterable[RecordRow]) -> dict[str, str]:
-    """Which records these are, by partition, for the audit log."""
+    """The offsets of these records by partition, for the audit log."""
     found: dict[int, list[int]] = {}
     for row in rows:
         found.setdefault(row.partition, []).append(row.offset)
@@ -167,14 +169,14 @@ def _offsets(rows: Iterable[RecordRow]) -> dict[str, str]:
     }
 
 
-def _shown(record: RecordRow, targets: list[str]) -> ShownRecord:
+def _masked_record(record: RecordRow, targets: list[str]) -> ShownRecord:
     def part(whole: bytes | None, data: bytes | None) -> Decoded:
         if not targets or whole is None:
             return decode(data)
-        # Its size would be that of the cover, and would be taken for the data's.
+        # Without a size: it would be the size of the mask.
         if data == MASK_BYTES:
             return MASKED
-        return replace(decode(data), size_bytes=coarse(len(whole)), is_coarse=True)
+        return replace(decode(data), size_bytes=rounded_size(len(whole)), is_coarse=True)
 
     masked = mask(record, targets)
     headers = zip(record.headers, masked.headers, strict=True)

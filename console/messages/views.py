@@ -1,4 +1,4 @@
-"""Reading records, and the rules that cover parts of them."""
+"""The pages of records and of masking rules."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ from console.audit import services as audit
 from console.messages import files, services
 from console.messages.forms import OFFSET_MAX, PARTITION_MAX, BrowseForm, MaskingRuleForm
 from console.messages.models import MaskingRule
-from console.topics import gaps
-from console.topics.topic_context import frame
+from console.topics import unread_partitions
+from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, NotFound, OffsetOutOfRange
 
@@ -23,16 +23,16 @@ from monitoring.gateway.errors import GatewayError, NotFound, OffsetOutOfRange
 @require_safe
 @requires("record.read", resource="topic")
 def browse(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
-    """The records of a topic; what could not be read is named."""
-    page: dict[str, Any] = frame(request, topic, "messages")
-    page["rows"] = page["shown"].partitions(topic) if page["shown"] else []
+    """The records of a topic, and messages about partitions that could not be read."""
+    page: dict[str, Any] = topic_context(request, topic, "messages")
+    page["rows"] = page["snapshot"].partitions(topic) if page["snapshot"] else []
     page["form"] = BrowseForm(request.GET, [row.partition for row in page["rows"]])
     status = _read(request, page) if page["form"].is_valid() else 422
     return render(request, "messages/browse.html", page, status=status)
 
 
 def _read(request: ClusterRequest, page: dict[str, Any]) -> int:
-    """Puts the records into the page, or why there are none; returns the answer's status."""
+    """Put the records or an error into the context; returns the response's status."""
     query = page["form"].query(page["topic"])
     try:
         found = services.read(request.user, request.cluster, query, _address(request))
@@ -45,7 +45,9 @@ def _read(request: ClusterRequest, page: dict[str, Any]) -> int:
     except GatewayError as error:
         page["error"] = sentence(error.message)
         return 503 if error.retriable else 502
-    page["gaps"] = gaps.told(found.unread, page["shown"], page["topic"])
+    page["unread_notices"] = unread_partitions.notices(
+        found.unread, page["snapshot"], page["topic"]
+    )
     page["found"], page["query"], page["records"] = found, query, found.records
     is_empty = not found.records and found.older is None
     return 503 if found.unread and is_empty else 200
@@ -56,7 +58,7 @@ def _read(request: ClusterRequest, page: dict[str, Any]) -> int:
 def download(
     request: ClusterRequest, cluster: str, topic: str, partition: int, offset: int, part: str
 ) -> HttpResponse:
-    """One record as a file, whatever its size: its value, or all of it as JSON."""
+    """Download a record: its value, or the whole record as JSON."""
     if part not in files.PARTS or partition > PARTITION_MAX or offset > OFFSET_MAX:
         raise Http404(_("There is no such file."))
     try:
@@ -88,7 +90,7 @@ def masking(request: ClusterRequest, cluster: str) -> HttpResponse:
     )
     if form.is_valid():
         form.save()
-        audit.record_request(request, "masking.add", rule.topic_pattern, after=_told(rule))
+        audit.record_request(request, "masking.add", rule.topic_pattern, after=_audit_fields(rule))
         notices.success(request, _("Records of %(topics)s are masked now.") % {
             "topics": rule.topic_pattern
         })  # fmt: skip
@@ -103,7 +105,7 @@ def remove_masking(request: ClusterRequest, cluster: str, rule_id: int) -> HttpR
     rule = MaskingRule.objects.filter(pk=rule_id, cluster=request.cluster).first()
     if rule is None or not request.rights.scope.shows_topics_of(rule.topic_pattern):
         raise Http404(_("There is no such masking rule here. It may be removed already."))
-    audit.record_request(request, "masking.remove", rule.topic_pattern, _told(rule))
+    audit.record_request(request, "masking.remove", rule.topic_pattern, _audit_fields(rule))
     rule.delete()
     notices.success(request, _("The rule is gone: those records are shown in full again."))
     return redirect("masking", cluster=cluster)
@@ -113,6 +115,6 @@ def _address(request: ClusterRequest) -> str:
     return str(request.META.get("REMOTE_ADDR", ""))
 
 
-def _told(rule: MaskingRule) -> dict[str, Any]:
-    """A rule as the audit log keeps it."""
+def _audit_fields(rule: MaskingRule) -> dict[str, Any]:
+    """The fields of a rule in the audit log."""
     return {"topics": rule.topic_pattern, "masked": rule.target}

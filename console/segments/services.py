@@ -1,13 +1,12 @@
-"""What a partition keeps on disk, asked of the broker that leads it.
+"""Reads the segments of a partition from its leader's admin port.
 
-The console shows segments of any cluster whose brokers name an admin address (brokerd's). Each
-function raises GatewayError where that broker does not answer as asked.
+Segments are shown for clusters with admin URLs (brokerd only). The functions raise GatewayError.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
-from console.messages.masking import coarse
+from console.messages.masking import rounded_size
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from monitoring.views.rows import PartitionRow
@@ -18,7 +17,7 @@ KINDS = ("offset", "time", "batches")
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A segment along the partition's offsets, in hundredths of the drawn width."""
+    """A segment in the bar of the partition's offsets; `x` and `width` are in percent."""
 
     base_offset: int
     x: float
@@ -27,15 +26,15 @@ class Bar:
 
 
 def segments(cluster: Cluster, row: PartitionRow) -> list[dict[str, Any]]:
-    """The segments of a partition, oldest first, as brokerd's admin port tells them."""
+    """The segments of a partition, oldest first."""
     with for_cluster(cluster) as gateway:
-        told = gateway.broker_admin.segments(row.leader, row.topic, row.partition)
-    found: list[dict[str, Any]] = told["segments"]
+        response = gateway.broker_admin.segments(row.leader, row.topic, row.partition)
+    found: list[dict[str, Any]] = response["segments"]
     return found
 
 
 def files(segment: dict[str, Any]) -> list[dict[str, Any]]:
-    """The files of a segment, the log first; an index with the number of its entries."""
+    """The files of a segment, the log first; index files have the number of their entries."""
     counts = {"index": segment["index_entries"], "timeindex": segment["time_index_entries"]}
     order = ["log", "index", "timeindex"]
 
@@ -43,8 +42,8 @@ def files(segment: dict[str, Any]) -> list[dict[str, Any]]:
         suffix = file["name"].rpartition(".")[2]
         return (order.index(suffix) if suffix in order else len(order), file["name"])
 
-    told = sorted(segment["files"], key=place)
-    return [file | {"entries": counts.get(file["name"].rpartition(".")[2])} for file in told]
+    response = sorted(segment["files"], key=place)
+    return [file | {"entries": counts.get(file["name"].rpartition(".")[2])} for file in response]
 
 
 def entries(
@@ -58,26 +57,26 @@ def entries(
         return gateway.broker_admin.index(*where, kind, start, PAGE)
 
 
-def coarsened(segment: dict[str, Any]) -> dict[str, Any]:
-    """A segment for those for whom a masking rule covers its records: they may be few."""
-    files = [file | {"size_bytes": coarse(file["size_bytes"])} for file in segment["files"]]
-    return segment | {"size_bytes": coarse(segment["size_bytes"]), "files": files}
+def with_rounded_sizes(segment: dict[str, Any]) -> dict[str, Any]:
+    """A segment for users who see masked records: exact sizes could reveal masked data."""
+    files = [file | {"size_bytes": rounded_size(file["size_bytes"])} for file in segment["files"]]
+    return segment | {"size_bytes": rounded_size(segment["size_bytes"]), "files": files}
 
 
-def without_places(found: dict[str, Any]) -> dict[str, Any]:
-    """A page of entries for them: where a batch begins tells how large the one before it is."""
+def without_positions(found: dict[str, Any]) -> dict[str, Any]:
+    """A page of entries for users who see masked records: positions reveal the sizes of batches."""
     hidden = {"position_bytes": None}
     return found | {
         "entries": [each | hidden for each in found.get("entries", ())],
         "batches": [
-            each | hidden | {"size_bytes": coarse(each["size_bytes"])}
+            each | hidden | {"size_bytes": rounded_size(each["size_bytes"])}
             for each in found.get("batches", ())
         ],
     }
 
 
 def bars(found: list[dict[str, Any]]) -> list[Bar]:
-    """Each segment's place on the line of offsets, drawn to scale but never thinner than a hair."""
+    """The bar of segments, to scale, with a minimum width."""
     if not found:
         return []
     first, last = found[0]["base_offset"], found[-1]["next_offset"]

@@ -1,4 +1,4 @@
-"""The segments of a partition: the files along its offsets, and what is inside one."""
+"""The pages of a partition's segments, and of the content of one segment."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,11 +11,11 @@ from django.views.decorators.http import require_safe
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
 from console.accounts.rights import may
-from console.messages.masking import coarse
+from console.messages.masking import rounded_size
 from console.messages.services import is_masked
 from console.segments import services
-from console.topics import gaps
-from console.topics.topic_context import frame
+from console.topics import unread_partitions
+from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Refused, Unsupported
 from monitoring.secrets import SecretUnreadable, decrypt, encrypt
@@ -29,21 +29,24 @@ OFFSET_MAX = 2**63 - 1
 def partition_segments(
     request: ClusterRequest, cluster: str, topic: str, partition: int
 ) -> HttpResponse:
-    """The files of a partition along its offsets."""
+    """The segments of a partition."""
     page = _page(request, topic, partition)
 
     def read() -> None:
         found = services.segments(request.cluster, page["row"])
         size_bytes = sum(s["size_bytes"] for s in found)
         if page["is_masked"]:
-            found, size_bytes = list(map(services.coarsened, found)), coarse(size_bytes)
+            found, size_bytes = (
+                list(map(services.with_rounded_sizes, found)),
+                rounded_size(size_bytes),
+            )
         page.update(
             segments=[each | {"files": services.files(each)} for each in found],
             bars=services.bars(found),
             size_bytes=size_bytes,
         )
 
-    return render(request, "segments/partition.html", page, status=_asked(page, read))
+    return render(request, "segments/partition.html", page, status=_read_status(page, read))
 
 
 @require_safe
@@ -51,7 +54,7 @@ def partition_segments(
 def segment(
     request: ClusterRequest, cluster: str, topic: str, partition: int, base_offset: int
 ) -> HttpResponse:
-    """Inside one segment: its offset index, its time index or its batches."""
+    """The content of a segment: offset index, time index or batches."""
     kind = request.GET.get("show", "batches")
     kind = kind if kind in services.KINDS else "batches"
     page = _page(request, topic, partition) | {
@@ -73,29 +76,29 @@ def segment(
         except Refused as error:
             if not start:
                 raise
-            told = _("This segment has no batch at position %(n)d.") % {"n": start}
+            text = _("This segment has no batch at position %(n)d.") % {"n": start}
             if place:
-                told = _("This segment has no batch there any more.")
-            raise OffsetOutOfRange(told) from error
+                text = _("This segment has no batch there any more.")
+            raise OffsetOutOfRange(text) from error
         following = _next_start(kind, start, found)
         page.update(found=found, next_start=following)
         if page["is_masked"]:
-            page["found"] = services.without_places(found)
+            page["found"] = services.without_positions(found)
         if place and following:
             page["next_start"] = encrypt(f"{place}{following}")
 
     if base_offset > OFFSET_MAX:
         raise gone
-    return render(request, "segments/segment.html", page, status=_asked(page, read))
+    return render(request, "segments/segment.html", page, status=_read_status(page, read))
 
 
-def _asked(page: dict[str, Any], read: Callable[[], None]) -> int:
-    """Lets `read` ask the partition's leader, where there is one; returns the answer's status."""
+def _read_status(page: dict[str, Any], read: Callable[[], None]) -> int:
+    """Call `read` if the partition has a leader; returns the status of the response."""
     row = page["row"]
     if row is None:
         return 200
     if row.is_offline:
-        page["gaps"] = [gaps.no_leader(row, page["shown"])]
+        page["unread_notices"] = [unread_partitions.no_leader(row, page["snapshot"])]
         return 503
     try:
         read()
@@ -111,8 +114,8 @@ def _asked(page: dict[str, Any], read: Callable[[], None]) -> int:
 
 
 def _page(request: ClusterRequest, topic: str, partition: int) -> dict[str, Any]:
-    page = frame(request, topic, "segments") | {"partition": partition}
-    known = page["shown"].partitions(topic) if page["shown"] else []
+    page = topic_context(request, topic, "segments") | {"partition": partition}
+    known = page["snapshot"].partitions(topic) if page["snapshot"] else []
     page["partitions"] = known
     page["is_masked"] = is_masked(request.user, request.cluster, topic)
     page["may_edit_cluster"] = may(request.user, "cluster.edit")
@@ -123,9 +126,10 @@ def _page(request: ClusterRequest, topic: str, partition: int) -> dict[str, Any]
 
 
 def _start(request: ClusterRequest, place: str) -> int:
-    """Where a page of entries begins; anything that is no such number is the beginning.
+    """The start of a page of entries; 0 if the parameter is not valid.
 
-    With a `place` the number is sealed together with it: positions are neither told nor tried out.
+    With a `place` the parameter is encrypted together with it, so that users who see masked records
+    can neither read nor guess positions.
     """
     text = request.GET.get("start", "")
     if place:

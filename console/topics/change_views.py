@@ -1,4 +1,4 @@
-"""The forms that begin a change to a topic; each ends in a plan to review."""
+"""The views of the forms for changes to topics; each form makes a plan."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from console.actions import registry, services
 from console.actions.plan import PlanRefused
 from console.topics.changes.topic import refusal
 from console.topics.forms import AddPartitionsForm, CreateTopicForm
-from console.topics.topic_context import frame
+from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 
@@ -48,7 +48,7 @@ def add_partitions(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.delete", resource="topic")
 def delete(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
-    """GET explains; only the POST makes a plan, and only the plan's own POST deletes."""
+    """POST makes a plan; the topic is deleted when the plan is confirmed."""
     title = registry.find("topic.delete").title(topic)
     if reason := _why_not(request, topic):
         return _refused(request, title, reason, topic)
@@ -59,8 +59,8 @@ def delete(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
 
 
 def _why_not(request: ClusterRequest, topic: str) -> str:
-    """Why this topic cannot be changed, before anything is asked. Http404 where it is not."""
-    frame(request, topic, "overview")
+    """Why this topic cannot be changed, or "". Raises Http404 if it does not exist."""
+    topic_context(request, topic, "overview")
     return _read_only() if request.cluster.read_only else refusal(topic)
 
 
@@ -69,13 +69,13 @@ def _read_only() -> str:
 
 
 def _refused(request: ClusterRequest, title: str, reason: str, topic: str = "") -> HttpResponse:
-    """The page of a change that cannot be: why, and no form."""
+    """The page of a change that is not possible: the reason, without a form."""
     context = {"title": title, "topic": topic, "reason": reason}
     return render(request, "topics/change.html", context, status=422)
 
 
 def _posted(request: ClusterRequest) -> QueryDict | None:
-    """What was sent, be it nothing: an empty form is a wrong form, not a first look."""
+    """The POST data; None for GET. An empty POST is an invalid form."""
     return request.POST if request.method == "POST" else None
 
 

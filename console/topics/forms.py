@@ -1,4 +1,4 @@
-"""The forms of the three topic changes; each cleans into the parameters of a plan."""
+"""The forms of the topic changes; `params` returns the parameters of a plan."""
 
 import re
 from typing import Any
@@ -81,7 +81,7 @@ class CreateTopicForm(forms.Form):
         return found
 
     def clean(self) -> None:
-        """What has a field of its own is not named in the settings, too."""
+        """Refuses settings that also have a field of their own."""
         settings = self.cleaned_data.get("settings") or {}
         for name, key in (("cleanup", "cleanup.policy"), ("retention_hours", "retention.ms")):
             if key in settings and self.cleaned_data.get(name) not in (None, ""):

@@ -1,6 +1,6 @@
-"""The table of a topic's settings: value, what it means, where it comes from. Pure.
+"""The table of a topic's settings: value, meaning and source. Pure.
 
-What differs from its default stands on top, unless another order is asked for.
+By default, settings that differ from their defaults come first.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ _LIMITLESS = {"-1", str(2**63 - 1), str(2**31 - 1)}
 
 
 class Entry(Protocol):
-    """One setting as the gateway tells it (monitoring.gateway.admin.ConfigValue)."""
+    """A setting; implemented by monitoring.gateway.admin.ConfigValue."""
 
     @property
     def name(self) -> str: ...
@@ -35,11 +35,11 @@ class Entry(Protocol):
 class SettingRow:
     name: str
     value: str | None
-    meaning: str  # of a time, a size or "no limit", for people; else empty
+    meaning: str  # a duration, a size or "no limit"; else empty
     source: str
     is_default: bool
     is_sensitive: bool
-    rank: int  # of its source: the topic's own settings come first
+    rank: int  # sort key of the source: the topic's own settings come first
 
 
 def build(params: Mapping[str, str], entries: Iterable[Entry]) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def build(params: Mapping[str, str], entries: Iterable[Entry]) -> dict[str, Any]
 
 
 def meaning(name: str, value: str | None) -> str:
-    """A number of milliseconds or bytes in a unit that people read."""
+    """Milliseconds or bytes in a readable unit."""
     unit = name.rpartition(".")[2]
     if value is None or unit not in ("ms", "bytes", "messages"):
         return ""

@@ -20,7 +20,7 @@ PLACES = (
 def topic_tabs(
     request: ClusterRequest, topic: str, active: str, row: TopicRow | None
 ) -> list[dict[str, Any]]:
-    """What `{% tabs %}` draws: the pages of this topic that the user may open."""
+    """The tabs for `{% tabs %}`: the pages of this topic that the user may open."""
     titles = {
         "overview": _("Overview"),
         "messages": _("Messages"),

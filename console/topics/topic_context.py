@@ -1,4 +1,4 @@
-"""What every page of a topic shows around its own content (templates/topics/base.html)."""
+"""The template context that all pages of a topic share (templates/topics/base.html)."""
 
 from typing import Any
 
@@ -14,21 +14,21 @@ from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 
 
-def frame(request: ClusterRequest, topic: str, active: str) -> dict[str, Any]:
-    """Its name, its row and the whole snapshot (None before the first sample), tabs, rights.
+def topic_context(request: ClusterRequest, topic: str, active: str) -> dict[str, Any]:
+    """The topic's name, row, snapshot (None before the first sample), tabs and rights.
 
-    Raises Http404 for a topic that is not there.
+    Raises Http404 if the topic does not exist.
     """
-    shown = snapshot_cache.snapshot(request.cluster.slug, request.rights)
-    row = shown.topic(topic) if shown else None
-    if shown is not None and row is None and not _is_new(request.cluster, topic):
+    snapshot = snapshot_cache.snapshot(request.cluster.slug, request.rights)
+    row = snapshot.topic(topic) if snapshot else None
+    if snapshot is not None and row is None and not _is_new(request.cluster, topic):
         raise Http404(no_topic(topic))
     may_change = not request.cluster.read_only and not refusal(topic)
     return {
         "topic": topic,
         "row": row,
-        "shown": shown,
-        "at_ms": shown.at_ms if shown else None,
+        "snapshot": snapshot,
+        "at_ms": snapshot.at_ms if snapshot else None,
         "tabs": topic_tabs(request, topic, active, row),
         "may_read": request.rights.may("record.read", topic),
         "may_alter": may_change and request.rights.may("topic.alter", topic),

@@ -8,7 +8,7 @@ from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
 from console.live.pages import LivePart, render_live
 from console.topics import settings_table
-from console.topics.topic_context import frame
+from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
@@ -24,7 +24,7 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
 @requires("topic.view", resource="topic")
 def overview(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     part = LivePart(request, "topic", topic)
-    around = frame(request, topic, "overview")
+    around = topic_context(request, topic, "overview")
     return render_live(request, "topics/overview.html", part, **around)
 
 
@@ -32,7 +32,7 @@ def overview(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
 @requires("topic.view", resource="topic")
 def config(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     """The topic's settings, asked of the brokers now."""
-    context, status = frame(request, topic, "config"), 200
+    context, status = topic_context(request, topic, "config"), 200
     try:
         with for_cluster(request.cluster) as gateway:
             entries = gateway.admin.describe_configs(topic)
@@ -48,5 +48,5 @@ def config(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
 @requires("topic.view", resource="topic")
 def consumers(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     part = LivePart(request, "readers", topic)
-    around = frame(request, topic, "consumers")
+    around = topic_context(request, topic, "consumers")
     return render_live(request, "topics/consumers.html", part, **around)

@@ -25,8 +25,8 @@ class CreateTopic(ActionType):
         return _("Create a topic")
 
     def read(self, gateway: Gateway, params: Params) -> Facts:
-        """Whether the topic, or one that it would collide with, exists, and what the brokers object
-        to (they are asked to validate it only)."""
+        """Whether the topic exists, topics with colliding names, and errors of the brokers (which
+        only validate the request)."""
         metadata = gateway.wire.metadata()
         name = params["name"]
         alike = [other for other in metadata.topics if _collides(other, name)]
@@ -38,7 +38,7 @@ class CreateTopic(ActionType):
         return {**facts, "objection": "" if facts["exists"] else self._objection(gateway, params)}
 
     def for_reader(self, facts: Facts, scope: Scope) -> Facts:
-        """A topic outside the scope loses its name; the brokers' objection would tell it, too."""
+        """Removes names of topics outside the scope, also from the brokers' error text."""
         alike = [other if scope.shows_topic(other) else "" for other in facts["alike"]]
         return {**facts, "alike": alike, "objection": facts["objection"] if all(alike) else ""}
 
@@ -116,5 +116,5 @@ class CreateTopic(ActionType):
 
 
 def _collides(a: str, b: str) -> bool:
-    """Kafka's metrics turn "." into "_", so names that differ only there exclude each other."""
+    """Kafka's metrics replace "." by "_", so names that differ only there collide."""
     return a != b and a.replace(".", "_") == b.replace(".", "_")

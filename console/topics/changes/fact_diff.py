@@ -1,4 +1,4 @@
-"""What differs between two readings of a change's facts, in sentences. Pure."""
+"""Describes the differences between two versions of a plan's facts. Pure."""
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -9,7 +9,7 @@ MOVES_MAX = 5
 
 
 def of_new_topic(then: Facts, now: Facts) -> list[str]:
-    """Of the facts of CreateTopic."""
+    """For the facts of CreateTopic."""
     lines = []
     if now["exists"] and not then["exists"]:
         lines.append(_("A topic of this name was made meanwhile."))
@@ -31,7 +31,7 @@ def of_new_topic(then: Facts, now: Facts) -> list[str]:
 
 
 def of_existing_topic(then: Facts, now: Facts) -> list[str]:
-    """Of the facts of changes to a topic that exists (`topic.read_existing`)."""
+    """For the facts of changes to an existing topic (`topic.read_existing`)."""
     if now.get("topic_id") != then.get("topic_id"):
         return [_("The topic was deleted, and this one of the same name was made since.")]
     if now["partitions"] != then["partitions"]:

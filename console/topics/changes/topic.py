@@ -1,4 +1,4 @@
-"""What the changes to topics share: their target, which topics may change, who reads a topic."""
+"""Functions that the changes to topics share."""
 
 import time
 from collections.abc import Callable
@@ -26,7 +26,7 @@ TOPIC = Target(
 
 
 def refusal(name: str) -> str:
-    """Why a topic may not be changed at all; empty where it may."""
+    """Why a topic cannot be changed at all; empty if it can."""
     if name.startswith("__"):
         return _(
             "“%(name)s” belongs to the cluster itself, which would break without it: it cannot be "
@@ -36,17 +36,17 @@ def refusal(name: str) -> str:
 
 
 def read_existing(gateway: Gateway, params: Params) -> Facts:
-    """Of a topic that exists: its id, its partitions and where their replicas lie."""
+    """The facts of an existing topic: id, partitions and replicas."""
     topic = gateway.admin.describe_topic(params["name"])
     return {
-        "topic_id": topic.topic_id,  # another topic of this name has another
+        "topic_id": topic.topic_id,  # differs if the topic was deleted and created again
         "partitions": len(topic.partitions),
         "replicas": [sorted(partition.replicas) for partition in topic.partitions],
     }
 
 
 def groups_reading(topic: str, snapshot: Snapshot | None) -> list[str]:
-    """Who reads the topic, for people: one line a group."""
+    """The groups that read the topic: one line per group."""
     if snapshot is None:
         return [_("Who reads it is not known: there is no sample of this cluster yet.")]
     lags = snapshot.lags(topic=topic)
@@ -70,7 +70,7 @@ def waiting_for_leaders() -> Step:
 
 
 def wait_for_leaders(gateway: Gateway, name: str, partitions: int, progress: Progress) -> None:
-    """Wait until each partition has a leader. Raises GatewayError where one has none."""
+    """Wait until each partition has a leader. Raises GatewayError if one has none."""
     progress(_LEADERS)
 
     def all_led() -> bool:
@@ -87,7 +87,7 @@ def wait_for_leaders(gateway: Gateway, name: str, partitions: int, progress: Pro
 
 
 def wait_until(condition: Callable[[], bool]) -> bool:
-    """Whether the condition came true within WAIT_SECONDS."""
+    """Wait until the condition is true; False after WAIT_SECONDS."""
     deadline = time.monotonic() + WAIT_SECONDS
     pause = 0.05
     while not condition():

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from console.audit import services
 from console.audit.jsonl import SIZE_BYTES_MAX, JsonLines
-from console.audit.models import AuditEntry, OnlyAdded
+from console.audit.models import AppendOnlyError, AuditEntry
 from console.audit.tasks import drop_refused_sign_ins
 from tests.console.test_every_url import TABLE
 
@@ -162,6 +162,6 @@ def test_no_row_can_be_changed_or_dropped_by_mistake(db, admin):
         lambda: AuditEntry.objects.bulk_update([entry], ["detail"]),
         lambda: AuditEntry.objects.update_or_create({"detail": "nothing"}, pk=entry.pk),
     ):
-        with pytest.raises(OnlyAdded), transaction.atomic():
+        with pytest.raises(AppendOnlyError), transaction.atomic():
             attempt()
     assert every_row() == before

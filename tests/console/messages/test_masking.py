@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.messages.masking import MASK, coarse, is_target, mask
+from console.messages.masking import MASK, is_target, mask, rounded_size
 from monitoring.gateway.records import RecordRow
 
 
@@ -106,10 +106,10 @@ def test_a_number_that_would_not_stay_what_it_is_hides_the_value(number):
 
 @given(st.integers(1, 2**40))
 def test_a_coarse_size_is_the_nearest_power_of_two(size):
-    rounded = coarse(size)
+    rounded = rounded_size(size)
     assert rounded.bit_count() == 1
     assert 2 / 3 <= rounded / size <= 3 / 2
 
 
 def test_no_size_stays_no_size():
-    assert coarse(0) == 0
+    assert rounded_size(0) == 0

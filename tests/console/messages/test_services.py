@@ -11,7 +11,7 @@ from console.accounts.services import grant
 from console.audit.models import AuditEntry
 from console.messages.masking import MASK_BYTES
 from console.messages.models import MaskingRule
-from console.messages.services import MASKED, Query, hand_over, read, read_whole
+from console.messages.services import MASKED, Query, move_masking_rules, read, read_whole
 from monitoring import identity
 from monitoring.gateway.browse import LIMIT_MAX
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
@@ -171,7 +171,7 @@ def test_rules_stay_with_a_cluster_when_one_of_its_entries_goes(local, topic, li
     cover(local, "key")
     cover(second, "key")
     cover(local, "headers.token")
-    hand_over(local)
+    move_masking_rules(local)
     local.delete()
     [shown] = read(viewer, second, Query(topic, 0)).records
     assert (shown.key, shown.headers[0][1]) == (MASKED, MASKED)

@@ -10,7 +10,7 @@ from console.audit.models import AuditEntry
 from console.messages import services
 from console.messages.decode import decode
 from console.messages.models import MaskingRule
-from console.messages.services import Shown, ShownRecord
+from console.messages.services import ReadResult, ShownRecord
 from monitoring import identity
 from monitoring.gateway.browse import NO_LEADER, TOO_MUCH, UnreadPartition
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
@@ -32,7 +32,7 @@ def asked(monkeypatch):
         value = decode(b'{"text": "<script>alert(1)</script>"}')
         headers = (("h", decode(None)),)
         record = ShownRecord(1, 41, 1_760_000_000_000, decode(b"k"), value, headers)
-        return Shown([record], partition=1, older=16, newer=42)
+        return ReadResult([record], partition=1, older=16, newer=42)
 
     monkeypatch.setattr(services, "read", read)
     return queries
@@ -71,7 +71,7 @@ def test_a_partition_and_an_offset_lead_to_older_and_newer_ones(sampled, client_
 def test_where_nothing_was_found_within_the_bounds_the_way_back_goes_on(
     sampled, client_of, viewer, monkeypatch
 ):
-    shown = Shown([], (UnreadPartition(1, TOO_MUCH),), partition=1, older=7)
+    shown = ReadResult([], (UnreadPartition(1, TOO_MUCH),), partition=1, older=7)
     monkeypatch.setattr(services, "read", lambda *_: shown)
     answer = client_of(viewer).get(f"{BROWSE}?partition=1&before=9000")
     assert answer.status_code == 200
@@ -84,7 +84,7 @@ def test_where_nothing_was_found_within_the_bounds_the_way_back_goes_on(
 def test_before_the_first_record_the_page_says_that_this_is_the_start(
     sampled, client_of, viewer, monkeypatch
 ):
-    monkeypatch.setattr(services, "read", lambda *_: Shown([], (), 1))
+    monkeypatch.setattr(services, "read", lambda *_: ReadResult([], (), 1))
     page = client_of(viewer).get(f"{BROWSE}?partition=1&before=4").content.decode()
     assert "This is the start of the partition" in page
 
@@ -202,7 +202,7 @@ def test_partitions_that_could_not_be_read_are_named_above_the_records(
         brokers=[*BROKERS, {"id": 2, "up": False, "source": "none", "down_since_ms": 0}],
     )
     record = ShownRecord(0, 1, 1_760_000_000_000, decode(b"k"), decode(b"here"), ())
-    shown = Shown([record], (UnreadPartition(1, NO_LEADER),))
+    shown = ReadResult([record], (UnreadPartition(1, NO_LEADER),))
     monkeypatch.setattr(services, "read", lambda *_: shown)
     answer = client_of(viewer).get(BROWSE)
     assert answer.status_code == 200
@@ -210,7 +210,7 @@ def test_partitions_that_could_not_be_read_are_named_above_the_records(
     assert "Partition 1 has no leader: broker 2 is down" in page
     assert "start it" in page
     assert "here" in page
-    monkeypatch.setattr(services, "read", lambda *_: Shown([], shown.unread))
+    monkeypatch.setattr(services, "read", lambda *_: ReadResult([], shown.unread))
     answer = client_of(viewer).get(f"{BROWSE}?partition=1")
     assert answer.status_code == 503
     page = answer.content.decode()
@@ -223,7 +223,7 @@ def test_an_opened_record_says_what_each_part_is(sampled, client_of, viewer, mon
         0, 1, None, decode(b'{"id":1}'), decode(b"\x00\xff"), (("trace", decode(b"")),)
     )
     plain = ShownRecord(0, 0, None, decode(None), decode(None), ())
-    monkeypatch.setattr(services, "read", lambda *_: Shown([record, plain]))
+    monkeypatch.setattr(services, "read", lambda *_: ReadResult([record, plain]))
     page = client_of(viewer).get(BROWSE).content.decode()
     assert "{\n  &quot;id&quot;: 1\n}" in page, "a key that is JSON is laid out, too"
     for told in ("binary, in hex", "Headers", "trace", "empty (0 bytes)", "none", "tombstone"):
@@ -232,7 +232,7 @@ def test_an_opened_record_says_what_each_part_is(sampled, client_of, viewer, mon
 
 def test_what_is_covered_says_so(sampled, client_of, viewer, monkeypatch):
     record = ShownRecord(0, 1, None, services.MASKED, decode(b"x"), ())
-    monkeypatch.setattr(services, "read", lambda *_: Shown([record]))
+    monkeypatch.setattr(services, "read", lambda *_: ReadResult([record]))
     page = client_of(viewer).get(BROWSE).content.decode()
     assert page.count("masked by a rule") == 1
 
@@ -326,7 +326,7 @@ def test_rules_of_the_same_cluster_are_shown_and_lead_to_where_they_were_made(
 def test_a_rounded_size_says_that_it_is_one(sampled, client_of, viewer, monkeypatch):
     value = replace(decode(b"x" * 1000), size_bytes=1024, is_coarse=True)
     record = ShownRecord(1, 41, None, decode(None), value, ())
-    monkeypatch.setattr(services, "read", lambda *_: Shown([record]))
+    monkeypatch.setattr(services, "read", lambda *_: ReadResult([record]))
     page = client_of(viewer).get(BROWSE).content.decode()
     assert "about 1\u202fKiB" in page
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.topics.gaps import ranges, told
+from console.topics.unread_partitions import notices, ranges
 from monitoring.gateway.browse import FAILED, NO_LEADER, SILENT, TOO_MUCH, UnreadPartition
 from monitoring.views.snapshot import Snapshot
 from tests.console.conftest import BROKERS, PARTITIONS
@@ -23,27 +23,29 @@ def a_snapshot(*brokers) -> Snapshot:
 
 
 def test_partitions_without_a_leader_are_told_together_with_the_broker_since_when_and_a_remedy():
-    [gap] = told([UnreadPartition(n, NO_LEADER) for n in (1, 2, 4, 5)], a_snapshot(DOWN), "orders")
-    assert gap.title == (
+    [notice] = notices(
+        [UnreadPartition(n, NO_LEADER) for n in (1, 2, 4, 5)], a_snapshot(DOWN), "orders"
+    )
+    assert notice.title == (
         "Partitions 1, 2, 4, 5 have no leader: broker 2 is down since 2025-10-09 08:53:20 UTC."
     )
-    assert "start it" in gap.text
+    assert "start it" in notice.text
 
 
 def test_a_moment_that_is_not_known_is_left_out():
-    [gap] = told([UnreadPartition(1, NO_LEADER)], a_snapshot(), "orders")
-    assert gap.title == "Partition 1 has no leader: broker 2 is down."
+    [notice] = notices([UnreadPartition(1, NO_LEADER)], a_snapshot(), "orders")
+    assert notice.title == "Partition 1 has no leader: broker 2 is down."
 
 
 def test_without_a_sample_the_bare_fact_is_told():
-    [gap] = told([UnreadPartition(1, NO_LEADER)], None, "orders")
-    assert gap.title == "Partition 1 has no leader."
-    assert gap.text
+    [notice] = notices([UnreadPartition(1, NO_LEADER)], None, "orders")
+    assert notice.title == "Partition 1 has no leader."
+    assert notice.text
 
 
 def test_a_leader_that_is_silent_is_named():
-    [gap] = told([UnreadPartition(0, SILENT)], a_snapshot(DOWN), "orders")
-    assert gap.title == "Partition 0 could not be read: its leader, broker 1, does not answer."
+    [notice] = notices([UnreadPartition(0, SILENT)], a_snapshot(DOWN), "orders")
+    assert notice.title == "Partition 0 could not be read: its leader, broker 1, does not answer."
 
 
 def test_what_differs_is_told_apart():
@@ -52,10 +54,10 @@ def test_what_differs_is_told_apart():
         UnreadPartition(1, NO_LEADER),
         UnreadPartition(3, FAILED, "Not authorised."),
     ]
-    gaps = told(unread, a_snapshot(DOWN), "orders")
-    assert len(gaps) == 3
-    assert "fewer records" in gaps[0].text
-    assert gaps[2].text == "Not authorised."
+    unread = notices(unread, a_snapshot(DOWN), "orders")
+    assert len(unread) == 3
+    assert "fewer records" in unread[0].text
+    assert unread[2].text == "Not authorised."
 
 
 @pytest.mark.parametrize(

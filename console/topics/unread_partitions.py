@@ -1,6 +1,6 @@
-"""Why partitions cannot be read, in words: which they are, what is wrong, what to do about it.
+"""Messages about partitions that could not be read: which ones, why, and what to do.
 
-Pure: what a read left out (monitoring.gateway.browse) and the newest sample in, sentences out.
+Pure: input are the unread partitions (monitoring.gateway.browse) and the newest snapshot.
 """
 
 from collections import defaultdict
@@ -22,32 +22,34 @@ _RANGES_MAX = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
-    """Partitions that are missing for one reason: a sentence, and what helps."""
+class UnreadNotice:
+    """One message about partitions that could not be read for the same reason."""
 
     title: str
     text: str
 
 
-def told(unread: Iterable[UnreadPartition], shown: Snapshot | None, topic: str) -> list[Gap]:
-    """The gaps of one read; partitions that are missing for the same reason share one."""
-    rows = {row.partition: row for row in shown.partitions(topic)} if shown else {}
-    brokers = {broker["id"]: broker for broker in shown.tick.brokers} if shown else {}
+def notices(
+    unread: Iterable[UnreadPartition], snapshot: Snapshot | None, topic: str
+) -> list[UnreadNotice]:
+    """The messages about one read; partitions with the same reason share one."""
+    rows = {row.partition: row for row in snapshot.partitions(topic)} if snapshot else {}
+    brokers = {broker["id"]: broker for broker in snapshot.tick.brokers} if snapshot else {}
     same: dict[tuple[Any, ...], list[int]] = defaultdict(list)
-    for gap in unread:
-        row = rows.get(gap.partition)
-        blamed = _down(row, brokers) if gap.why == browse.NO_LEADER else _leader(row)
-        same[gap.why, gap.detail, blamed].append(gap.partition)
+    for each in unread:
+        row = rows.get(each.partition)
+        blamed = _down(row, brokers) if each.why == browse.NO_LEADER else _leader(row)
+        same[each.why, each.detail, blamed].append(each.partition)
     return [
-        _gap(why, partitions, blamed, brokers, detail)
+        _notice(why, partitions, blamed, brokers, detail)
         for (why, detail, blamed), partitions in same.items()
     ]
 
 
-def no_leader(row: PartitionRow, shown: Snapshot) -> Gap:
-    """Of one partition that the newest sample knows to be without a leader."""
-    brokers = {broker["id"]: broker for broker in shown.tick.brokers}
-    return _gap(browse.NO_LEADER, [row.partition], _down(row, brokers), brokers, "")
+def no_leader(row: PartitionRow, snapshot: Snapshot) -> UnreadNotice:
+    """The message about a partition that has no leader in the newest sample."""
+    brokers = {broker["id"]: broker for broker in snapshot.tick.brokers}
+    return _notice(browse.NO_LEADER, [row.partition], _down(row, brokers), brokers, "")
 
 
 def _leader(row: PartitionRow | None) -> tuple[int, ...]:
@@ -55,24 +57,24 @@ def _leader(row: PartitionRow | None) -> tuple[int, ...]:
 
 
 def _down(row: PartitionRow | None, brokers: Mapping[int, Mapping[str, Any]]) -> tuple[int, ...]:
-    """The brokers that hold the partition and are down."""
-    held = row.replicas if row is not None else []
-    return tuple(id for id in held if not brokers.get(id, {}).get("up"))
+    """The partition's brokers that are down."""
+    replicas = row.replicas if row is not None else []
+    return tuple(id for id in replicas if not brokers.get(id, {}).get("up"))
 
 
-def _gap(
+def _notice(
     why: str,
     partitions: Sequence[int],
     blamed: Sequence[int],
     brokers: Mapping[int, Mapping[str, Any]],
     detail: str,
-) -> Gap:
+) -> UnreadNotice:
     n, which = len(partitions), {"list": ranges(partitions)}
     if why == browse.NO_LEADER:
         title = ngettext(
             "Partition %(list)s has no leader", "Partitions %(list)s have no leader", n
         )
-        return Gap(_sentence(title % which, _absence(blamed, brokers)), _remedy(blamed))
+        return UnreadNotice(_sentence(title % which, _absence(blamed, brokers)), _remedy(blamed))
     if why == browse.TOO_MUCH:
         title = ngettext(
             "Of partition %(list)s a part was read",
@@ -83,15 +85,15 @@ def _gap(
             "What a page may read, in size and time, was used up before it was full. Choose one "
             "partition and read on with “Older” or “Newer”, or ask for fewer records."
         )
-        return Gap(title % which + ".", text)
+        return UnreadNotice(title % which + ".", text)
     title = ngettext(
         "Partition %(list)s could not be read", "Partitions %(list)s could not be read", n
     )
     if why == browse.FAILED:
-        return Gap(title % which + ".", sentence(detail))
+        return UnreadNotice(title % which + ".", sentence(detail))
     leader = _("its leader, broker %(id)d, does not answer") % {"id": blamed[0]} if blamed else ""
     text = _("Try it again in a moment; if it stays so, look at the broker's page and its log.")
-    return Gap(_sentence(title % which, leader), text)
+    return UnreadNotice(_sentence(title % which, leader), text)
 
 
 def _sentence(what: str, why: str) -> str:
@@ -99,7 +101,7 @@ def _sentence(what: str, why: str) -> str:
 
 
 def _absence(down: Sequence[int], brokers: Mapping[int, Mapping[str, Any]]) -> str:
-    """ "broker 2 is down since …, broker 3 is down"; empty where nobody is known to be."""
+    """ "broker 2 is down since …, broker 3 is down"; empty if none is known to be down."""
     parts = []
     for id in down:
         since_ms = brokers.get(id, {}).get("down_since_ms")
@@ -120,7 +122,7 @@ def _remedy(down: Sequence[int]) -> str:
 
 
 def ranges(partitions: Iterable[int]) -> str:
-    """Numbers as people write them: 0–2, 5."""
+    """Numbers as ranges: 0–2, 5."""
     found: list[list[int]] = []
     for number in sorted(set(partitions)):
         if found and number == found[-1][1] + 1:
