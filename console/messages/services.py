@@ -93,7 +93,9 @@ def read_whole(
         if row.offset == offset:
             return mask(row, targets)
     for unread in page.unread:
-        raise ClusterUnavailable(Reason("partition_unread", topic=topic, partition=unread.partition))
+        raise ClusterUnavailable(
+            Reason("partition_unread", topic=topic, partition=unread.partition)
+        )
     raise NotFound(Reason("record_gone", topic=topic, partition=partition, offset=offset))
 
 
