@@ -236,6 +236,7 @@ CELERY_TIMEZONE = "UTC"
 # --- Language and time --------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English")]
+LOCALE_PATHS = [BASE_DIR / "locale"]  # made by `manage.py makemessages -l xx`
 USE_I18N = True
 TIME_ZONE = "UTC"
 USE_TZ = True

@@ -61,7 +61,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One line of "before → after"; either may be empty."""
+    """One line of "before → after" for the page; either may be empty."""
 
     name: str
     before: str
@@ -78,6 +78,9 @@ class Draft:
     warnings: list[str] = field(default_factory=list)
     undo: str = ""  # how to take it back; empty = it cannot be
     typed_name: str = ""  # what must be typed to confirm; empty = nothing
+    # For the audit log: what changes, by keys that stay, in plain values.
+    before: dict[str, Any] = field(default_factory=dict)
+    after: dict[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -228,14 +228,13 @@ def _finish(
         kept["progress"] = 100
     if not plan.move(state_from, state, outcome=outcome, **kept):
         return
-    changes = plan.draft["changes"]
     audit.record(
         plan.created_by,
         plan.kind,
         plan.cluster,
         plan.resource,
-        before={change["name"]: change["before"] for change in changes if change["before"]},
-        after={change["name"]: change["after"] for change in changes if change["after"]},
+        before=plan.draft.get("before"),
+        after=plan.draft.get("after"),
         remote_addr=plan.confirmed_addr or plan.remote_addr,
         outcome="ok" if state == models.DONE else state,
         detail=" ".join(filter(None, [outcome or _undo(plan), _confirmed(plan)])),

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from console.accounts.access import requires
 from console.audit import services
 from console.audit.models import AuditEntry
+from console.audit.texts import key_title
 from console.ui.queryset_table import Column, QuerySetTable
 
 SEARCHED = ("actor_name", "verb", "cluster", "resource", "outcome")
@@ -39,7 +40,7 @@ def index(request: HttpRequest) -> HttpResponse:
 def _row(entry: AuditEntry) -> dict[str, Any]:
     keys = [*entry.before, *(key for key in entry.after if key not in entry.before)]
     changed = [
-        (key, entry.before.get(key), entry.after.get(key))
+        (key_title(key), entry.before.get(key), entry.after.get(key))
         for key in keys
         if entry.before.get(key) != entry.after.get(key)
     ]

@@ -25,22 +25,41 @@ def line(part: Part) -> str:
         return "ok"
     if part.state is State.LEFT_OUT:
         return _("is not run here")
-    since = _(" since %(at)s") % {"at": numbers.moment(part.since_ms)} if part.since_ms else ""
-    texts = {
+    if part.since_ms and part.why in (texts := _texts_since(part)):
+        return texts[part.why] % {"at": numbers.moment(part.since_ms)}
+    return _texts(part)[part.why]
+
+
+def _texts(part: Part) -> dict[str, str]:
+    return {
         "silent": _("does not answer"),
         "full": _("is full and refuses to store anything"),
         "redis": _("not known: Redis does not work"),
         "database": _("not known: the database does not answer"),
         "unheard": _("has not been heard of yet"),
-        "stopped": _("stopped: not heard of") + since,
+        "stopped": _("stopped: not heard of"),
         "absent": _("nothing listens there; it may be starting"),
-        "frozen": _("accepts connections and does not answer") + since,
-        "refused": _("refuses our token") + since,
+        "frozen": _("accepts connections and does not answer"),
+        "refused": _("refuses our token"),
         "unknown": _("has not been asked yet"),
-        "stuck": _stuck(part.count) + since,
+        "stuck": _stuck(part.count),
         "unanswered": _unanswered(part.count),
     }
-    return texts[part.why]
+
+
+def _texts_since(part: Part) -> dict[str, str]:
+    """Of what began at a moment that is known."""
+    stuck = ngettext(
+        "%(n)d message to webhooks is due and nobody sends it since %%(at)s",
+        "%(n)d messages to webhooks are due and nobody sends them since %%(at)s",
+        part.count,
+    )
+    return {
+        "stopped": _("stopped: not heard of since %(at)s"),
+        "frozen": _("accepts connections and does not answer since %(at)s"),
+        "refused": _("refuses our token since %(at)s"),
+        "stuck": stuck % {"n": part.count},
+    }
 
 
 def _stuck(count: int) -> str:

@@ -72,42 +72,42 @@ def _notice(
     n, which = len(partitions), {"list": ranges(partitions)}
     if why == browse.NO_LEADER:
         title = ngettext(
-            "Partition %(list)s has no leader", "Partitions %(list)s have no leader", n
+            "Partition %(list)s has no leader.", "Partitions %(list)s have no leader.", n
         )
-        return UnreadNotice(_sentence(title % which, _absence(blamed, brokers)), _remedy(blamed))
+        return UnreadNotice(" ".join([title % which, *_absences(blamed, brokers)]), _remedy(blamed))
     if why == browse.TOO_MUCH:
         title = ngettext(
-            "Of partition %(list)s a part was read",
-            "Of partitions %(list)s a part was read",
+            "Of partition %(list)s a part was read.",
+            "Of partitions %(list)s a part was read.",
             n,
         )
         text = _(
             "What a page may read, in size and time, was used up before it was full. Choose one "
             "partition and read on with “Older” or “Newer”, or ask for fewer records."
         )
-        return UnreadNotice(title % which + ".", text)
+        return UnreadNotice(title % which, text)
     title = ngettext(
-        "Partition %(list)s could not be read", "Partitions %(list)s could not be read", n
+        "Partition %(list)s could not be read.", "Partitions %(list)s could not be read.", n
     )
     if why == browse.FAILED:
-        return UnreadNotice(title % which + ".", sentence(detail))
-    leader = _("its leader, broker %(id)d, does not answer") % {"id": blamed[0]} if blamed else ""
+        return UnreadNotice(title % which, sentence(detail))
+    lines = [title % which]
+    if blamed:
+        lines.append(_("Its leader, broker %(id)d, does not answer.") % {"id": blamed[0]})
     text = _("Try it again in a moment; if it stays so, look at the broker's page and its log.")
-    return UnreadNotice(_sentence(title % which, leader), text)
+    return UnreadNotice(" ".join(lines), text)
 
 
-def _sentence(what: str, why: str) -> str:
-    return f"{what}: {why}." if why else f"{what}."
-
-
-def _absence(down: Sequence[int], brokers: Mapping[int, Mapping[str, Any]]) -> str:
-    """ "broker 2 is down since …, broker 3 is down"; empty if none is known to be down."""
-    parts = []
+def _absences(down: Sequence[int], brokers: Mapping[int, Mapping[str, Any]]) -> list[str]:
+    """A sentence for each broker that is down, as far as known since when."""
+    lines = []
     for id in down:
         since_ms = brokers.get(id, {}).get("down_since_ms")
-        text = _("broker %(id)d is down since %(at)s") if since_ms else _("broker %(id)d is down")
-        parts.append(text % {"id": id, "at": numbers.moment(since_ms)})
-    return ", ".join(parts)
+        text = (
+            _("Broker %(id)d is down since %(at)s.") if since_ms else _("Broker %(id)d is down.")
+        )
+        lines.append(text % {"id": id, "at": numbers.moment(since_ms)})
+    return lines
 
 
 def _remedy(down: Sequence[int]) -> str:

@@ -36,6 +36,11 @@ class PartialSum:
         return self.value is not None and (self.missing > 0 or self.has_unseen_parts)
 
     @property
+    def whole(self) -> int | None:
+        """The value without a fraction, to be stored; None where there is none."""
+        return None if self.value is None else int(self.value)
+
+    @property
     def complete(self) -> float | None:
         """The value where nothing is missing in it."""
         return None if self.is_partial else self.value

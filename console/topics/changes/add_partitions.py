@@ -42,6 +42,8 @@ class AddPartitions(ActionType):
                 _("Records with the same key may go to another partition from now on."),
                 _("Consumer groups rebalance when they notice, within some minutes."),
             ],
+            before={"partitions": facts["partitions"]},
+            after={"partitions": total},
         )
 
     def items(self, params: Params) -> list[Step]:

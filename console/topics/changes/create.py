@@ -86,6 +86,12 @@ class CreateTopic(ActionType):
             changes=changes,
             warnings=warnings,
             undo=_("Delete the topic."),
+            after={
+                "topic": name,
+                "partitions": partitions,
+                "replication_factor": replication,
+                **params["configs"],
+            },
         )
 
     def items(self, params: Params) -> list[Step]:

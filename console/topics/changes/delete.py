@@ -54,6 +54,12 @@ class DeleteTopic(ActionType):
             affected=topic.groups_reading(name, snapshot),
             warnings=warnings,
             typed_name=name,
+            before={
+                "topic": name,
+                "partitions": facts["partitions"],
+                "offsets": row.offsets.whole if row else None,
+                "size_bytes": row.size_bytes.whole if row else None,
+            },
         )
 
     def items(self, params: Params) -> list[Step]:

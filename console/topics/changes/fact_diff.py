@@ -49,8 +49,8 @@ def of_existing_topic(then: Facts, now: Facts) -> list[str]:
         if before != after
     ]
     lines = [
-        _("Partition %(n)d lies on %(after)s now and lay on %(before)s.")
-        % {"n": number, "before": _brokers(before), "after": _brokers(after)}
+        _("Partition %(n)d has replicas on brokers [%(after)s] now and had them on [%(before)s].")
+        % {"n": number, "before": _ids(before), "after": _ids(after)}
         for number, before, after in moved[:MOVES_MAX]
     ]
     more = len(moved) - MOVES_MAX
@@ -62,6 +62,5 @@ def of_existing_topic(then: Facts, now: Facts) -> list[str]:
     return lines
 
 
-def _brokers(ids: list[int]) -> str:
-    text = ngettext("broker %(ids)s", "brokers %(ids)s", len(ids))
-    return text % {"ids": ", ".join(map(str, ids))}
+def _ids(ids: list[int]) -> str:
+    return ", ".join(map(str, ids))

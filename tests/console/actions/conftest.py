@@ -11,4 +11,6 @@ from tests.support.fake_gateway import FakeCluster, fake_cluster  # noqa: F401  
 
 @pytest.fixture
 def cluster(db, redis_server, fake_cluster: FakeCluster) -> Cluster:  # noqa: F811
-    return Cluster.objects.create(slug="local", name="Local", bootstrap_servers="127.0.0.1:1")
+    return Cluster.objects.create(
+        slug="local", name="Local", bootstrap_servers="127.0.0.1:1", holds_own_topics=True
+    )

@@ -41,7 +41,7 @@ def test_a_topic_is_created_as_planned_and_written_down(cluster, operator):
     entry = AuditEntry.objects.get()
     assert (entry.verb, entry.resource, entry.outcome) == ("topic.create", name, "ok")
     assert (entry.actor_name, entry.remote_addr) == ("operator", "10.0.0.9")
-    assert entry.after["Partitions"] == "3"
+    assert entry.after["partitions"] == 3
 
 
 def test_partitions_are_added(cluster, operator):
@@ -63,7 +63,7 @@ def test_a_topic_is_deleted_only_with_its_name_typed(cluster, admin):
     assert partitions_of(cluster, name) == 2
     assert confirm_and_run(plan, admin, name).state == models.DONE
     assert partitions_of(cluster, name) is None
-    assert AuditEntry.objects.get().before["Partitions"] == "2"
+    assert AuditEntry.objects.get().before["partitions"] == 2
 
 
 def test_what_the_broker_refuses_is_told_in_its_words(cluster, operator):

@@ -9,6 +9,7 @@ from django.utils import timezone, translation
 from console.actions import models, registry, services, texts
 from console.actions.models import Plan
 from console.actions.plan import PlanRefused, StepState
+from console.audit.models import AuditEntry
 from console.topics.changes import topic as topic_changes
 from monitoring.gateway.errors import Refused
 from tests.console.actions.test_services import (
@@ -20,6 +21,7 @@ from tests.console.actions.test_services import (
     partitions_of,
     propose,
 )
+from tests.support.pseudo_language import LANGUAGE, pseudo_language
 
 pytestmark = pytest.mark.usefixtures("_queued")
 ADDRESS = "10.0.0.9"
@@ -139,3 +141,13 @@ def test_an_undo_that_the_cluster_cannot_be_asked_for_says_so(
     answer = client_of(admin).post(reverse("plan-undo", args=["local", plan.pk]))
     assert answer.status_code == 503
     assert "could not be asked" in answer.content.decode()
+
+
+def test_the_audit_log_keeps_keys_and_plain_values_whatever_the_language(cluster, admin):
+    name = a_name()
+    with pseudo_language(), translation.override(LANGUAGE):
+        plan = propose(admin, cluster, "topic.create", name, **creation(name, partitions=3))
+        assert plan.draft["changes"][1]["name"] == "⟦Partitions⟧"
+        confirm_and_run(plan, admin)
+    entry = AuditEntry.objects.get(verb="topic.create")
+    assert entry.after == {"topic": name, "partitions": 3, "replication_factor": 1}

@@ -207,14 +207,14 @@ def test_partitions_that_could_not_be_read_are_named_above_the_records(
     answer = client_of(viewer).get(BROWSE)
     assert answer.status_code == 200
     page = answer.content.decode()
-    assert "Partition 1 has no leader: broker 2 is down" in page
+    assert "Partition 1 has no leader. Broker 2 is down" in page
     assert "start it" in page
     assert "here" in page
     monkeypatch.setattr(services, "read", lambda *_: ReadResult([], shown.unread))
     answer = client_of(viewer).get(f"{BROWSE}?partition=1")
     assert answer.status_code == 503
     page = answer.content.decode()
-    assert "Partition 1 has no leader: broker 2 is down" in page
+    assert "Partition 1 has no leader. Broker 2 is down" in page
     assert "No records here" not in page, "it was not read: nobody knows"
 
 

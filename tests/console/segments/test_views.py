@@ -129,7 +129,7 @@ def test_a_partition_without_a_leader_says_so_and_nobody_is_asked(place, client_
         answer = client_of(viewer).get(path)
         assert answer.status_code == 503
         page = answer.content.decode()
-        assert "Partition 1 has no leader: broker 9 is down" in page
+        assert "Partition 1 has no leader. Broker 9 is down" in page
         assert "broker -1" not in page
 
 

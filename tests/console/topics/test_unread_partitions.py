@@ -27,14 +27,14 @@ def test_partitions_without_a_leader_are_told_together_with_the_broker_since_whe
         [UnreadPartition(n, NO_LEADER) for n in (1, 2, 4, 5)], a_snapshot(DOWN), "orders"
     )
     assert notice.title == (
-        "Partitions 1, 2, 4, 5 have no leader: broker 2 is down since 2025-10-09 08:53:20 UTC."
+        "Partitions 1, 2, 4, 5 have no leader. Broker 2 is down since 2025-10-09 08:53:20 UTC."
     )
     assert "start it" in notice.text
 
 
 def test_a_moment_that_is_not_known_is_left_out():
     [notice] = notices([UnreadPartition(1, NO_LEADER)], a_snapshot(), "orders")
-    assert notice.title == "Partition 1 has no leader: broker 2 is down."
+    assert notice.title == "Partition 1 has no leader. Broker 2 is down."
 
 
 def test_without_a_sample_the_bare_fact_is_told():
@@ -45,7 +45,7 @@ def test_without_a_sample_the_bare_fact_is_told():
 
 def test_a_leader_that_is_silent_is_named():
     [notice] = notices([UnreadPartition(0, SILENT)], a_snapshot(DOWN), "orders")
-    assert notice.title == "Partition 0 could not be read: its leader, broker 1, does not answer."
+    assert notice.title == "Partition 0 could not be read. Its leader, broker 1, does not answer."
 
 
 def test_what_differs_is_told_apart():

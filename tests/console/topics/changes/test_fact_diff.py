@@ -25,7 +25,7 @@ def test_partitions_and_moves_are_told_in_words_and_not_as_lists():
         "It has 3 partitions now and had 2."
     ]
     assert of_existing_topic(then, {"partitions": 2, "replicas": [[1], [2, 3]]}) == [
-        "Partition 1 lies on brokers 2, 3 now and lay on broker 2."
+        "Partition 1 has replicas on brokers [2, 3] now and had them on [2]."
     ]
 
 
