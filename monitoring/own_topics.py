@@ -35,6 +35,13 @@ def public_scope(cluster: Cluster) -> Scope:
     return Scope(hidden_topics=hidden_on(cluster))
 
 
+def hand_over(cluster: Cluster) -> None:
+    """What an entry that is about to go holds, the other entries of the same cluster hold still."""
+    if cluster.holds_own_topics and cluster.kafka_cluster_id:
+        same = Cluster.objects.filter(kafka_cluster_id=cluster.kafka_cluster_id)
+        same.exclude(pk=cluster.pk).update(holds_own_topics=True)
+
+
 def _hidden(cluster_id: str, holds: bool, holders: list[str]) -> frozenset[str]:
     """While one of two cluster ids is not known, both entries may lead to the same cluster."""
     if holds or any(not cluster_id or not other or cluster_id == other for other in holders):

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 
+from console.accounts.principal import Principal
 from console.accounts.refusals import not_there, too_little
 from console.accounts.requests import UserRequest
 from console.accounts.rights import rights_of
@@ -33,6 +34,7 @@ def requires(verb: str, resource: str | None = None) -> Callable[[View], View]:
             if not rights.may(verb, name):
                 raise PermissionDenied(too_little(rights, verb, name))
             request.rights = rights
+            request.principal = Principal(request.user, request.META.get("REMOTE_ADDR", ""))
             return view(request, *args, **kwargs)
 
         return checked

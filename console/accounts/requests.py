@@ -1,12 +1,13 @@
 """The request as a view behind `@requires` gets it. For type checkers: Django makes the requests.
 
-`rights` are set by `@requires`, `cluster` by ClusterMiddleware from the URL: a view of a URL
-without a cluster takes a UserRequest.
+`rights` and `principal` are set by `@requires`, `cluster` by ClusterMiddleware from the URL: a view
+of a URL without a cluster takes a UserRequest.
 """
 
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
+from console.accounts.principal import Principal
 from console.accounts.rights import Rights
 from monitoring.models import Cluster
 
@@ -16,6 +17,7 @@ class UserRequest(HttpRequest):
 
     user: User
     rights: Rights
+    principal: Principal
 
 
 class ClusterRequest(UserRequest):

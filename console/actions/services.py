@@ -6,6 +6,7 @@ worker or message was lost: `expire_plans` ends those.
 """
 
 import logging
+import uuid
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -16,6 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from console.accounts.principal import Principal
 from console.accounts.rights import may, rights_of
 from console.actions import models, registry, texts
 from console.actions.action_type import ActionType
@@ -49,23 +51,22 @@ log = logging.getLogger(__name__)
 
 
 def propose(
-    user: Any,
+    principal: Principal,
     cluster: Cluster,
     kind: str,
     resource: str,
     params: Mapping[str, Any],
-    remote_addr: str,
 ) -> Plan:
     """Reads what the change depends on and stores a plan for review; changes nothing.
 
     Raises PlanRefused when it makes no sense or may not be, GatewayError when the cluster
     cannot be asked.
     """
-    _check_allowed(user, cluster, kind, resource)
+    _check_allowed(principal.user, cluster, kind, resource)
     action_type = registry.find(kind)
     with for_cluster(cluster) as gateway:
         facts = {CLUSTER_ID: gateway.wire.cluster_id(), **action_type.read(gateway, params)}
-    rights = rights_of(user, cluster)
+    rights = principal.rights(cluster)
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     draft = action_type.draft(action_type.for_reader(facts, rights.scope), params, snapshot)
     return Plan.objects.create(
@@ -76,30 +77,30 @@ def propose(
         facts=facts,
         fingerprint=fingerprint(facts),
         draft=draft.as_json(),
-        created_by=user,
-        remote_addr=remote_addr,
+        created_by=principal.user,
+        remote_addr=principal.address,
         created_at=timezone.now(),
     )
 
 
-def undo_of(plan: Plan, user: Any, cluster: Cluster) -> Proposal | None:
+def undo_of(plan: Plan, principal: Principal, cluster: Cluster) -> Proposal | None:
     """The change that takes back what a plan did, where there is one and the user may plan it."""
     proposal = registry.find(plan.kind).undo(plan) if plan.state == models.DONE else None
     if proposal is None:
         return None
     try:
-        _check_allowed(user, cluster, proposal.kind, proposal.resource)
+        _check_allowed(principal.user, cluster, proposal.kind, proposal.resource)
     except PlanRefused:
         return None
     return proposal
 
 
-def propose_undo(plan: Plan, user: Any, cluster: Cluster, remote_addr: str) -> Plan:
+def propose_undo(plan: Plan, principal: Principal, cluster: Cluster) -> Plan:
     """Plans what takes back `plan`. Raises PlanRefused or GatewayError, as `propose` does."""
-    proposal = undo_of(plan, user, cluster)
+    proposal = undo_of(plan, principal, cluster)
     if proposal is None:
         raise PlanRefused(_("There is nothing that takes this back, or you may not do it."))
-    return propose(user, cluster, proposal.kind, proposal.resource, proposal.params, remote_addr)
+    return propose(principal, cluster, proposal.kind, proposal.resource, proposal.params)
 
 
 def _check_allowed(user: Any, cluster: Cluster, kind: str, resource: str) -> None:
@@ -109,17 +110,45 @@ def _check_allowed(user: Any, cluster: Cluster, kind: str, resource: str) -> Non
         raise PlanRefused(_("This cluster is set to read-only. An admin can lift that."))
 
 
-def confirm(plan: Plan, user: Any, typed: str, remote_addr: str) -> None:
+def find_own(principal: Principal, cluster: str, plan_id: uuid.UUID) -> Plan | None:
+    """The plan, for the person who made it and may know of its target; None for others."""
+    found = Plan.objects.filter(pk=plan_id, cluster=cluster, created_by=principal.user.pk).first()
+    if found is None:
+        return None
+    view_verb = registry.find(found.kind).target.view_verb
+    return found if principal.may(view_verb, cluster, found.resource) else None
+
+
+def record_attempt(principal: Principal, cluster: str, plan_id: uuid.UUID) -> None:
+    """Writes down that somebody tried to apply what somebody else had planned."""
+    other = Plan.objects.filter(pk=plan_id, cluster=cluster).first()
+    if other is not None:
+        audit.record(
+            principal.user,
+            other.kind,
+            cluster,
+            other.resource,
+            remote_addr=principal.address,
+            outcome="refused",
+            detail=_("Tried to apply a plan of somebody else."),
+        )
+
+
+def confirm(plan: Plan, principal: Principal, typed: str) -> None:
     """Queues the plan, once. Raises PlanRefused, saying what is wrong.
 
     A plan that came too late is ended by it; any other mistake can be mended and tried again.
     """
+    user = principal.user
     if plan.created_by_id != user.pk:
         raise PlanRefused(_("This plan was made by someone else. Make one of your own."))
     if plan.state != models.DRAFT:
         raise PlanApplied(_("This plan was applied already."))
     _check_allowed(user, _cluster(plan), plan.kind, plan.resource)
-    confirmed = {"confirmed_by": user.get_username(), "confirmed_addr": remote_addr}
+    confirmed: dict[str, Any] = {
+        "confirmed_by": user.get_username(),
+        "confirmed_addr": principal.address,
+    }
     if is_expired(plan.created_ms, now_ms()):
         late = _("This plan was older than 15 minutes when it was applied. Make a new one.")
         _finish(plan, models.DRAFT, models.REFUSED, late, **confirmed)

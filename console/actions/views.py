@@ -14,7 +14,6 @@ from console.accounts.requests import ClusterRequest
 from console.actions import models, registry, services, texts
 from console.actions.models import Plan
 from console.actions.plan import PlanApplied, PlanRefused, is_expired
-from console.audit import services as audit
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError
@@ -32,15 +31,10 @@ def apply(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpRespons
     try:
         found = _own(request, cluster, plan)
     except Http404:
-        _note_attempt(request, cluster, plan)
+        services.record_attempt(request.principal, cluster, plan)
         raise
     try:
-        services.confirm(
-            found,
-            request.user,
-            request.POST.get("typed", "")[:300],
-            request.META.get("REMOTE_ADDR", ""),
-        )
+        services.confirm(found, request.principal, request.POST.get("typed", "")[:300])
     except PlanApplied:
         messages.info(request, _("It was applied already; this is what became of it."))
     except PlanRefused as error:
@@ -55,9 +49,8 @@ def apply(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpRespons
 def undo(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
     """Plans what takes this plan back; the new one is reviewed as any other."""
     found = _own(request, cluster, plan)
-    address = request.META.get("REMOTE_ADDR", "")
     try:
-        taking_back = services.propose_undo(found, request.user, request.cluster, address)
+        taking_back = services.propose_undo(found, request.principal, request.cluster)
     except PlanRefused as error:
         return _page(request, found, str(error), status=422)
     except GatewayError as error:
@@ -67,11 +60,8 @@ def undo(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse
 
 
 def _own(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> Plan:
-    """The plan, for the person who made it; to anyone else it is not there."""
-    found = Plan.objects.filter(pk=plan, cluster=cluster, created_by=request.user).first()
-    if found is None or not request.rights.may(
-        registry.find(found.kind).target.view_verb, found.resource
-    ):
+    found = services.find_own(request.principal, cluster, plan)
+    if found is None:
         raise Http404(
             _(
                 "There is no such plan of yours here. A plan is only for the person who made it, "
@@ -79,21 +69,6 @@ def _own(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> Plan:
             )
         )
     return found
-
-
-def _note_attempt(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> None:
-    """Writes down that somebody tried to apply what somebody else had planned."""
-    other = Plan.objects.filter(pk=plan, cluster=cluster).first()
-    if other is not None:
-        audit.record(
-            request.user,
-            other.kind,
-            cluster,
-            other.resource,
-            remote_addr=request.META.get("REMOTE_ADDR", ""),
-            outcome="refused",
-            detail=_("Tried to apply a plan of somebody else."),
-        )
 
 
 def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 200) -> HttpResponse:
@@ -124,6 +99,6 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         "items": [(step, texts.step_state(step.state)) for step in action_type.steps(plan)]
         if plan.state == models.FAILED and plan.step_states
         else [],
-        "undo": services.undo_of(plan, request.user, request.cluster),
+        "undo": services.undo_of(plan, request.principal, request.cluster),
     }
     return render(request, "actions/plan.html", context, status=status)

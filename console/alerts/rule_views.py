@@ -41,7 +41,7 @@ def _form(request: ClusterRequest, rule: AlertRule) -> HttpResponse:
     posted = request.POST if request.method == "POST" else None
     form = RuleForm(posted, instance=rule, user=request.user, rights=request.rights)
     if request.method == "POST" and form.is_valid():
-        saved = services.save(request, form, before)
+        saved = services.save(request.principal, form, before)
         messages.success(request, _("The rule “%(name)s” was saved.") % {"name": saved.name})
         return redirect("alert-rules", request.cluster.slug)
     context = {"form": form, "rule": rule, "is_new": rule.pk is None, "name": before.get("name")}
@@ -54,7 +54,7 @@ def _form(request: ClusterRequest, rule: AlertRule) -> HttpResponse:
 def switch(request: ClusterRequest, cluster: str, rule: int) -> HttpResponse:
     """Enables or disables, as the pressed button says."""
     found = _rule(request, rule)
-    services.switch(request, found, enabled=request.POST.get("enabled") == "1")
+    services.switch(request.principal, found, enabled=request.POST.get("enabled") == "1")
     return redirect("alert-rules", cluster)
 
 
@@ -64,7 +64,7 @@ def test(request: ClusterRequest, cluster: str, rule: int) -> HttpResponse:
     found = _rule(request, rule)
     if not found.webhook_url:
         messages.error(request, _("This rule has no webhook to test."))
-    elif services.send_test(request, found):
+    elif services.send_test(request.principal, found):
         messages.success(request, _("A test message is on its way; see below what comes of it."))
         return redirect("alert-deliveries", cluster)
     else:
@@ -79,7 +79,7 @@ def delete(request: ClusterRequest, cluster: str, rule: int) -> HttpResponse:
     if request.POST.get("typed", "") != found.name:
         messages.error(request, _("Type the rule's name to delete it."))
         return redirect("alert-rule", cluster, found.pk)
-    if not services.delete(request, found):
+    if not services.delete(request.principal, found):
         messages.error(
             request,
             _(
@@ -94,7 +94,7 @@ def delete(request: ClusterRequest, cluster: str, rule: int) -> HttpResponse:
 
 def _rule(request: ClusterRequest, number: int) -> AlertRule:
     """The rule of this cluster that the user may see; else it is not there."""
-    for rule in services.visible_rules(request.cluster, request.rights):
-        if rule.pk == number:
-            return rule
-    raise Http404(_("There is no such rule."))
+    rule = services.find_rule(request.cluster, request.rights, number)
+    if rule is None:
+        raise Http404(_("There is no such rule."))
+    return rule

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
-from django.http import HttpRequest
 
 from console.accounts import throttle
+from console.accounts.principal import Principal
 from console.accounts.rights import Rights
 from console.alerts.forms import RuleForm
 from console.audit import services as audit
@@ -60,6 +60,11 @@ def visible_rules(cluster: Cluster, rights: Rights) -> list[AlertRule]:
     ]
 
 
+def find_rule(cluster: Cluster, rights: Rights, number: int) -> AlertRule | None:
+    """The rule of this cluster that these rights may see; None = it is not there for them."""
+    return next((rule for rule in visible_rules(cluster, rights) if rule.pk == number), None)
+
+
 def open_alerts(cluster: Cluster, rights: Rights, shown: Snapshot | None) -> list[OpenAlert]:
     """What fires now, newest first, with the lag of the latest sample."""
     found = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING).select_related("rule")
@@ -88,20 +93,21 @@ def told(rule: AlertRule) -> dict[str, Any]:
     return {name: getattr(rule, name) for name in names} | {"webhook": rule.webhook_host}
 
 
-def save(request: HttpRequest, form: RuleForm, before: dict[str, Any]) -> AlertRule:
+def save(principal: Principal, form: RuleForm, before: dict[str, Any]) -> AlertRule:
     """Keep the rule of a valid form; a rule that is switched off closes what it raised."""
     with transaction.atomic():
         if form.instance.pk is None:
-            form.instance.created_by = request.user.get_username()
+            form.instance.created_by = principal.user.get_username()
         rule = form.save()
         if not rule.enabled:
             resolve_all(rule.alerts.filter(state=Alert.State.FIRING), now_ms(), RULE_OFF)
         verb = "alert.edit" if before else "alert.add"
-        audit.record_request(request, verb, before.get("name", rule.name), before, told(rule))
+        name = before.get("name", rule.name)
+        audit.record_by(principal, verb, rule.cluster.slug, name, before, told(rule))
     return rule
 
 
-def switch(request: HttpRequest, rule: AlertRule, *, enabled: bool) -> None:
+def switch(principal: Principal, rule: AlertRule, *, enabled: bool) -> None:
     """Enable or disable a rule."""
     before = told(rule)
     with transaction.atomic():
@@ -110,10 +116,10 @@ def switch(request: HttpRequest, rule: AlertRule, *, enabled: bool) -> None:
         if not enabled:
             resolve_all(rule.alerts.filter(state=Alert.State.FIRING), now_ms(), RULE_OFF)
         verb = "alert.enable" if enabled else "alert.disable"
-        audit.record_request(request, verb, rule.name, before, told(rule))
+        audit.record_by(principal, verb, rule.cluster.slug, rule.name, before, told(rule))
 
 
-def delete(request: HttpRequest, rule: AlertRule) -> bool:
+def delete(principal: Principal, rule: AlertRule) -> bool:
     """Delete a rule with its alerts and deliveries; False while somebody waits for their end.
 
     A webhook that was told of an alert is told of its end, too: disabling the rule does that.
@@ -123,7 +129,7 @@ def delete(request: HttpRequest, rule: AlertRule) -> bool:
     before = told(rule)
     with transaction.atomic():
         rule.delete()
-        audit.record_request(request, "alert.delete", rule.name, before)
+        audit.record_by(principal, "alert.delete", rule.cluster.slug, rule.name, before)
     return True
 
 
@@ -140,14 +146,14 @@ def waits_for(delivery: AlertDelivery, now: datetime) -> str:
     return "answer" if is_running else "time"
 
 
-def send_test(request: HttpRequest, rule: AlertRule) -> bool:
+def send_test(principal: Principal, rule: AlertRule) -> bool:
     """Send a sample message; False if this user sent too many in the last minute."""
-    if not throttle.allows("alert-test", request.user):
+    if not throttle.allows("alert-test", principal.user):
         return False
     payload = sample_payload(rule, now_ms())
     delivery = AlertDelivery.objects.create(
         rule=rule, event=AlertDelivery.Event.TEST, payload=payload
     )
     transaction.on_commit(lambda: enqueue(delivery.pk))
-    audit.record_request(request, "alert.test", rule.name)
+    audit.record_by(principal, "alert.test", rule.cluster.slug, rule.name)
     return True

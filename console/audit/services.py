@@ -9,9 +9,9 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest
 from django.utils import timezone
 
+from console.accounts.principal import Principal
 from console.accounts.rights import granted_clusters, rights_of
 from console.audit.jsonl import JsonLines
 from console.audit.models import AuditEntry
@@ -59,20 +59,16 @@ def record(
     return entry
 
 
-def record_request(
-    request: HttpRequest,
+def record_by(
+    principal: Principal,
     verb: str,
+    cluster: str = "",
     resource: str = "",
     before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
-    cluster: str | None = None,
 ) -> AuditEntry:
-    """Record an action of a request, with its user, address and cluster (or `cluster`)."""
-    if cluster is None:
-        cluster = request.cluster.slug if hasattr(request, "cluster") else ""
-    return record(
-        request.user, verb, cluster, resource, before, after, request.META.get("REMOTE_ADDR", "")
-    )
+    """Record what a principal did."""
+    return record(principal.user, verb, cluster, resource, before, after, principal.address)
 
 
 def visible_to(user: Any) -> QuerySet[AuditEntry]:

@@ -1,16 +1,20 @@
-"""The connection test of the cluster form: what is wrong, as a class of error.
-
-For admins only and rate-limited, since it makes the server open connections to addresses that a
-person typed. It never repeats what the other side sent.
-"""
+"""The clusters of this console: list, keep, remove, and test the connection to one."""
 
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from console.accounts import throttle
-from monitoring import identity
+from console.accounts.principal import Principal
+from console.accounts.services import take_back
+from console.audit import services as audit
+from console.clusters.forms import ClusterForm
+from console.live import snapshot_cache
+from console.messages.services import move_masking_rules
+from monitoring import identity, own_topics
+from monitoring.cluster_cleanup import delete_cluster_data
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused, Unsupported
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
@@ -23,6 +27,60 @@ class Tested:
     text: str
 
 
+def visible(principal: Principal) -> list[dict[str, Any]]:
+    """The clusters that they may see, each with how it stands and what they may do there."""
+    rows = []
+    for cluster in Cluster.objects.all():
+        rights = principal.rights(cluster)
+        if rights.may("cluster.view"):
+            snapshot = snapshot_cache.snapshot(cluster.slug, rights)
+            same = [o.name for o in identity.others(cluster) if principal.may("cluster.view", o)]
+            rows.append(
+                {
+                    "cluster": cluster,
+                    "status": snapshot_cache.status(cluster.slug, rights),
+                    "totals": snapshot.totals if snapshot else None,
+                    "role": rights.role,
+                    "same": ", ".join(same),
+                }
+            )
+    return rows
+
+
+def told(cluster: Cluster) -> dict[str, Any]:
+    """A cluster as the audit log keeps it: no secret."""
+    if cluster.pk is None:
+        return {}
+    names = ("name", "slug", "bootstrap_servers", "zookeeper_connect", "read_only", "admin_urls")
+    return {name: getattr(cluster, name) for name in names}
+
+
+def save(principal: Principal, form: ClusterForm, before: dict[str, Any]) -> list[Cluster]:
+    """Keeps the cluster of a valid form; the other entries that lead to the same one.
+
+    `before` is what was told of it before the form was filled in.
+    """
+    with transaction.atomic():
+        saved = form.save()
+        verb = "cluster.edit" if before else "cluster.add"
+        audit.record_by(principal, verb, saved.slug, saved.name, before, form.shown())
+    snapshot_cache.forget(saved.slug)
+    return learn_identity(saved)
+
+
+def remove(principal: Principal, cluster: Cluster) -> None:
+    """Forgets a cluster and all that was kept of it; the cluster itself is not touched."""
+    before = told(cluster)
+    with transaction.atomic():
+        before |= {"roles": take_back(cluster.slug)}
+        move_masking_rules(cluster)
+        own_topics.hand_over(cluster)
+        cluster.delete()
+        audit.record_by(principal, "cluster.remove", cluster.slug, str(before["name"]), before)
+    delete_cluster_data(cluster.slug)
+    snapshot_cache.forget(cluster.slug)
+
+
 def learn_identity(cluster: Cluster) -> list[Cluster]:
     """Asks a saved cluster for its id; the other entries that lead to the same one."""
     try:
@@ -33,9 +91,13 @@ def learn_identity(cluster: Cluster) -> list[Cluster]:
     return identity.others(cluster)
 
 
-def test_connection(cluster: Cluster, user: Any) -> Tested:
-    """Asks the cluster, saved or not, for its brokers. Never raises."""
-    if not throttle.allows("connection-test", user):
+def test_connection(principal: Principal, cluster: Cluster) -> Tested:
+    """Asks the cluster, saved or not, for its brokers: what is wrong, as a class of error.
+
+    For admins only and rate-limited, since it makes the server open connections to addresses that
+    a person typed. It never repeats what the other side sent, and never raises.
+    """
+    if not throttle.allows("connection-test", principal.user):
         return Tested(False, _("Too many tests"), _("Wait a minute and test again."))
     gateway = for_cluster(cluster)
     try:

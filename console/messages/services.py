@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.utils.translation import gettext as _
 
-from console.accounts.rights import may, rights_of
+from console.accounts.principal import Principal
+from console.accounts.refusals import no_topic
 from console.audit import services as audit
 from console.messages.decode import Decoded, decode
 from console.messages.masking import MASK, MASK_BYTES, mask, rounded_size
@@ -67,28 +69,27 @@ class ReadResult:
     newer: int | None = None
 
 
-def read(principal: Any, cluster: Cluster, query: Query, remote_addr: str = "") -> ReadResult:
+def read(principal: Principal, cluster: Cluster, query: Query) -> ReadResult:
     """Up to `query.limit` records, masked for `principal`: newest first, or forward from an offset.
 
     Raises PermissionDenied without the right to read the topic, or GatewayError (unknown topic,
     offset out of range, cluster down).
     """
-    page, targets = _read(principal, cluster, query, remote_addr)
+    page, targets = _read(principal, cluster, query)
     records = [_masked_record(row, targets) for row in page.rows]
     return ReadResult(records, page.unread, page.partition, page.older, page.newer)
 
 
 def read_whole(
-    principal: Any,
+    principal: Principal,
     cluster: Cluster,
     topic: str,
     partition: int,
     offset: int,
-    remote_addr: str = "",
 ) -> RecordRow:
     """One complete record, masked for `principal`. Raises the same errors as `read`."""
     query = Query(topic, partition, offset, 1)
-    page, targets = _read(principal, cluster, query, remote_addr)
+    page, targets = _read(principal, cluster, query)
     for row in page.rows:
         if row.offset == offset:
             return mask(row, targets)
@@ -99,11 +100,11 @@ def read_whole(
     raise NotFound(Reason("record_gone", topic=topic, partition=partition, offset=offset))
 
 
-def _read(
-    principal: Any, cluster: Cluster, query: Query, remote_addr: str
-) -> tuple[RecordPage, list[str]]:
+def _read(principal: Principal, cluster: Cluster, query: Query) -> tuple[RecordPage, list[str]]:
     """The records before masking, and the targets to mask."""
-    rights = rights_of(principal, cluster)
+    rights = principal.rights(cluster)
+    if rights.may("record.read") and not rights.shows("record.read", query.topic):
+        raise NotFound(no_topic(query.topic))
     if not rights.may("record.read", query.topic):
         raise PermissionDenied(_("Your role does not include reading the records of this topic."))
     with for_cluster(cluster) as gateway:
@@ -115,13 +116,11 @@ def _read(
     targets, lifted = _targets(principal, cluster, query.topic)
     if lifted and page.rows:
         details = {"uncovered": ", ".join(lifted)} | _offsets(page.rows)
-        audit.record(
-            principal, "record.unmask", cluster.slug, query.topic, {}, details, remote_addr
-        )
+        audit.record_by(principal, "record.unmask", cluster.slug, query.topic, {}, details)
     return page, targets
 
 
-def is_masked(principal: Any, cluster: Cluster, topic: str) -> bool:
+def is_masked(principal: Principal, cluster: Cluster, topic: str) -> bool:
     """Whether parts of the topic's records are masked for `principal`."""
     return bool(_targets(principal, cluster, topic)[0])
 
@@ -130,6 +129,32 @@ def rules_for(cluster: Cluster) -> list[MaskingRule]:
     """The rules of a cluster, including those of other entries with the same cluster id."""
     entries = [cluster, *identity.others(cluster)]
     return list(MaskingRule.objects.filter(cluster__in=entries).select_related("cluster"))
+
+
+def add_rule(principal: Principal, rule: MaskingRule) -> None:
+    """Keeps a new rule that a form has checked."""
+    with transaction.atomic():
+        rule.save()
+        fields, slug = _audit_fields(rule), rule.cluster.slug
+        audit.record_by(principal, "masking.add", slug, rule.topic_pattern, after=fields)
+
+
+def remove_rule(principal: Principal, cluster: Cluster, rule_id: int) -> bool:
+    """False where this cluster has no such rule, or none that they may know of."""
+    rule = MaskingRule.objects.filter(pk=rule_id, cluster=cluster).first()
+    scope = principal.rights(cluster).scope
+    if rule is None or not scope.shows_topics_of(rule.topic_pattern):
+        return False
+    with transaction.atomic():
+        fields = _audit_fields(rule)
+        audit.record_by(principal, "masking.remove", cluster.slug, rule.topic_pattern, fields)
+        rule.delete()
+    return True
+
+
+def _audit_fields(rule: MaskingRule) -> dict[str, Any]:
+    """The fields of a rule in the audit log."""
+    return {"topics": rule.topic_pattern, "masked": rule.target}
 
 
 def rules_within(cluster: Cluster, scope: Scope) -> list[MaskingRule]:
@@ -146,7 +171,7 @@ def move_masking_rules(cluster: Cluster) -> None:
             )
 
 
-def _targets(principal: Any, cluster: Cluster, topic: str) -> tuple[list[str], list[str]]:
+def _targets(principal: Principal, cluster: Cluster, topic: str) -> tuple[list[str], list[str]]:
     """(targets masked for `principal`, targets shown to them although masked for others).
 
     The right to see masked data is checked on the cluster of the rule.
@@ -155,7 +180,7 @@ def _targets(principal: Any, cluster: Cluster, topic: str) -> tuple[list[str], l
     lifted: set[str] = set()
     for rule in rules_for(cluster):
         if rule.masks(topic):
-            is_lifted = may(principal, "record.unmask", rule.cluster, topic)
+            is_lifted = principal.may("record.unmask", rule.cluster, topic)
             (lifted if is_lifted else masked).add(rule.target)
     return sorted(masked), sorted(lifted - masked)
 

@@ -10,7 +10,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
-from console.audit import services as audit
 from console.messages import files, services
 from console.messages.forms import OFFSET_MAX, PARTITION_MAX, BrowseForm, MaskingRuleForm
 from console.messages.models import MaskingRule
@@ -35,7 +34,7 @@ def _read(request: ClusterRequest, page: dict[str, Any]) -> int:
     """Put the records or an error into the context; returns the response's status."""
     query = page["form"].query(page["topic"])
     try:
-        found = services.read(request.user, request.cluster, query, _address(request))
+        found = services.read(request.principal, request.cluster, query)
     except OffsetOutOfRange as error:
         page["form"].add_error("offset", sentence(error.message))
         return 422
@@ -63,7 +62,7 @@ def download(
         raise Http404(_("There is no such file."))
     try:
         where = (topic, partition, offset)
-        record = services.read_whole(request.user, request.cluster, *where, _address(request))
+        record = services.read_whole(request.principal, request.cluster, *where)
     except (NotFound, OffsetOutOfRange) as error:
         raise Http404(sentence(error.message)) from error
     except GatewayError as error:
@@ -89,8 +88,7 @@ def masking(request: ClusterRequest, cluster: str) -> HttpResponse:
         scope=request.rights.scope,
     )
     if form.is_valid():
-        form.save()
-        audit.record_request(request, "masking.add", rule.topic_pattern, after=_audit_fields(rule))
+        services.add_rule(request.principal, form.save(commit=False))
         notices.success(request, _("Records of %(topics)s are masked now.") % {
             "topics": rule.topic_pattern
         })  # fmt: skip
@@ -102,19 +100,7 @@ def masking(request: ClusterRequest, cluster: str) -> HttpResponse:
 @require_POST
 @requires("masking.edit")
 def remove_masking(request: ClusterRequest, cluster: str, rule_id: int) -> HttpResponse:
-    rule = MaskingRule.objects.filter(pk=rule_id, cluster=request.cluster).first()
-    if rule is None or not request.rights.scope.shows_topics_of(rule.topic_pattern):
+    if not services.remove_rule(request.principal, request.cluster, rule_id):
         raise Http404(_("There is no such masking rule here. It may be removed already."))
-    audit.record_request(request, "masking.remove", rule.topic_pattern, _audit_fields(rule))
-    rule.delete()
     notices.success(request, _("The rule is gone: those records are shown in full again."))
     return redirect("masking", cluster=cluster)
-
-
-def _address(request: ClusterRequest) -> str:
-    return str(request.META.get("REMOTE_ADDR", ""))
-
-
-def _audit_fields(rule: MaskingRule) -> dict[str, Any]:
-    """The fields of a rule in the audit log."""
-    return {"topics": rule.topic_pattern, "masked": rule.target}

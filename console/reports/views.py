@@ -6,7 +6,6 @@ Who may see a report: everyone with `report.view` who sees all topics that it wa
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -17,15 +16,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
-from console.audit import services as audit
 from console.live.pages import LivePart, render_live
-from console.reports import tables, texts
+from console.reports import services, tables, texts
 from console.reports.forms import RangeForm
 from monitoring.clock import now_ms
-from monitoring.own_topics import hidden_on
-from monitoring.reports import result_files, services
-from monitoring.reports.kinds import THROUGHPUT_AND_LAG
+from monitoring.reports import result_files
 from monitoring.reports.models import Report, State
+from monitoring.reports.services import WAITING_MAX, TooManyReports
 from monitoring.spark.config import from_settings
 from monitoring.spark.session import is_reachable
 
@@ -43,19 +40,18 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("report.run")
 def new(request: ClusterRequest, cluster: str) -> HttpResponse:
-    own = hidden_on(request.cluster)
-    may_see_all = any(map(request.rights.scope.shows_topic, own))
+    may_see_all = services.sees_own_topics(request.principal, request.cluster)
     posted = request.POST if request.method == "POST" else None
     form = RangeForm(posted, now_ms=now_ms(), may_see_all=may_see_all)
     status = 200
     if request.method == "POST" and form.is_valid():
         try:
             report = _start(request, form.cleaned_data)
-        except services.TooManyReports:
+        except TooManyReports:
             form.add_error(
                 None,
                 _("%(n)d reports of this cluster are waiting already. Cancel one, or wait.")
-                % {"n": services.WAITING_MAX},
+                % {"n": WAITING_MAX},
             )
         else:
             return redirect("report", cluster, report.id)
@@ -66,15 +62,13 @@ def new(request: ClusterRequest, cluster: str) -> HttpResponse:
 
 
 def _start(request: ClusterRequest, asked: dict[str, Any]) -> Report:
-    params = {"from_ms": asked["from_ms"], "to_ms": asked["to_ms"]}
-    # Without the topics that only admins see, unless one asks for them: so that all can read it.
-    scope = request.rights.scope
-    if not asked.get("with_hidden"):
-        scope = replace(scope, hidden_topics=hidden_on(request.cluster))
-    report = services.start(THROUGHPUT_AND_LAG, request.cluster, params, request.user, scope)
-    told = {"kind": report.kind, **params}
-    audit.record_request(request, "report.run", str(report.id), after=told)
-    return report
+    return services.order(
+        request.principal,
+        request.cluster,
+        asked["from_ms"],
+        asked["to_ms"],
+        with_hidden=bool(asked.get("with_hidden")),
+    )
 
 
 @require_safe
@@ -96,8 +90,7 @@ def state(request: ClusterRequest, cluster: str, report: uuid.UUID) -> HttpRespo
 @requires("report.run")
 def cancel(request: ClusterRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
     found = _find(request, report)
-    if services.cancel(found):
-        audit.record_request(request, "report.cancel", str(found.id))
+    if services.cancel(request.principal, found):
         messages.success(request, _("The report was cancelled."))
     else:
         messages.info(request, _("The report had finished already."))
@@ -108,8 +101,7 @@ def cancel(request: ClusterRequest, cluster: str, report: uuid.UUID) -> HttpResp
 @requires("report.run")
 def delete(request: ClusterRequest, cluster: str, report: uuid.UUID) -> HttpResponse:
     found = _find(request, report)
-    audit.record_request(request, "report.delete", str(found.id))
-    services.delete(found)
+    services.delete(request.principal, found)
     messages.success(request, _("The report and its result were deleted."))
     return redirect("reports", cluster)
 
@@ -133,7 +125,7 @@ def download(
 
 
 def _find(request: ClusterRequest, report: uuid.UUID) -> Report:
-    found = services.get(request.cluster, report, request.rights.scope)
+    found = services.find(request.principal, request.cluster, report)
     if found is None:
         raise Http404(_("There is no such report here."))
     return found

@@ -6,12 +6,19 @@ Segments are shown for clusters with admin URLs (brokerd only). The functions ra
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
+from console.accounts.principal import Principal
 from console.messages.masking import rounded_size
+from console.messages.services import is_masked
+from monitoring.gateway.errors import OffsetOutOfRange, Refused
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
+from monitoring.secrets import SecretUnreadable, decrypt, encrypt
 from monitoring.views.rows import PartitionRow
 
 PAGE = 100
+START_MAX = 2**40
 KINDS = ("offset", "time", "batches")
 
 
@@ -23,6 +30,95 @@ class Bar:
     x: float
     width: float
     active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionSegments:
+    """The segments of a partition, with rounded sizes for users who see masked records."""
+
+    segments: list[dict[str, Any]]
+    bars: list[Bar]
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentPage:
+    """Entries or batches of a segment, and where the next page starts (None = it is the last)."""
+
+    found: dict[str, Any]
+    start: int
+    next_start: int | str | None
+
+
+class NoSegment(Exception):
+    """No segment of the partition begins at that offset."""
+
+
+def read_partition(principal: Principal, cluster: Cluster, row: PartitionRow) -> PartitionSegments:
+    """The files of a partition along its offsets."""
+    found = segments(cluster, row)
+    size_bytes = sum(each["size_bytes"] for each in found)
+    if is_masked(principal, cluster, row.topic):
+        found, size_bytes = list(map(with_rounded_sizes, found)), rounded_size(size_bytes)
+    with_files = [each | {"files": files(each)} for each in found]
+    return PartitionSegments(with_files, bars(found), size_bytes)
+
+
+def read_segment(
+    principal: Principal,
+    cluster: Cluster,
+    row: PartitionRow,
+    base_offset: int,
+    kind: str,
+    start: str,
+) -> SegmentPage:
+    """What is inside one segment: its offset index, its time index or its batches.
+
+    `start` is the text of a `next_start`; what is none is the beginning. Raises NoSegment, and
+    OffsetOutOfRange where nothing begins there.
+    """
+    masked = is_masked(principal, cluster, row.topic)
+    place = f"{row.topic}/{row.partition}/{base_offset}/" if masked and kind == "batches" else ""
+    number = start_of(start, place)
+    if base_offset not in (each["base_offset"] for each in segments(cluster, row)):
+        raise NoSegment
+    try:
+        found = entries(cluster, row, base_offset, kind, number)
+    except Refused as error:
+        if not number:
+            raise
+        text = _("This segment has no batch at position %(n)d.") % {"n": number}
+        if place:
+            text = _("This segment has no batch there any more.")
+        raise OffsetOutOfRange(text) from error
+    following = _next_start(kind, number, found)
+    if masked:
+        found = without_positions(found)
+    following_start = encrypt(f"{place}{following}") if place and following else following
+    return SegmentPage(found, number, following_start)
+
+
+def start_of(text: str, place: str = "") -> int:
+    """The start of a page of entries; 0 if the text is not valid.
+
+    With a `place` the text is encrypted together with it, so that users who see masked records can
+    neither read nor guess positions.
+    """
+    if place:
+        try:
+            opened = decrypt(text)
+        except SecretUnreadable:
+            return 0
+        text = opened.removeprefix(place) if opened.startswith(place) else ""
+    return min(int(text), START_MAX) if text.isascii() and text.isdigit() else 0
+
+
+def _next_start(kind: str, start: int, found: dict[str, Any]) -> int | None:
+    if kind == "batches":
+        following = found.get("next_position")
+        return following if found["batches"] and following else None
+    end = start + len(found["entries"])
+    return end if end < found["total"] else None
 
 
 def segments(cluster: Cluster, row: PartitionRow) -> list[dict[str, Any]]:

@@ -10,17 +10,13 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
-from console.accounts.rights import may
-from console.messages.masking import rounded_size
 from console.messages.services import is_masked
 from console.segments import services
 from console.topics import unread_partitions
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
-from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Refused, Unsupported
-from monitoring.secrets import SecretUnreadable, decrypt, encrypt
+from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Unsupported
 
-START_MAX = 2**40
 OFFSET_MAX = 2**63 - 1
 
 
@@ -33,18 +29,8 @@ def partition_segments(
     page = _page(request, topic, partition)
 
     def read() -> None:
-        found = services.segments(request.cluster, page["row"])
-        size_bytes = sum(s["size_bytes"] for s in found)
-        if page["is_masked"]:
-            found, size_bytes = (
-                list(map(services.with_rounded_sizes, found)),
-                rounded_size(size_bytes),
-            )
-        page.update(
-            segments=[each | {"files": services.files(each)} for each in found],
-            bars=services.bars(found),
-            size_bytes=size_bytes,
-        )
+        found = services.read_partition(request.principal, request.cluster, page["row"])
+        page.update(segments=found.segments, bars=found.bars, size_bytes=found.size_bytes)
 
     return render(request, "segments/partition.html", page, status=_read_status(page, read))
 
@@ -62,30 +48,17 @@ def segment(
         "kind": kind,
         "kinds": _kind_tabs(kind),
     }
-    place = f"{topic}/{partition}/{base_offset}/" if page["is_masked"] and kind == "batches" else ""
-    start = page["start"] = _start(request, place)
+    start = request.GET.get("start", "")
     where = {"base": base_offset, "partition": partition}
     gone = Http404(_("Partition %(partition)d has no segment that begins at %(base)d.") % where)
 
     def read() -> None:
-        files = services.segments(request.cluster, page["row"])
-        if base_offset not in (file["base_offset"] for file in files):
-            raise gone
+        asked = (request.principal, request.cluster, page["row"], base_offset, kind, start)
         try:
-            found = services.entries(request.cluster, page["row"], base_offset, kind, start)
-        except Refused as error:
-            if not start:
-                raise
-            text = _("This segment has no batch at position %(n)d.") % {"n": start}
-            if place:
-                text = _("This segment has no batch there any more.")
-            raise OffsetOutOfRange(text) from error
-        following = _next_start(kind, start, found)
-        page.update(found=found, next_start=following)
-        if page["is_masked"]:
-            page["found"] = services.without_positions(found)
-        if place and following:
-            page["next_start"] = encrypt(f"{place}{following}")
+            found = services.read_segment(*asked)
+        except services.NoSegment as error:
+            raise gone from error
+        page.update(found=found.found, start=found.start, next_start=found.next_start)
 
     if base_offset > OFFSET_MAX:
         raise gone
@@ -117,36 +90,12 @@ def _page(request: ClusterRequest, topic: str, partition: int) -> dict[str, Any]
     page = topic_context(request, topic, "segments") | {"partition": partition}
     known = page["snapshot"].partitions(topic) if page["snapshot"] else []
     page["partitions"] = known
-    page["is_masked"] = is_masked(request.user, request.cluster, topic)
-    page["may_edit_cluster"] = may(request.user, "cluster.edit")
+    page["is_masked"] = is_masked(request.principal, request.cluster, topic)
+    page["may_edit_cluster"] = request.principal.may("cluster.edit")
     page["row"] = next((row for row in known if row.partition == partition), None)
     if known and page["row"] is None:
         raise Http404(_("This topic has no partition %(n)d.") % {"n": partition})
     return page
-
-
-def _start(request: ClusterRequest, place: str) -> int:
-    """The start of a page of entries; 0 if the parameter is not valid.
-
-    With a `place` the parameter is encrypted together with it, so that users who see masked records
-    can neither read nor guess positions.
-    """
-    text = request.GET.get("start", "")
-    if place:
-        try:
-            opened = decrypt(text)
-        except SecretUnreadable:
-            return 0
-        text = opened.removeprefix(place) if opened.startswith(place) else ""
-    return min(int(text), START_MAX) if text.isascii() and text.isdigit() else 0
-
-
-def _next_start(kind: str, start: int, found: dict[str, Any]) -> int | None:
-    if kind == "batches":
-        following = found.get("next_position")
-        return following if found["batches"] and following else None
-    end = start + len(found["entries"])
-    return end if end < found["total"] else None
 
 
 def _kind_tabs(kind: str) -> list[dict[str, Any]]:

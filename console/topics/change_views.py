@@ -83,9 +83,7 @@ def _propose(
     request: ClusterRequest, form: forms.Form, kind: str, topic: str, params: Mapping[str, Any]
 ) -> HttpResponse:
     try:
-        plan = services.propose(
-            request.user, request.cluster, kind, topic, params, request.META.get("REMOTE_ADDR", "")
-        )
+        plan = services.propose(request.principal, request.cluster, kind, topic, params)
     except PlanRefused as error:
         return _failed(request, form, kind, topic, str(error), 422)
     except GatewayError as error:

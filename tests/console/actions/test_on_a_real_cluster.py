@@ -2,6 +2,7 @@
 
 import pytest
 
+from console.accounts.principal import Principal
 from console.actions import models, services
 from console.actions.plan import PlanRefused
 from console.audit.models import AuditEntry
@@ -59,7 +60,7 @@ def test_a_topic_is_deleted_only_with_its_name_typed(cluster, admin):
     plan = propose(admin, cluster, "topic.delete", name)
     for typed in ("", "yes", name.upper(), name[:-1]):
         with pytest.raises(PlanRefused, match="exactly"):
-            services.confirm(plan, admin, typed, "10.0.0.9")
+            services.confirm(plan, Principal(admin, "10.0.0.9"), typed)
     assert partitions_of(cluster, name) == 2
     assert confirm_and_run(plan, admin, name).state == models.DONE
     assert partitions_of(cluster, name) is None

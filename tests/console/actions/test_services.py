@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.db import connections
 
+from console.accounts.principal import Principal
 from console.actions import models, services
 from console.actions.models import Plan
 from console.actions.plan import PlanApplied, PlanRefused
@@ -15,7 +16,7 @@ from console.audit.models import AuditEntry
 from console.topics.changes import topic as topic_changes
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import for_cluster
-from tests.console.conftest import a_user
+from tests.console.conftest import a_user, sample
 from tests.support.waiting import wait_until
 
 
@@ -37,7 +38,9 @@ def partitions_of(cluster, name) -> int | None:
 
 
 def propose(user, cluster, kind, name, **params):
-    return services.propose(user, cluster, kind, name, {"name": name, **params}, "10.0.0.9")
+    return services.propose(
+        Principal(user, "10.0.0.9"), cluster, kind, name, {"name": name, **params}
+    )
 
 
 def creation(name, **changes):
@@ -51,7 +54,7 @@ def _queued(monkeypatch, django_capture_on_commit_callbacks):
 
 
 def confirm_and_run(plan, user, typed=""):
-    services.confirm(plan, user, typed, "10.0.0.9")
+    services.confirm(plan, Principal(user, "10.0.0.9"), typed)
     services.run(str(plan.pk))
     plan.refresh_from_db()
     return plan
@@ -63,7 +66,7 @@ pytestmark = pytest.mark.usefixtures("_queued")
 def test_who_confirmed_and_from_where_is_written_down(cluster, operator):
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
-    services.confirm(plan, operator, "", "10.7.7.7")
+    services.confirm(plan, Principal(operator, "10.7.7.7"), "")
     operator.delete()
     services.run(str(plan.pk))
     entry = AuditEntry.objects.get()
@@ -78,7 +81,7 @@ def test_a_plan_that_was_confirmed_too_late_says_by_whom(cluster, operator):
     plan.created_at -= timedelta(minutes=16)
     plan.save()
     with pytest.raises(PlanRefused):
-        services.confirm(plan, operator, "", "10.7.7.7")
+        services.confirm(plan, Principal(operator, "10.7.7.7"), "")
     assert AuditEntry.objects.get().remote_addr == "10.7.7.7"
 
 
@@ -143,7 +146,7 @@ def test_a_plan_is_applied_once_however_often_it_is_asked(cluster, operator):
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     confirm_and_run(plan, operator)
     with pytest.raises(PlanRefused, match="already"):
-        services.confirm(plan, operator, "", "10.0.0.9")
+        services.confirm(plan, Principal(operator, "10.0.0.9"), "")
     services.run(str(plan.pk))
     assert AuditEntry.objects.count() == 1
 
@@ -152,7 +155,7 @@ def test_a_plan_is_applied_once_however_often_it_is_asked(cluster, operator):
 def test_two_workers_that_get_the_same_plan_apply_it_once(cluster, operator):
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
-    services.confirm(plan, operator, "", "10.0.0.9")
+    services.confirm(plan, Principal(operator, "10.0.0.9"), "")
 
     def work():
         try:
@@ -176,9 +179,9 @@ def test_a_plan_that_is_too_old_is_ended_and_written_down_once(cluster, operator
     plan.created_at -= timedelta(minutes=16)
     plan.save()
     with pytest.raises(PlanRefused, match="15 minutes"):
-        services.confirm(plan, operator, "", "10.0.0.9")
+        services.confirm(plan, Principal(operator, "10.0.0.9"), "")
     with pytest.raises(PlanApplied):
-        services.confirm(plan, operator, "", "10.0.0.9")
+        services.confirm(plan, Principal(operator, "10.0.0.9"), "")
     assert plan.state == models.REFUSED
     assert AuditEntry.objects.get().outcome == "refused"
 
@@ -203,7 +206,7 @@ def test_the_queue_is_given_the_plan_by_the_tasks_name(
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     with django_capture_on_commit_callbacks(execute=True):
-        services.confirm(plan, operator, "", "10.0.0.9")
+        services.confirm(plan, Principal(operator, "10.0.0.9"), "")
     assert sent == [(apply_plan.name, (str(plan.pk),))]
 
 
@@ -211,13 +214,13 @@ def test_a_plan_belongs_to_who_made_it(cluster, operator, admin):
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     with pytest.raises(PlanRefused, match="someone else"):
-        services.confirm(plan, admin, "", "10.0.0.9")
+        services.confirm(plan, Principal(admin, "10.0.0.9"), "")
 
 
 def test_a_right_that_was_lost_before_the_worker_came_stops_it(cluster, operator):
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
-    services.confirm(plan, operator, "", "10.0.0.9")
+    services.confirm(plan, Principal(operator, "10.0.0.9"), "")
     operator.role_grants.all().delete()
     services.run(str(plan.pk))
     plan.refresh_from_db()
@@ -238,6 +241,7 @@ def test_without_the_right_there_is_not_even_a_plan(cluster, role, kind):
 def test_an_operator_may_not_touch_the_consoles_own_topics(cluster, operator):
     with pytest.raises(PlanRefused, match="role"):
         propose(operator, cluster, "topic.create", "console.audit", **creation("console.audit"))
+    propose(operator, cluster, "topic.create", "console.orders", **creation("console.orders"))
 
 
 def test_a_read_only_cluster_refuses_plans_and_applying(cluster, operator):
@@ -247,7 +251,7 @@ def test_a_read_only_cluster_refuses_plans_and_applying(cluster, operator):
     cluster.save()
     for attempt in (
         lambda: propose(operator, cluster, "topic.create", name, **creation(name)),
-        lambda: services.confirm(plan, operator, "", "10.0.0.9"),
+        lambda: services.confirm(plan, Principal(operator, "10.0.0.9"), ""),
     ):
         with pytest.raises(PlanRefused, match="read-only"):
             attempt()
@@ -261,11 +265,36 @@ def test_more_copies_than_brokers_are_not_even_planned(cluster, operator):
 
 def test_an_operator_never_learns_of_a_hidden_topic_by_a_collision(cluster, operator):
     refusals = set()
-    for name in ("console_audit", "console.audit", "console_access"):
+    for name in ("console_audit", "console.access", "console_access"):
         with pytest.raises(PlanRefused) as refused:
             propose(operator, cluster, "topic.create", name, **creation(name))
         refusals.add(str(refused.value))
     assert refusals == {"Your role does not include this change."}
+
+
+def test_of_a_collision_outside_the_scope_only_is_told_that_there_is_one(cluster):
+    scoped = a_user("scoped", "operator", topics=["mine.*"])
+    make(cluster, "mine_secret")
+    with pytest.raises(PlanRefused, match="collides with another topic") as refused:
+        propose(scoped, cluster, "topic.create", "mine.secret", **creation("mine.secret"))
+    assert "mine_secret" not in str(refused.value)
+
+
+def test_a_plan_that_meets_a_topic_outside_the_scope_does_not_name_it(cluster):
+    scoped = a_user("scoped", "operator", topics=["mine.*"])
+    plan = propose(scoped, cluster, "topic.create", "mine.new", **creation("mine.new"))
+    make(cluster, "mine_new")
+    assert confirm_and_run(plan, scoped).state == models.REFUSED
+    assert "another topic" in plan.outcome
+    assert "mine_new" not in plan.outcome
+
+
+def test_groups_outside_the_scope_may_read_what_is_deleted(cluster):
+    scoped = a_user("scoped", "admin", groups=["mine"])
+    make(cluster, "orders")
+    sample()
+    plan = propose(scoped, cluster, "topic.delete", "orders")
+    assert plan.draft["affected"] == ["Groups that you may not see may read it, too."]
 
 
 def test_a_topic_that_is_there_or_collides_is_not_planned(cluster, operator):
@@ -285,7 +314,7 @@ def test_a_queue_that_hangs_ends_the_plan_with_a_row_in_the_audit_log(
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     with redis_server.hung(), django_capture_on_commit_callbacks(execute=True):
-        services.confirm(plan, operator, "", "10.0.0.9")
+        services.confirm(plan, Principal(operator, "10.0.0.9"), "")
     plan.refresh_from_db()
     assert plan.state == models.FAILED
     assert "Nothing was changed" in plan.outcome
@@ -302,7 +331,7 @@ def test_a_queue_that_does_not_answer_ends_the_plan_and_changes_nothing(
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     redis_server.kill()
     with django_capture_on_commit_callbacks(execute=True):
-        services.confirm(plan, operator, "", "10.0.0.9")
+        services.confirm(plan, Principal(operator, "10.0.0.9"), "")
     plan.refresh_from_db()
     assert plan.state == models.FAILED
     assert "Redis" in plan.outcome

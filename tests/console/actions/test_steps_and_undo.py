@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone, translation
 
+from console.accounts.principal import Principal
 from console.actions import models, registry, services, texts
 from console.actions.models import Plan
 from console.actions.plan import PlanRefused, StepState
@@ -67,7 +68,7 @@ def test_a_plan_that_failed_at_its_first_step_began_no_other(cluster, fake_clust
 def test_what_became_of_the_step_of_a_worker_that_fell_silent_is_not_known(cluster, operator):
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
-    services.confirm(plan, operator, "", ADDRESS)
+    services.confirm(plan, Principal(operator, ADDRESS), "")
     plan.move(models.QUEUED, models.APPLYING)
     services._begin(plan, registry.find(plan.kind), "create")
     Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=4))
@@ -79,7 +80,7 @@ def test_what_became_of_the_step_of_a_worker_that_fell_silent_is_not_known(clust
 def test_a_stage_is_kept_as_a_key_and_written_in_the_readers_language(cluster, operator):
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
-    services.confirm(plan, operator, "", ADDRESS)
+    services.confirm(plan, Principal(operator, ADDRESS), "")
     plan.refresh_from_db()
     assert (plan.stage, texts.stage(plan)) == ("queued", "Waiting for a worker")
     plan.stage = "leaders"
@@ -94,7 +95,7 @@ def test_a_topic_that_was_created_is_deleted_by_the_plan_that_takes_it_back(
 ):
     name = a_name()
     done = propose(admin, cluster, "topic.create", name, **creation(name))
-    assert services.undo_of(done, admin, cluster) is None, "nothing was done yet"
+    assert services.undo_of(done, Principal(admin), cluster) is None, "nothing was done yet"
     confirm_and_run(done, admin)
     client = client_of(admin)
     undo = reverse("plan-undo", args=["local", done.pk])
@@ -115,7 +116,7 @@ def test_what_nothing_takes_back_has_no_undo(cluster, admin, client_of):
         plan = propose(admin, cluster, kind, name, total=3)
         confirm_and_run(plan, admin, name)
         assert plan.state == models.DONE
-        assert services.undo_of(plan, admin, cluster) is None
+        assert services.undo_of(plan, Principal(admin), cluster) is None
         undo = reverse("plan-undo", args=["local", plan.pk])
         client = client_of(admin)
         assert undo not in client.get(reverse("plan", args=["local", plan.pk])).content.decode()
@@ -126,9 +127,11 @@ def test_who_may_not_do_the_contrary_gets_no_undo(cluster, operator):
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     confirm_and_run(plan, operator)
-    assert services.undo_of(plan, operator, cluster) is None, "operators delete no topics"
+    assert services.undo_of(plan, Principal(operator), cluster) is None, (
+        "operators delete no topics"
+    )
     with pytest.raises(PlanRefused):
-        services.propose_undo(plan, operator, cluster, ADDRESS)
+        services.propose_undo(plan, Principal(operator, ADDRESS), cluster)
 
 
 def test_an_undo_that_the_cluster_cannot_be_asked_for_says_so(

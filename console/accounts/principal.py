@@ -1,0 +1,30 @@
+"""Who asks a service: what it decides by and writes down, whatever the way the question came.
+
+Views make one of a request (`request.principal`), a later API of a token. Services take it and
+plain values, never a request (tests/console/test_services_take_no_request.py).
+"""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+
+from console.accounts.rights import Rights, rights_of
+from monitoring.models import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A user, and the address that they ask from."""
+
+    user: User
+    address: str = ""
+
+    def rights(self, cluster: Cluster | str | None = None) -> Rights:
+        """What they may do on a cluster, or outside any."""
+        return rights_of(self.user, cluster)
+
+    def may(
+        self, verb: str, cluster: Cluster | str | None = None, resource: str | None = None
+    ) -> bool:
+        """Whether they may do `verb` there, to this topic or group."""
+        return self.rights(cluster).may(verb, resource)

@@ -1,0 +1,62 @@
+"""What people do with reports: order, find, cancel, delete. Each change is audited.
+
+Who may see a report: everyone with `report.view` who sees all that it was computed of.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+
+from console.accounts.principal import Principal
+from console.audit import services as audit
+from monitoring.models import Cluster
+from monitoring.own_topics import hidden_on
+from monitoring.reports import services as reports
+from monitoring.reports.kinds import THROUGHPUT_AND_LAG
+from monitoring.reports.models import Report
+
+
+def visible(principal: Principal, cluster: Cluster) -> list[Report]:
+    """The reports of a cluster that they may see, newest first."""
+    return reports.of_cluster(cluster, principal.rights(cluster).scope)
+
+
+def find(principal: Principal, cluster: Cluster, report_id: uuid.UUID) -> Report | None:
+    """The report; None where it is not there for them."""
+    return reports.get(cluster, report_id, principal.rights(cluster).scope)
+
+
+def sees_own_topics(principal: Principal, cluster: Cluster) -> bool:
+    """Whether they see topics of this cluster that only admins see."""
+    return any(map(principal.rights(cluster).scope.shows_topic, hidden_on(cluster)))
+
+
+def order(
+    principal: Principal, cluster: Cluster, from_ms: int, to_ms: int, *, with_hidden: bool = False
+) -> Report:
+    """Queues a report over what they see: without the topics that only admins see, so that all can
+    read it, unless `with_hidden`. Raises as monitoring.reports.services.start does.
+    """
+    scope = principal.rights(cluster).scope
+    if not with_hidden:
+        scope = replace(scope, hidden_topics=hidden_on(cluster))
+    params = {"from_ms": from_ms, "to_ms": to_ms}
+    report = reports.start(THROUGHPUT_AND_LAG, cluster, params, principal.user, scope)
+    told = {"kind": report.kind, **params}
+    audit.record_by(principal, "report.run", cluster.slug, str(report.id), after=told)
+    return report
+
+
+def cancel(principal: Principal, report: Report) -> bool:
+    """Cancels a report that has not finished; False if it has."""
+    if not reports.cancel(report):
+        return False
+    audit.record_by(principal, "report.cancel", report.cluster.slug, str(report.id))
+    return True
+
+
+def delete(principal: Principal, report: Report) -> None:
+    """Removes a report and its result."""
+    audit.record_by(principal, "report.delete", report.cluster.slug, str(report.id))
+    reports.delete(report)
