@@ -12,15 +12,13 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from console.accounts.principal import Principal
-from console.accounts.rights import granted_clusters, rights_of
+from console.accounts.rights import granted_clusters
 from console.audit.jsonl import JsonLines
 from console.audit.models import AuditEntry
-from monitoring.scope import ANY, EVERYTHING, Scope
+from monitoring.scope import EVERYTHING, Scope
+from monitoring.scope_filter import shows_topic
 
 REFUSED_SIGN_INS_KEPT = timedelta(days=90)
-
-_ABOUT_TOPIC = Q(verb__startswith="topic.") | Q(verb__startswith="record.")
-_OF_RULES = r"^(alert|masking)\."
 
 _lines = JsonLines(settings.AERIE_LOGS / "audit.jsonl")
 
@@ -71,32 +69,24 @@ def record_by(
     return record(principal.user, verb, cluster, resource, before, after, principal.address)
 
 
-def visible_to(user: Any) -> QuerySet[AuditEntry]:
-    """The entries that contain only what the user may see."""
-    entries = AuditEntry.objects.all()
-    elsewhere = Q()
-    for slug in granted_clusters(user):
-        entries = entries.exclude(Q(cluster=slug) & _outside(rights_of(user, slug).scope))
+def visible_to(principal: Principal) -> QuerySet[AuditEntry]:
+    """The entries that contain only what the principal may see."""
+    inside, elsewhere = Q(cluster=""), ~Q(cluster="")
+    for slug in granted_clusters(principal.user):
+        inside |= Q(cluster=slug) & _within(principal.rights(slug).scope)
         elsewhere &= ~Q(cluster=slug)
-    return entries.exclude(elsewhere & ~Q(cluster="") & _outside(rights_of(user).scope))
+    return AuditEntry.objects.filter(inside | elsewhere & _within(principal.rights().scope))
 
 
-def _outside(scope: Scope) -> Q:
-    """Selects entries outside a scope: about topics that it does not show, and, if it does not show
-    everything, all entries of alert and masking rules."""
+def _within(scope: Scope) -> Q:
+    """Selects entries within a scope: about topics that it shows, and about alert rules, which may
+    name any topic or group, only if it shows everything."""
     if scope == EVERYTHING:
-        return Q(pk__in=[])
-    hidden = sorted(scope.hidden_topics)
-    outside = Q(resource__in=hidden)
-    for field in ("before", "after"):
-        outside |= Q(**{f"{field}__topic_pattern__in": hidden})
-    if not scope.contains(Scope(hidden_topics=scope.hidden_topics)):
-        names = Q(pk__in=[])
-        for pattern in scope.topics:
-            is_prefix = pattern.endswith(ANY)
-            names |= Q(resource__startswith=pattern[:-1]) if is_prefix else Q(resource=pattern)
-        outside |= _ABOUT_TOPIC & ~names | Q(verb__regex=_OF_RULES)
-    return outside
+        return Q()
+    about_topic = Q(verb__regex=r"^(topic|record|masking)\.")
+    return ~about_topic & ~Q(verb__startswith="alert.") | about_topic & shows_topic(
+        scope, "resource"
+    )
 
 
 def drop_refused_sign_ins() -> None:

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
+from console.accounts.requests import UserRequest
 from console.audit import services
 from console.audit.models import AuditEntry
 from console.audit.texts import key_title
@@ -31,9 +32,9 @@ def columns() -> list[Column]:
 
 @require_safe
 @requires("audit.view")
-def index(request: HttpRequest) -> HttpResponse:
+def index(request: UserRequest) -> HttpResponse:
     table = QuerySetTable(request.GET, columns(), "-at", id="audit")
-    table.show(services.visible_to(request.user), SEARCHED).each(_row)
+    table.show(services.visible_to(request.principal), SEARCHED).each(_row)
     return render(request, "audit/index.html", {"table": table})
 
 

@@ -17,11 +17,6 @@ from monitoring.reports.kinds import THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report
 
 
-def visible(principal: Principal, cluster: Cluster) -> list[Report]:
-    """The reports of a cluster that they may see, newest first."""
-    return reports.of_cluster(cluster, principal.rights(cluster).scope)
-
-
 def find(principal: Principal, cluster: Cluster, report_id: uuid.UUID) -> Report | None:
     """The report; None where it is not there for them."""
     return reports.get(cluster, report_id, principal.rights(cluster).scope)

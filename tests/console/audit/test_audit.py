@@ -8,10 +8,13 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from console.accounts.principal import Principal
+from console.accounts.services import grant
 from console.audit import services
 from console.audit.jsonl import SIZE_BYTES_MAX, JsonLines
 from console.audit.models import AppendOnlyError, AuditEntry
 from console.audit.tasks import drop_refused_sign_ins
+from tests.console.conftest import a_user
 from tests.console.test_every_url import TABLE
 
 
@@ -165,3 +168,51 @@ def test_no_row_can_be_changed_or_dropped_by_mistake(db, admin):
         with pytest.raises(AppendOnlyError), transaction.atomic():
             attempt()
     assert every_row() == before
+
+
+def visible_to(user) -> set[str]:
+    entries = services.visible_to(Principal(user))
+    return {f"{entry.cluster} {entry.verb} {entry.resource}" for entry in entries}
+
+
+@pytest.fixture
+def entries(clusters, admin):
+    for cluster in ("local", "staging"):
+        for topic in ("orders.eu", "Orders.eu", "console.audit"):
+            services.record(admin, "topic.delete", cluster, topic)
+        services.record(admin, "masking.add", cluster, "orders.*")
+        services.record(admin, "masking.add", cluster, "*")
+        services.record(admin, "alert.add", cluster, "a rule", {}, {"topic_pattern": "x"})
+        services.record(admin, "cluster.edit", cluster, "its name")
+    services.record(admin, "account.sign-in")
+
+
+@pytest.mark.usefixtures("entries")
+def test_who_sees_everything_reads_every_entry(admin):
+    assert len(visible_to(admin)) == 15
+
+
+@pytest.mark.usefixtures("entries")
+def test_of_a_cluster_with_a_scope_of_its_own_only_what_is_in_it_is_read():
+    user = a_user("most", "admin")
+    grant(user, "admin", "local", topics=["orders.*"])
+    assert {told for told in visible_to(user) if told.startswith("local")} == {
+        "local topic.delete orders.eu",
+        "local masking.add orders.*",
+        "local cluster.edit its name",
+    }
+    assert len(visible_to(user)) == 3 + 7 + 1
+    grant(user, "operator", "local", topics=["*"])
+    assert "local topic.delete console.audit" not in visible_to(user)
+    assert "local topic.delete Orders.eu" in visible_to(user)
+    assert "staging topic.delete console.audit" in visible_to(user)
+
+
+@pytest.mark.usefixtures("entries")
+def test_a_scope_for_all_clusters_holds_for_each():
+    user = a_user("some", "admin", topics=["orders.*"])
+    assert visible_to(user) == {
+        f"{cluster} {told}"
+        for cluster in ("local", "staging")
+        for told in ("topic.delete orders.eu", "masking.add orders.*", "cluster.edit its name")
+    } | {" account.sign-in "}
