@@ -241,13 +241,22 @@ USE_I18N = True
 TIME_ZONE = "UTC"
 USE_TZ = True
 
-# --- Static files: served from their folders, hence no collectstatic step ------------------------
+# --- Static files: collected into the data folder at each start (console/static_files.py) ---------
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-WHITENOISE_USE_FINDERS = True
-# The files may change under a running stack (a `git pull`): with sizes read once at the start a
-# changed file would arrive cut short.
-WHITENOISE_AUTOREFRESH = True
+STATIC_ROOT = AERIE_DATA / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "console.static_files.HashedStorage",
+        # As all that is in the data folder: its owner's only.
+        "OPTIONS": {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
+    },
+}
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+# Development reads each file anew from its folder; so does a process before the first collecting.
+WHITENOISE_AUTOREFRESH = DEBUG
+WHITENOISE_USE_FINDERS = DEBUG or not (STATIC_ROOT / "staticfiles.json").exists()
 
 # --- Security -----------------------------------------------------------------------------------
 _allowed_hosts = _env.words("AERIE_ALLOWED_HOSTS", rules.host_name)

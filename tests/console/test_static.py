@@ -1,4 +1,4 @@
-"""Static files are served from their folders, which may change under a running stack."""
+"""In development static files are served from their folders, which may change at any time."""
 
 from pathlib import Path
 
@@ -10,6 +10,8 @@ from django.test import Client
 @pytest.fixture
 def folder(tmp_path: Path, settings):
     settings.STATICFILES_DIRS = [tmp_path]
+    settings.WHITENOISE_AUTOREFRESH = True
+    settings.WHITENOISE_USE_FINDERS = True
     finders.get_finder.cache_clear()
     yield tmp_path
     finders.get_finder.cache_clear()

@@ -1,4 +1,5 @@
-"""`manage.py prepare`: migrate the database, delete expired sessions, create the first rows.
+"""`manage.py prepare`: migrate the database, delete expired sessions, collect the static
+files, create the first rows.
 
 The supervisor runs it at each start. It is idempotent.
 """
@@ -11,6 +12,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import OperationalError
 
+from console import static_files
 from monitoring.secrets import missing_key_problem
 from stack.config import StackConfig
 from stack.seeding import seed
@@ -30,6 +32,7 @@ class Command(BaseCommand):
     def _prepare(self) -> None:
         call_command("migrate", verbosity=0, interactive=False)
         call_command("clearsessions", verbosity=0)
+        static_files.collect()
         if problem := missing_key_problem():
             sys.exit(problem)
         for line in seed(StackConfig.from_settings(settings), settings.AERIE_ADMIN_PASSWORD):
