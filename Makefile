@@ -12,7 +12,7 @@ help:
 	@echo "make reset   empty data/"
 	@echo "make demo    the demo traffic alone; RATE=5000 adds as much load to a running stack"
 	@echo "make test    the whole test suite, beside a running stack"
-	@echo "make check   style, types, import contracts, retired names, vendored files"
+	@echo "make check   style, types, import contracts, retired names, templates, vendored files"
 	@echo "make bench   brokerd beside Apache Kafka, and the console's pages"
 
 base:
@@ -43,6 +43,7 @@ check: dev
 	$(VENV)/mypy
 	$(VENV)/lint-imports
 	$(VENV)/python tools/retired_words.py
+	$(VENV)/python tools/template_lines.py
 	$(VENV)/python tools/vendor_assets.py --check
 
 bench: base

@@ -166,6 +166,7 @@ TEMPLATES = [
                 "django.templatetags.i18n",
                 "django.templatetags.static",
                 "console.ui.templatetags.ui",
+                "console.ui.templatetags.components",
             ],
         },
     }
@@ -254,7 +255,8 @@ STORAGES = {
     },
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
-# Development reads each file anew from its folder; so does a process before the first collecting.
+# Development reads each file anew at each request. Where none were collected, files are found in
+# their own folders.
 WHITENOISE_AUTOREFRESH = DEBUG
 WHITENOISE_USE_FINDERS = DEBUG or not (STATIC_ROOT / "staticfiles.json").exists()
 

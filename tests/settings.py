@@ -25,6 +25,7 @@ def _remove() -> None:
 
 
 atexit.register(_remove)
+(_data / "static").mkdir()  # nothing is collected
 (_data / "secret.key").write_bytes(Fernet.generate_key())
 for _name in (
     "ZOOKEEPER_CONNECT", "DATABASE_URL", "SPARK_REMOTE", "SPARK_MASTER", "HISTORY_URL",

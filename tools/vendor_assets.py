@@ -31,12 +31,13 @@ MANIFEST = VENDOR / "assets.toml"
 ICONS = re.findall(
     r"\S+",
     """
-    activity alert-triangle arrow-down arrow-up bell chart-line chevron-down chevron-left
-    chevron-right chevron-up circle-check circle-x clock columns database download eye eye-off
-    history home hourglass info-circle key layout-dashboard lock logout menu-2 message-2 moon
-    pencil player-play player-stop plug-connected-x plus refresh report-analytics search selector
-    send server-2 settings stack-2 sun sun-moon table test-pipe topology-star-3 trash user users
-    users-group x
+    activity alert-triangle arrow-back-up arrow-down arrow-left arrow-right arrow-up bell
+    bell-ringing chart-line chevron-down chevron-left chevron-right chevron-up circle-check circle-x
+    clock columns copy database dots download eye eye-off help-circle history home hourglass
+    info-circle key layout-dashboard lock logout menu-2 message-2 moon pencil player-pause
+    player-play player-stop plug-connected-x plus refresh report-analytics search selector send
+    server-2 settings stack-2 sun sun-moon table test-pipe topology-star-3 trash trending-down
+    trending-up user user-circle users users-group x
     """,
 )
 
@@ -44,6 +45,22 @@ ICONS = re.findall(
 PACKAGES: dict[str, tuple[str, str, dict[str, str]]] = {
     "@tabler/core": ("1.6.1", "MIT", {"dist/css/tabler.min.css": "tabler/tabler.min.css"}),
     "@tabler/icons": ("3.51.0", "MIT", {"LICENSE": "icons/LICENSE"}),
+    "@fontsource-variable/inter": (
+        "5.3.0",
+        "OFL-1.1",
+        {
+            "files/inter-latin-wght-normal.woff2": "fonts/inter-latin.woff2",
+            "LICENSE": "fonts/INTER-LICENSE",
+        },
+    ),
+    "@fontsource-variable/jetbrains-mono": (
+        "5.3.0",
+        "OFL-1.1",
+        {
+            "files/jetbrains-mono-latin-wght-normal.woff2": "fonts/jetbrains-mono-latin.woff2",
+            "LICENSE": "fonts/JETBRAINS-MONO-LICENSE",
+        },
+    ),
     "plotly.js-cartesian-dist-min": (
         "4.1.1",
         "MIT",
@@ -134,6 +151,8 @@ def derived(name: str, tarball: tarfile.TarFile, outputs: dict[str, bytes]) -> d
         return {"tabler/LICENSE": TABLER_LICENCE.encode()}
     if name == "@tabler/icons":
         return {"icons/icons.svg": sprite(tarball)}
+    if name.startswith("@fontsource-variable/"):
+        return {}
     return {"plotly/plotly.css": plotly_css(outputs["plotly/plotly-cartesian.min.js"].decode())}
 
 

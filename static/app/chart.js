@@ -8,8 +8,8 @@
 // change with it; charts that htmx brings are drawn when they arrive. To draw other data on the
 // same node: node.dispatchEvent(new CustomEvent("chart:data", {detail: spec})).
 const PALETTES = {
-  light: ["#0b66d6", "#d9480f", "#2b8a3e", "#9c36b5", "#c2255c", "#0c8599", "#946200", "#495057"],
-  dark: ["#62a8ff", "#ff9a5c", "#69db7c", "#da94f0", "#ff8fb1", "#4fd0e0", "#f2c14e", "#b8c2cc"],
+  light: ["#3b52c4", "#d9480f", "#2b8a3e", "#9c36b5", "#c2255c", "#0c8599", "#946200", "#495057"],
+  dark: ["#97a8ff", "#ff9a5c", "#69db7c", "#da94f0", "#ff8fb1", "#4fd0e0", "#f2c14e", "#b8c2cc"],
 };
 const DASHES = ["solid", "dash", "dot"]; // more series than colours: told apart by the line
 const CONFIG = {
@@ -42,9 +42,11 @@ function theme() {
   const root = document.documentElement;
   return {
     palette: PALETTES[root.dataset.bsTheme === "dark" ? "dark" : "light"],
-    text: plain("--tblr-body-color"),
-    grid: plain("--tblr-border-color"),
-    surface: plain("--tblr-bg-surface"),
+    text: plain("--ink-3"),
+    ink: plain("--ink"),
+    grid: plain("--grid"),
+    line: plain("--line-2"),
+    surface: plain("--surface"),
     font: getComputedStyle(document.body).fontFamily,
   };
 }
@@ -91,7 +93,7 @@ function scale(spec) {
 function layout(spec, colours, node) {
   const axis = {
     gridcolor: colours.grid,
-    linecolor: colours.grid,
+    linecolor: colours.line,
     zerolinecolor: colours.grid,
     automargin: true,
   };
@@ -100,19 +102,21 @@ function layout(spec, colours, node) {
     margin: { l: 8, r: 8, t: 8, b: 8 },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
-    font: { color: colours.text, family: colours.font, size: 12 },
+    font: { color: colours.text, family: colours.font, size: 11 },
     hovermode: "x unified",
-    hoverlabel: { bgcolor: colours.surface, bordercolor: colours.grid, font: { color: colours.text } },
+    hoverlabel: { bgcolor: colours.surface, bordercolor: colours.line, font: { color: colours.ink } },
     showlegend: spec.series.length > 1,
     legend: { orientation: "h", y: -0.15, yanchor: "top", x: 0, itemwidth: 30 },
     xaxis: {
       ...axis,
       type: "date",
+      showgrid: false,
+      nticks: 6,
       spikecolor: colours.text,
       spikethickness: -1, // no outline
       spikedash: "dot",
     },
-    yaxis: { ...axis, ...scale(spec), title: { text: spec.unit, standoff: 8 }, rangemode: "tozero" },
+    yaxis: { ...axis, ...scale(spec), nticks: 5, title: { text: spec.unit, standoff: 8 }, rangemode: "tozero" },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: colours.text, activecolor: colours.palette[0] },
   };
 }

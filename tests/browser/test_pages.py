@@ -74,7 +74,7 @@ def test_someone_without_a_role_is_told_what_to_do(page_as):
 def test_figures_arrive_by_themselves_and_nothing_jumps(page_as):
     page = page_as("viewer")
     page.goto("/c/local/groups/billing")
-    lag = page.locator("#live-group-stats .stat-value").nth(1)
+    lag = page.locator("#live-group-stats .stat-value").first
     expect(lag).to_have_text("80")
     before = lag.bounding_box()
     number = put(groups=[row | {"committed_offset": 0} for row in GROUPS])
@@ -107,8 +107,8 @@ def test_an_open_page_whose_session_ended_goes_to_the_sign_in(page_as):
     expect(page.locator("#topics tbody tr")).to_have_count(1)
     other = page.context.new_page()
     other.goto("/c/local/")
-    other.click(".topbar details summary")
-    other.click(".topbar form button")
+    other.click(".side-foot details summary")
+    other.click(".side-foot form button")
     expect(other).to_have_url(re.compile("/login"))
     announce("local", put())
     expect(page).to_have_url(re.compile("/login\\?next=.*topics"), timeout=30_000)

@@ -80,5 +80,5 @@ def test_a_database_that_is_away_is_one_line_of_prepare(tmp_path: Path) -> None:
     answer = manage("prepare", tmp_path, DATABASE_URL=url)
     assert answer.returncode == 1
     [line] = answer.stderr.splitlines()
-    assert line.startswith("The database does not do its work: connection failed")
+    assert line.startswith("The database failed: connection failed")
     assert "hunter2" not in line

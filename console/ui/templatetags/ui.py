@@ -4,8 +4,9 @@
 filters write a figure (console/ui/numbers.py). None of them writes an inline style or script.
 """
 
+import re
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any
 
 from django import template
@@ -18,10 +19,12 @@ from django.utils.translation import ngettext
 
 from console.ui import links, numbers, sparkline
 from console.ui.table_query import TableQuery
+from console.ui.tones import TONES, icon_of
 from monitoring.clock import now_ms
 from monitoring.views.partial_sum import PartialSum
 
 register = template.Library()
+_UNIT = re.compile(r"(-?[\d.,\u00a0\u202f]*\d)(\D+)")  # a figure and its unit
 
 
 def ahead(lag: Any) -> SafeString:
@@ -71,14 +74,6 @@ register.filter("percent", numbers.percent)
 register.filter("moment", numbers.moment)
 register.filter("seconds", numbers.duration)
 
-TONES = {
-    "ok": "success", "good": "success", "Stable": "success", "running": "info",
-    "warn": "warning", "stale": "warning", "queued": "secondary", "Empty": "secondary",
-    "bad": "danger", "down": "danger", "failed": "danger", "Dead": "danger", "firing": "danger",
-    "info": "info", "done": "success", "resolved": "success", "pending": "warning",
-    "PreparingRebalance": "warning", "CompletingRebalance": "warning", "refused": "warning",
-}  # fmt: skip
-
 
 @register.filter
 def known(value: Any) -> Any:
@@ -125,34 +120,134 @@ def age(at_ms: int | None, source: str = "") -> SafeString:
     )
 
 
-@register.inclusion_tag("ui/badge.html")
-def badge(label: Any, tone: str = "", hint: str = "") -> dict[str, Any]:
-    """A small word of state. The tone comes from the label where none is given."""
-    return {
-        "label": label,
-        "tone": TONES.get(tone or str(label), tone or "secondary"),
-        "hint": hint,
-    }
+@register.simple_tag
+def badge(label: Any, tone: str = "", hint: str = "") -> SafeString:
+    """A state: icon, word and colour. The tone comes from the label where none is given."""
+    return _badge(str(label), tone or str(label), str(hint), bool(tone))
 
 
-@register.inclusion_tag("ui/lag.html")
-def lag(row: Any) -> dict[str, Any]:
+@lru_cache(maxsize=512)
+def _badge(label: str, state: str, hint: str, is_given: bool) -> SafeString:
+    """Tables draw hundreds of the same few."""
+    tone = TONES.get(state) or (state if is_given else "secondary")
+    drawn = icon_of(label if label in TONES else state, tone)
+    return format_html(
+        '<span class="badge bg-{}-lt"{}>{}{}</span>',
+        tone,
+        format_html(' title="{}"', hint) if hint else "",
+        icon(drawn) if drawn else "",
+        label,
+    )
+
+
+@register.simple_tag
+def lag(row: Any) -> SafeString:
     """The lag of a group, of a group on one topic or of a partition, and what it lacks."""
-    is_ahead = getattr(row, "ahead", 0) > 0
-    told = ahead(row) if is_ahead else ""
-    return {"row": row, "note": getattr(row, "lag_note", ""), "ahead": told}
+    if getattr(row, "told_at_ms", None):
+        return _figure(numbers.UNKNOWN, _("its coordinator does not answer"))
+    shown = _lag(row)
+    return format_html("{} {}", shown, ahead(row)) if getattr(row, "ahead", 0) > 0 else shown
+
+
+def _lag(row: Any) -> SafeString:
+    note = getattr(row, "lag_note", "")
+    unknown, uncommitted = getattr(row, "end_unknown", 0), getattr(row, "not_committed", 0)
+    if note == "not_committed":
+        return _figure(_("none"), _("nothing committed"), "text-secondary")
+    text = numbers.count(row.lag)
+    if note == "ahead_of_end":
+        told = _(
+            "committed beyond the end: the topic was deleted and created again or its log was cut"
+        )
+        return _figure(text, told, "text-danger")
+    if unknown and row.lag is not None:
+        told = ngettext(
+            "the end of %(n)d of %(of)d partitions is not known",
+            "the ends of %(n)d of %(of)d partitions are not known",
+            unknown,
+        ) % {"n": unknown, "of": row.partitions}
+        return _figure(f"≥ {text}", told, "at-least")
+    if uncommitted:
+        told = ngettext(
+            "%(n)d partition has no commit and is not in it",
+            "%(n)d partitions have no commit and are not in it",
+            uncommitted,
+        ) % {"n": uncommitted}
+        return _figure(text, told)
+    return format_html("<span>{}</span>", text)
+
+
+def _figure(text: str, told: str, css: str = "") -> SafeString:
+    attribute = format_html(' class="{}"', css) if css else ""
+    return format_html('<span{} title="{}">{}</span>', attribute, told, text)
 
 
 @register.inclusion_tag("ui/stat.html")
-def stat(title: str, value: str, **options: Any) -> dict[str, Any]:
-    """One figure with its name, source and age.
+def stat(title: str, value: Any, **options: Any) -> dict[str, Any]:
+    """One figure with its name; hovering over the name says whence and when it is.
 
-    Options: id, unit, note, href, icon, tone, at_ms, source, spark (a list of numbers).
+    Options: id, unit, note, href, tone, at_ms, source, spark (a list of numbers).
     """
     spark = options.get("spark")
     drawn = sparkline.draw(spark, title) if spark is not None else None
-    known = numbers.UNKNOWN not in str(value)  # what is not known has no source and no age
-    return {**options, "title": title, "value": value, "spark": drawn, "known": known}
+    figure: Any = value
+    is_text = isinstance(value, str) and not isinstance(value, SafeString)
+    if is_text and (split := _UNIT.fullmatch(value)):
+        figure = format_html('{}<span class="stat-unit">{}</span>', *split.groups())
+    if href := options.get("href"):
+        figure = format_html('<a href="{}">{}</a>', href, figure)
+    if unit := options.get("unit"):
+        figure = format_html('{} <span class="stat-unit">{}</span>', figure, unit)
+    told = [options.get("source"), numbers.moment(options["at_ms"]) if options.get("at_ms") else ""]
+    if numbers.UNKNOWN in str(value):  # what is not known has no source and no age
+        told = [_("not known")]
+    text = " · ".join(str(part) for part in told if part)
+    return {**options, "title": title, "figure": figure, "told": text, "spark": drawn}
+
+
+@register.inclusion_tag("ui/fact.html")
+def fact(value: Any, word: str, tone: str = "", href: str = "") -> dict[str, Any]:
+    """One of a fact line: a bold figure and its word; coloured only where it is bad."""
+    return {"value": value, "word": word, "tone": tone, "href": href}
+
+
+@register.simple_tag
+def crumb(url: str, text: Any) -> SafeString:
+    """One step of the way to this page; the heading is the last."""
+    return format_html('<li><a href="{}">{}</a></li>', url, text)
+
+
+@register.simple_tag
+def th(title: Any, numeric: bool = False, hint: str = "") -> SafeString:
+    """A column's heading; `numeric` says that the cells below are numbers."""
+    return format_html(
+        '<th scope="col"{}{}>{}</th>',
+        SafeString(' class="text-end"') if numeric else "",
+        format_html(' title="{}"', hint) if hint else "",
+        title,
+    )
+
+
+@register.simple_tag
+def replica(broker: int, partition: Any) -> SafeString:
+    """One of a partition's replicas: the leader is outlined, one that is not in sync is dashed."""
+    css, told = "id", ""
+    if broker == partition.leader:
+        css, told = css + " id-leader", _("leader")
+    if broker not in partition.isr:
+        css, told = css + " id-out", _("not in sync")
+    return format_html('<span class="{}" title="{}">{}</span>', css, told, broker)
+
+
+@register.filter
+def sort_icon(direction: str) -> str:
+    """The arrow beside the heading of a column that can be sorted by."""
+    return {"ascending": "arrow-up", "descending": "arrow-down"}.get(direction, "selector")
+
+
+@register.inclusion_tag("ui/page_link.html")
+def page_link(url: str, rel: str, icon: str, label: str) -> dict[str, Any]:
+    return {"url": url, "rel": rel, "icon": icon, "label": label}
 
 
 @register.inclusion_tag("ui/table_head.html")
@@ -191,11 +286,8 @@ def tabs(items: Any) -> dict[str, Any]:
 
 @register.inclusion_tag("ui/notice.html")
 def notice(tone: str, title: str, text: str = "") -> dict[str, Any]:
-    """A message in the page: tone ok, info, warn or bad, or a level of Django's messages."""
-    tone = {"success": "ok", "warning": "warn", "error": "bad"}.get(tone, tone)
-    icons = {"ok": "circle-check", "info": "info-circle", "warn": "alert-triangle"}
-    colour = TONES.get(tone, "info")
-    return {"icon": icons.get(tone, "circle-x"), "tone": colour, "title": title, "text": text}
+    """A banner without actions: tone ok, info, warn or bad, or a level of Django's messages."""
+    return {"tone": tone, "title": title, "text": text}
 
 
 @register.inclusion_tag("ui/field.html")
