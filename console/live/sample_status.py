@@ -2,13 +2,16 @@
 clock.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.utils.translation import gettext as _
 
 from console.ui.texts import sentence, translated
 from monitoring.clock import now_ms
-from monitoring.scope import EVERYTHING
+from monitoring.reasons import Reason
+from monitoring.scope import EVERYTHING, Scope
 from monitoring.ticks.tick import Tick
 from monitoring.views.rows import BrokerRow
 from monitoring.views.snapshot import Snapshot
@@ -77,8 +80,10 @@ class Status:
         return self.state in ("ok", "partial")
 
 
-def status_of(slug: str, head: Tick | None, snapshot: Snapshot | None) -> Status:
-    """Of the newest tick, be it a gap, and the snapshot of the newest good one."""
+def status_of(
+    slug: str, head: Tick | None, snapshot: Snapshot | None, scope: Scope = EVERYTHING
+) -> Status:
+    """Of the newest tick, be it a gap, and the snapshot of the newest good one, for a scope."""
     at_ms = snapshot.at_ms if snapshot else None
     status = Status(
         slug=slug,
@@ -92,14 +97,15 @@ def status_of(slug: str, head: Tick | None, snapshot: Snapshot | None) -> Status
     if is_late(head):
         return replace(status, state="stale", since_ms=head.at_ms)
     if not head.ok or snapshot is None:
-        return replace(status, state="gap", reason=sentence(head.reason), since_ms=at_ms)
+        reason = sentence(_within(head.reason, scope))
+        return replace(status, state="gap", reason=reason, since_ms=at_ms)
     troubles = _troubles(snapshot)
     if not troubles:
-        return replace(status, state="ok", reason=translated(head.reason))
+        return replace(status, state="ok", reason=translated(_within(head.reason, scope)))
     return replace(
         status,
         state="partial",
-        reason=translated(head.reason),
+        reason=translated(_within(head.reason, scope)),
         since_ms=troubles.since_ms,
         troubles=troubles,
     )
@@ -120,11 +126,38 @@ def _troubles(snapshot: Snapshot) -> Troubles:
 
 
 def _refused(snapshot: Snapshot) -> tuple[str, ...]:
-    """The sentences may name what is outside the scope: who has one learns only that there are."""
-    refused = tuple(map(translated, snapshot.tick.refused))
-    if snapshot.scope == EVERYTHING or not refused:
-        return refused
-    return (_("An admin sees what it is."),)
+    """Each once; of what may name a topic or group outside the scope, only that there is such."""
+    scope = snapshot.scope
+    told = [
+        translated(_within(reason, scope)) if isinstance(reason, Reason) or scope == EVERYTHING
+        else _elsewhere()  # text of an older Aerie: nobody knows what it names
+        for reason in snapshot.tick.refused
+    ]  # fmt: skip
+    return tuple(dict.fromkeys(told))
+
+
+def _within(reason: str, scope: Scope) -> str:
+    """The reason; where it names something outside the scope, that others see what it is."""
+    shows = {"topic": scope.shows_topic, "group": scope.shows_group}
+    return reason if all(shows[kind](name) for kind, name in _names(reason)) else _elsewhere()
+
+
+def _elsewhere() -> str:
+    return _("An admin sees what it is.")
+
+
+def _names(value: Any) -> Iterator[tuple[str, str]]:
+    """(topic or group, its name) for each that a reason names, or the reasons inside it."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _names(each)
+    elif isinstance(value, Reason):
+        for key, param in value.params.items():
+            kind = value.code.removesuffix("_name") if key == "name" else key
+            if kind in ("topic", "group"):
+                yield kind, str(param)
+            else:
+                yield from _names(param)
 
 
 def is_late(tick: Tick) -> bool:

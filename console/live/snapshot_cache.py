@@ -154,7 +154,7 @@ def status(slug: str, rights: Rights | None = None) -> Status:
     """How the samples stand now; cheap, for every page. Without rights nothing hidden counts."""
     scope = _scope(rights)
     state = _look(slug, scope).state
-    found = status_of(slug, state.head, state.snapshot(scope))
+    found = status_of(slug, state.head, state.snapshot(scope), scope)
     if state.unreadable:
         reason, since_ms = str(state.unreadable), state.unreadable_since_ms
         found = replace(found, state="unreadable", reason=reason, since_ms=since_ms, troubles=None)

@@ -69,3 +69,30 @@ def test_scopes_are_keys():
 )
 def test_a_pattern_covers_what_matches_no_more_than_it(wide, pattern, is_covered):
     assert covers(["unrelated", wide], pattern) is is_covered
+
+
+def test_a_shell_style_pattern_is_shown_where_all_that_it_matches_is():
+    scope = Scope(("orders.*", "payments"), ("bill*",), frozenset({"orders.hidden"}))
+    shown = ("orders.*", "orders.eu?", "orders.[ab]x", "orders.eu", "payments")
+    assert all(map(scope.shows_topics_of, shown))
+    outside = ("*", "orders*", "?rders.x", "[o]rders.x", "pay*", "orders.hidden", "")
+    assert not any(map(scope.shows_topics_of, outside))
+    assert scope.shows_groups_of("billing-?")
+    assert not scope.shows_groups_of("bil*")
+
+
+@pytest.mark.parametrize(
+    ("other", "is_contained"),
+    [
+        (Scope(("orders.*",), ("a",), frozenset({"orders.hidden"})), True),
+        (Scope(("orders.eu",), ("a",)), True),
+        (Scope(("orders.*",), ("a",)), False),
+        (Scope(("orders.*",), ("*",), frozenset({"orders.hidden"})), False),
+        (EVERYTHING, False),
+        (NOTHING, True),
+    ],
+)
+def test_a_scope_contains_what_shows_nothing_beyond_it(other, is_contained):
+    wide = Scope(("orders.*",), ("a", "b"), frozenset({"orders.hidden"}))
+    assert wide.contains(other) is is_contained
+    assert EVERYTHING.contains(other)

@@ -71,3 +71,32 @@ def test_what_is_missing_or_weak_is_refused(account, django_user_model, argument
     with pytest.raises(CommandError):
         account(*arguments, typed=typed)
     assert not django_user_model.objects.exists()
+
+
+def test_a_role_is_limited_to_topics_and_groups(account, django_user_model):
+    limited = ("--topics", "orders.*, payments", "--groups", "billing")
+    assert "topics orders.*, payments" in account("eve", "--role", "viewer", *limited)
+    user = django_user_model.objects.get()
+    assert may(user, "topic.view", "local", "orders.eu")
+    assert not may(user, "topic.view", "local", "clicks")
+    assert not may(user, "group.view", "local", "others")
+    assert AuditEntry.objects.get().after == {
+        "role": "viewer",
+        "topics": "orders.*, payments",
+        "groups": "billing",
+    }
+
+
+def test_another_role_keeps_its_limits_and_a_star_lifts_them(account, django_user_model):
+    account("eve", "--role", "viewer", "--topics", "orders")
+    account("eve", "--role", "operator")
+    assert not may(django_user_model.objects.get(), "topic.alter", "local", "clicks")
+    account("eve", "--topics", "*")
+    assert may(django_user_model.objects.get(), "topic.alter", "local", "clicks")
+
+
+def test_limits_need_a_role_to_limit_and_at_least_one_name(account):
+    account("eve", "--role", "viewer", "--cluster", "local")
+    for arguments in (("--topics", "a", "--cluster", "staging"), ("--topics", " , ")):
+        with pytest.raises(CommandError):
+            account("eve", *arguments)

@@ -7,6 +7,7 @@ import pytest
 from console.accounts.rights import Rights
 from console.live import fragments, snapshot_cache
 from monitoring.models import Cluster
+from monitoring.reasons import Reason
 from monitoring.scope import Scope
 from monitoring.ticks import tick_stream
 from monitoring.views.tick_columns import TickColumns
@@ -298,3 +299,25 @@ def _until(condition):
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def test_what_was_refused_names_only_what_is_in_the_scope(redis_server):
+    mine = Reason("group_unknown_topics", group="mine")
+    others = [
+        Reason("group_partitions", group="mine", topic="theirs"),
+        Reason("group_name", n=300, name="theirs"),
+        Reason("topic_offsets", topic="theirs"),
+    ]
+    sample(refused=[mine, *others])
+    scoped = Rights("local", "admin", Scope(("orders",), ("mine",)))
+    told = snapshot_cache.status("local", scoped).troubles.refused
+    assert told == (str(mine), "An admin sees what it is.")
+    assert len(snapshot_cache.status("local", ADMIN).troubles.refused) == 4
+
+
+def test_a_gap_names_only_what_is_in_the_scope(redis_server):
+    reason = Reason("answer_refused", why=Reason("group_unrequested", group="theirs"))
+    sample(status="gap", reason=reason, partitions=[], groups=[])
+    scoped = Rights("local", "viewer", Scope(groups=("mine",)))
+    assert snapshot_cache.status("local", scoped).reason == "An admin sees what it is."
+    assert "theirs" in snapshot_cache.status("local", ADMIN).reason

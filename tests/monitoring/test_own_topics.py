@@ -1,0 +1,56 @@
+"""The console's own topics are hidden on the cluster that holds them, by whichever entry."""
+
+import pytest
+
+from monitoring.models import Cluster
+from monitoring.own_topics import NAMES, hand_over, hidden_by_cluster, hidden_on, public_scope
+from monitoring.scope import EVERYTHING, Scope
+
+pytestmark = pytest.mark.django_db
+
+
+def entry(slug: str, cluster_id: str = "", *, holds: bool = False) -> Cluster:
+    return Cluster.objects.create(
+        slug=slug, name=slug, bootstrap_servers="a:1", kafka_cluster_id=cluster_id,
+        holds_own_topics=holds,
+    )  # fmt: skip
+
+
+def hidden() -> dict[str, bool]:
+    """Of each entry whether they are hidden there; asked in both ways."""
+    found = {cluster.slug: hidden_on(cluster) == NAMES for cluster in Cluster.objects.all()}
+    assert found == {slug: names == NAMES for slug, names in hidden_by_cluster().items()}
+    return found
+
+
+def test_on_every_entry_of_the_cluster_and_on_no_other():
+    entry("local", "a", holds=True)
+    entry("again", "a")
+    entry("other", "b")
+    assert hidden() == {"local": True, "again": True, "other": False}
+
+
+def test_while_a_cluster_id_is_not_known_it_may_be_that_cluster():
+    local = entry("local", "a", holds=True)
+    entry("new")
+    entry("other", "b")
+    assert hidden() == {"local": True, "new": True, "other": False}
+    Cluster.objects.filter(pk=local.pk).update(kafka_cluster_id="")
+    assert all(hidden().values())
+
+
+def test_where_nobody_holds_them_nothing_is_hidden():
+    assert public_scope(entry("customer")) == EVERYTHING
+
+
+def test_what_goes_out_to_anybody_leaves_them_out():
+    assert public_scope(entry("local", holds=True)) == Scope(hidden_topics=NAMES)
+
+
+def test_another_entry_of_the_cluster_holds_them_when_one_goes():
+    local = entry("local", "a", holds=True)
+    entry("again", "a")
+    entry("other", "b")
+    hand_over(local)
+    local.delete()
+    assert hidden() == {"again": True, "other": False}
