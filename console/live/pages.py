@@ -46,5 +46,5 @@ def seen(status: Status) -> str:
 
 def socket_url(slug: str, status: Status, show: str = "") -> str:
     """The address of the socket of a page that shows this."""
-    said = ({"show": show} if show else {}) | {"seen": seen(status)}
-    return f"/ws/c/{slug}/?{urlencode(said, safe=':?=')}"
+    params = ({"show": show} if show else {}) | {"seen": seen(status)}
+    return f"/ws/c/{slug}/?{urlencode(params, safe=':?=')}"

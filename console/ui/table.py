@@ -1,6 +1,7 @@
 """Tables of rows that are in memory: searched and sorted here, all of them for each page."""
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any, Self
 
 from console.ui.table_query import PAGE_SIZE, Column, TableQuery
@@ -22,13 +23,14 @@ class Table(TableQuery):
         return self.turn_to_page(self._sorted(rows))
 
     def _sorted(self, rows: Sequence[Any]) -> Sequence[Any]:
-        told = self.sorted_by.value
-        assert callable(told)
+        sort_value = self.sorted_by.value
+        assert callable(sort_value)
 
         def value(row: Any) -> Any:
-            found = told(row)
+            found = sort_value(row)
             return found.value if isinstance(found, PartialSum) else found
 
-        known = [row for row in rows if value(row) is not None]
-        known.sort(key=value, reverse=self.is_descending)
-        return known + [row for row in rows if value(row) is None]
+        keyed = [(value(row), row) for row in rows]
+        known = [pair for pair in keyed if pair[0] is not None]
+        known.sort(key=itemgetter(0), reverse=self.is_descending)
+        return [row for _, row in known] + [row for key, row in keyed if key is None]

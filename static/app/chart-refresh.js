@@ -41,9 +41,9 @@ async function refresh(node) {
   const url = isWhole ? node.dataset.src : `${node.dataset.src}&since=${last}`;
   const response = await fetch(url, { headers: { Accept: "application/json" } });
   if (!response.ok || response.redirected) return;
-  const told = await response.json();
-  const spec = told.kind ? told : joined(drawn.spec, told);
-  if (told.kind) drawn.wholeAt = Date.now();
+  const answer = await response.json();
+  const spec = answer.kind ? answer : joined(drawn.spec, answer);
+  if (answer.kind) drawn.wholeAt = Date.now();
   if (!spec) drawn.wholeAt = 0;
   else {
     drawn.spec = spec;

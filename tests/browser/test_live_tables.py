@@ -199,3 +199,20 @@ def test_a_hidden_tab_asks_for_nothing_by_the_clock_either(page_as):
     assert asked == []
     with page.expect_request("**/live-status"):
         set_hidden(page, False)
+
+
+def test_focus_selection_and_place_on_the_page_survive_a_tick(page_as):
+    page = page_as("viewer")
+    page.set_viewport_size({"width": 900, "height": 300})
+    page.goto("/c/local/topics")
+    page.locator("#topics th a").nth(2).focus()
+    page.evaluate(
+        "getSelection().selectAllChildren(document.querySelector('#topics td.name'));"
+        "scrollTo(0, 60)"
+    )
+    kept = "[String(getSelection()), document.activeElement.textContent, scrollY]"
+    before = page.evaluate(kept)
+    assert before[0] == "orders"
+    tick(1500)
+    expect(page.locator("#topics")).to_contain_text("3\u202f000")
+    assert page.evaluate(kept) == before
