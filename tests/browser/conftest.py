@@ -35,7 +35,9 @@ for role in ("viewer", "operator", "admin", "outsider"):
     if role != "outsider":
         grant(user, role)
 for slug in ("local", "staging"):
-    Cluster.objects.create(slug=slug, name=slug.title(), bootstrap_servers="127.0.0.1:1")
+    Cluster.objects.create(
+        slug=slug, name=slug.title(), bootstrap_servers="127.0.0.1:1", holds_own_topics=True
+    )
 from monitoring.models import Alert, AlertDelivery, AlertRule
 rule = AlertRule(pk=1, cluster_id=1, name="late", group_pattern="bill*", lag_max=50)
 rule.set_webhook("https://hooks.example/x", "s3cret")
