@@ -1,7 +1,7 @@
 """Nobody is told of what lies outside their scope: every URL, walked by people who see one topic
 and one group.
 
-Inside are the topic `orders` and the group `billing`, outside `payments` and `payers`. Each group
+Inside are the topic `orders` and the group `billing`, outside `salaries` and `payers`. Each group
 reads both topics, and everything that the console keeps is there twice: about what is inside and
 about what is outside.
 """
@@ -28,18 +28,18 @@ from tests.support.fake_gateway import fake_cluster  # noqa: F401  (a fixture)
 ROLES = ("viewer", "operator", "admin")
 INSIDE, OUTSIDE = (
     {"orders": "orders", "billing": "billing"},
-    {"orders": "payments", "billing": "payers"},
+    {"orders": "salaries", "billing": "payers"},
 )
-ELSEWHERE = ("payments", "payers")
+ELSEWHERE = ("salaries", "payers")
 
 
 def a_tick() -> None:
     orders = [row for row in PARTITIONS if row["topic"] == "orders"]
-    payments = [row | {"topic": "payments"} for row in orders]
-    reads = [row | {"topic": topic} for topic in ("orders", "payments") for row in GROUPS[:2]]
+    salaries = [row | {"topic": "salaries"} for row in orders]
+    reads = [row | {"topic": topic} for topic in ("orders", "salaries") for row in GROUPS[:2]]
     others = [row | {"group": "payers", "client_id": "payers-app"} for row in reads]
-    refused = ["group payers: partitions that topic payments does not have"]
-    sample(partitions=orders + payments, groups=reads + others, refused=refused)
+    refused = ["group payers: partitions that topic salaries does not have"]
+    sample(partitions=orders + salaries, groups=reads + others, refused=refused)
 
 
 def a_rule(cluster, group: str, topic: str) -> int:
@@ -98,7 +98,7 @@ def world(redis_server, clusters, fake_cluster):  # noqa: F811
     """Makes everything twice for a user; returns the ids of what is inside and outside."""
     cluster, _other = clusters
     a_tick()
-    for topic in ("orders", "payments"):
+    for topic in ("orders", "salaries"):
         fake_cluster.create_topic(topic, 2)
 
     def make(user, group: str, topic: str) -> dict[str, str]:
@@ -116,7 +116,7 @@ def world(redis_server, clusters, fake_cluster):  # noqa: F811
             "masking": str(masking.pk),
         }
 
-    return lambda user: (make(user, "billing", "orders"), make(user, "payers", "payments"))
+    return lambda user: (make(user, "billing", "orders"), make(user, "payers", "salaries"))
 
 
 def arguments(name: str, row: list, names: dict[str, str], ids: dict[str, str]) -> list:
@@ -179,7 +179,7 @@ def test_what_is_outside_answers_as_what_is_not_there(scoped, world, client_of):
             if not same or found.headers["Content-Type"] != expected.headers["Content-Type"]:
                 told[url, method.__name__] = (found.status_code, expected.status_code)
             if "error" in text_of(found) and found.status_code == 404:
-                text = text_of(found).replace("payments", "nothing_").replace("payers", "nobody")
+                text = text_of(found).replace("salaries", "nothing_").replace("payers", "nobody")
                 for mine, theirs in zip(outside.values(), missing.values(), strict=False):
                     text = text.replace(mine, theirs)
                 if len(text) != len(text_of(expected)):
@@ -201,7 +201,7 @@ def test_what_is_pushed_to_pages_names_nothing_outside(scoped, world, clusters):
     world(scoped)
     cluster, rights = clusters[0], rights_of(scoped, clusters[0])
     for name in registry._fragments:
-        for argument in ("", ":orders", ":billing", ":payments", ":payers"):
+        for argument in ("", ":orders", ":billing", ":salaries", ":payers"):
             show = registry.parse(name + argument)
             html = fragments.render(cluster, rights, show)
             assert show is not None
