@@ -1,7 +1,7 @@
-"""What the web server runs: HTTP by Django, WebSockets by Channels.
+"""The ASGI application: HTTP by Django, WebSockets by Channels.
 
-A WebSocket is taken only from a page of this very site (console/live/origin.py) and with the
-session of someone who is signed in; the consumer asks for the right to the cluster itself.
+A WebSocket is accepted only from a page of the same origin (console/live/origin.py) and with the
+session of a signed-in user. The consumer checks the right to the cluster.
 """
 
 import os
@@ -9,7 +9,7 @@ import os
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
-http = get_asgi_application()  # first: it loads the apps that the imports below need
+http = get_asgi_application()  # first, since the imports below need the apps
 
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402

@@ -1,7 +1,6 @@
-"""Reads settings from environment variables: typed, bounded, all mistakes reported together.
+"""Reads settings from environment variables, with types and limits; collects all errors.
 
-Takes a mapping, and reads no file but those whose content is a setting. `console/settings.py` is
-its only caller, so that every setting is read once and in one place.
+Only `console/settings.py` uses it, so that every setting is read once and in one place.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,18 +10,18 @@ from console.setting_rules import without_secrets
 
 
 class Environment:
-    """Typed access to a mapping of variables; mistakes gather in `problems`."""
+    """Typed access to a mapping of variables; errors are collected in `problems`."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = variables
         self.problems: list[str] = []
 
     def text(self, name: str, default: str = "") -> str:
-        """The variable as it is; an empty variable counts as not set."""
+        """The variable as text; an empty one counts as not set."""
         return self._variables.get(name, "").strip() or default
 
     def ruled(self, name: str, rule: Callable[[str], str], default: str = "") -> str:
-        """The variable if `rule` (console/setting_rules.py) finds nothing wrong with it."""
+        """The variable, checked by `rule` (console/setting_rules.py)."""
         value = self.text(name, default)
         problem = rule(value) if value else ""
         if problem:
@@ -30,7 +29,7 @@ class Environment:
         return default if problem else value
 
     def secret(self, name: str, rule: Callable[[str], str]) -> str:
-        """The variable, which no message repeats, if `rule` finds nothing wrong with it."""
+        """The variable, checked by `rule`; messages do not contain its value."""
         value = self.text(name)
         problem = rule(value) if value else ""
         if problem:
@@ -38,7 +37,7 @@ class Environment:
         return "" if problem else value
 
     def words(self, name: str, rule: Callable[[str], str]) -> list[str]:
-        """A comma-separated list without empty entries, each as `rule` wants it."""
+        """A comma-separated list without empty entries, each checked by `rule`."""
         words = [word.strip() for word in self.text(name).split(",") if word.strip()]
         for word in words:
             if problem := rule(word):
@@ -46,7 +45,7 @@ class Environment:
         return words
 
     def flag(self, name: str) -> bool:
-        """True for 1, true, yes, on; False for 0, false, no, off and for nothing."""
+        """True for 1, true, yes, on; False for 0, false, no, off and if not set."""
         value = self.text(name, "0").lower()
         if value in ("1", "true", "yes", "on"):
             return True
@@ -55,7 +54,7 @@ class Environment:
         return False
 
     def integer(self, name: str, default: int, lowest: int, highest: int) -> int:
-        """A whole number from `lowest` to `highest`; the default stands in for a wrong one."""
+        """An integer from `lowest` to `highest`; the default if it is invalid."""
         value = self.text(name, str(default))
         form = f"write a whole number from {lowest} to {highest} (unset, it is {default})"
         try:
@@ -85,7 +84,7 @@ class Environment:
         return path
 
     def content(self, name: str, path: Path, rule: Callable[[str], str] | None = None) -> str:
-        """What the file holds that a variable names; empty where there is none or a wrong one."""
+        """The content of the file that a variable names; empty if it is missing or invalid."""
         try:
             text = path.read_text()
         except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""What the lines of the console's and the workers' logs leave out."""
+"""A log filter for console and workers."""
 
 import logging
 
@@ -6,10 +6,10 @@ from django.db import OperationalError
 
 
 class WithoutTracebackOfTheExpected(logging.Filter):
-    """One line where the place in the code is no news: a refusal, or a store that is away.
+    """Removes tracebacks of expected errors: refused requests, and unavailable services.
 
-    Refusals are answers with 403, 404 …; stores that are away raise OperationalError (the database)
-    or an error that says that it is `retriable` (Redis, brokers).
+    Refused requests are responses with 403, 404 …; unavailable services raise OperationalError
+    (database) or an exception with `retriable` (Redis, brokers).
     """
 
     def filter(self, record: logging.LogRecord) -> bool:

@@ -1,4 +1,4 @@
-"""The ports of the stack: which are needed, whether two settings clash, whether one is taken."""
+"""The ports of the stack: which are needed, whether settings conflict, whether a port is in use."""
 
 import errno
 from collections.abc import Iterable
@@ -9,12 +9,12 @@ import psutil
 from monitoring.ports import bind_error
 
 ADMIN_PORT_ABOVE = 100
-"""What a broker's admin port lies above its Kafka port."""
+"""A broker's admin port is its Kafka port plus this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A TCP port of 127.0.0.1, what it is for, and the setting that moves it."""
+    """A TCP port of 127.0.0.1, its purpose, and its setting."""
 
     number: int
     purpose: str
@@ -38,7 +38,7 @@ def of_stack(
 
 
 def clashes(ports: Iterable[Port]) -> list[str]:
-    """A sentence for each port that two purposes claim. Pure."""
+    """A message for each port with two purposes. Pure."""
     seen: dict[int, Port] = {}
     problems = []
     for port in ports:
@@ -52,7 +52,7 @@ def clashes(ports: Iterable[Port]) -> list[str]:
 
 
 def taken(ports: Iterable[Port]) -> list[str]:
-    """A sentence for each port that cannot be listened on now."""
+    """A message for each port that cannot be used now."""
     problems = []
     for port in ports:
         reason = _why_not(port.number)
@@ -74,7 +74,7 @@ def _why_not(number: int) -> str:
 
 
 def _by_whom(number: int) -> str:
-    """` by NAME (process N)` where the system lets us see it."""
+    """` by NAME (process N)`, if the system reveals it."""
     try:
         for socket_ in psutil.net_connections("tcp"):
             is_listener = socket_.status == psutil.CONN_LISTEN and socket_.laddr.port == number

@@ -1,8 +1,8 @@
-"""What the values of settings must look like. Pure.
+"""The rules for values of settings. Pure.
 
-Each rule takes a value and returns what is wrong with it and what to write instead, as the rest of
-a sentence that begins with the setting (`REDIS_URL=… is not …`); the empty string for a value that
-is right. Whether what a value names is there and answers, `stack/external_services.py` asks.
+Each rule takes a value and returns the error, as the rest of a sentence that begins with the
+setting (`REDIS_URL=… is not …`), or the empty string for a valid value.
+`stack/external_services.py` checks whether the named services can be reached.
 """
 
 import ipaddress
@@ -17,27 +17,27 @@ from console.accounts.passwords import is_like_name
 
 Rule = Callable[[str], str]
 
-HEAP_MIB_MIN = 64  # twice what the connections of the embedded ZooKeeper can take (Procfile)
+HEAP_MIB_MIN = 64  # twice what the connections of the embedded ZooKeeper can use (Procfile)
 _HEAP_MIB_MAX = 64 * 1024
 PASSWORD_LENGTH_MIN = 8
 ADMIN_NAME = "admin"
 _UNIT_MIB = {"k": 1 / 1024, "m": 1, "g": 1024}
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?")
 _LOCAL_MASTER = re.compile(r"local(\[(\*|\d+)(,\d+)?\])?|local-cluster\[\d+,\d+,\d+\]|yarn")
-# Characters that one of the configuration files written for the stack cannot hold in a path.
+# Characters that are not valid in paths in the configuration files of the stack.
 _NOT_IN_PATHS = ',"\\\n\r'
 _HISTORY_SCHEMES = ("file", "s3", "s3a", "hdfs")
 _POSTGRES = ("postgres", "postgresql")
 
 
 def without_secrets(value: str) -> str:
-    """The value with passwords and tokens left out, fit for a message."""
+    """The value without passwords and tokens, for messages."""
     value = re.sub(r"(://[^/@]*?):[^@]*@", r"\1:…@", value)
     return re.sub(r"((?:token|password|secret[^=]*|key)=)[^;&]*", r"\1…", value, flags=re.I)
 
 
 def heap(value: str) -> str:
-    """A Java heap: a whole number and k, m or g."""
+    """A Java heap size: an integer and k, m or g."""
     match = re.fullmatch(r"(\d{1,9})([kmg])", value.lower())
     if match is None:
         return "is not a size for Java's heap: write a whole number and m or g, such as 512m or 2g"
@@ -48,7 +48,7 @@ def heap(value: str) -> str:
 
 
 def password(value: str) -> str:
-    """A password that the console would take for its admin (AUTH_PASSWORD_VALIDATORS)."""
+    """A valid password for the admin (AUTH_PASSWORD_VALIDATORS)."""
     form = "choose another, or leave it unset to have one made"
     if len(value) < PASSWORD_LENGTH_MIN:
         return f"has fewer than {PASSWORD_LENGTH_MIN} characters: {form}"
@@ -74,7 +74,7 @@ def zookeeper_connect(value: str) -> str:
 
 
 def redis_url(value: str) -> str:
-    """`redis://` or `rediss://`, with the number of a database if anything stands behind."""
+    """`redis://` or `rediss://`, optionally with the number of a database."""
     form = "write redis://:PASSWORD@HOST:6379/0 (rediss:// for TLS)"
     parts = _split(value)
     if parts is None or parts.scheme not in ("redis", "rediss"):
@@ -106,12 +106,12 @@ def database_url(value: str) -> str:
 
 
 def needs_postgres_driver(value: str) -> bool:
-    """Whether the database is a PostgreSQL."""
+    """Whether the database is PostgreSQL."""
     return value.partition("://")[0] in _POSTGRES
 
 
 def history_url(value: str) -> str:
-    """A folder: of this machine, S3 or HDFS."""
+    """A folder: local, on S3 or on HDFS."""
     form = "write file:///FOLDER, s3a://BUCKET/FOLDER or hdfs://HOST:8020/FOLDER"
     scheme, mark, rest = value.partition("://")
     if not mark:
@@ -138,7 +138,7 @@ def spark_remote(value: str) -> str:
 
 
 def spark_master(value: str) -> str:
-    """What Spark calls a master URL."""
+    """A Spark master URL."""
     if _LOCAL_MASTER.fullmatch(value) or re.fullmatch(r"k8s://\S+", value):
         return ""
     form = "write local[2], spark://HOST:7077, yarn or k8s://https://HOST:PORT"
@@ -162,21 +162,21 @@ def network(value: str) -> str:
 
 
 def host_name(value: str) -> str:
-    """A host name that the console answers to."""
+    """A host name of the console."""
     if value == "*" or _HOST.fullmatch(value.removeprefix(".")) or _is_address(value):
         return ""
     return "is not a host name: write names alone, without https:// and port, such as a.example"
 
 
 def data_folder(value: str) -> str:
-    """A path that every configuration file of the stack can hold."""
+    """A path that is valid in all configuration files of the stack."""
     if bad := [sign for sign in _NOT_IN_PATHS if sign in value]:
         return f"has the character {bad[0]!r}, which the brokers' settings cannot hold: change it"
     return ""
 
 
 def secret_keys(text: str) -> str:
-    """The content of a key file: one Fernet key a line."""
+    """The content of a key file: one Fernet key per line."""
     form = (
         "a key is 44 characters on a line of its own; put the right one there, or name a file that "
         "is not there yet, in which a new one is made"
@@ -200,7 +200,7 @@ def _split(value: str) -> SplitResult | None:
 
 
 def _host_and_port(server: str, must_have_port: bool = False) -> str:
-    """What is wrong with `HOST:PORT`; empty if nothing is."""
+    """The error in `HOST:PORT`; empty if it is valid."""
     host, colon, port = server.rpartition(":") if not server.endswith("]") else (server, "", "")
     if not colon:
         host = host or port
@@ -211,7 +211,7 @@ def _host_and_port(server: str, must_have_port: bool = False) -> str:
     if not colon:
         return f"names no port in {server!r}" if must_have_port else ""
     if not re.fullmatch(r"\d{1,5}", port) or not 1 <= int(port) <= 65_535:
-        return "has a port that is not a number from 1 to 65535"  # it may be half a password
+        return "has a port that is not a number from 1 to 65535"  # it may be part of a password
     return ""
 
 

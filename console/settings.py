@@ -1,4 +1,4 @@
-"""Django's settings; every one that differs between installations comes from the environment.
+"""Django's settings; those that differ between installations come from the environment.
 
 docs/operating.md explains each variable. Importing this module reads files (the secret key,
 the Redis password) but writes none: `manage.py up` makes them before anything needs them.
@@ -36,7 +36,7 @@ ZOOKEEPER_HEAP = _env.ruled("ZOOKEEPER_HEAP", rules.heap, "128m")
 REDIS_PORT = _env.port("REDIS_PORT", 6379)
 SPARK_CONNECT_PORT = _env.port("SPARK_CONNECT_PORT", 15002)
 
-# Each of these replaces an embedded part; the embedded part is then not started.
+# Each of these names an external service; the embedded one is then not started.
 ZOOKEEPER_CONNECT = _env.ruled("ZOOKEEPER_CONNECT", rules.zookeeper_connect)
 SPARK_REMOTE = _env.ruled("SPARK_REMOTE", rules.spark_remote)
 SPARK_MASTER = _env.ruled("SPARK_MASTER", rules.spark_master, "local[2]")
@@ -49,7 +49,7 @@ AERIE_EMBEDDED_SPARK = not SPARK_REMOTE
 ZOOKEEPER_CONNECT = ZOOKEEPER_CONNECT or f"127.0.0.1:{ZOOKEEPER_PORT}/aerie"
 REDIS_PASSWORD_FILE = AERIE_DATA / "redis.password"
 
-# Which processes of the Procfile are run; the supervisor says it. Empty = not known.
+# The processes of the Procfile that run, set by the supervisor. Empty = unknown.
 AERIE_PROCESSES = _env.words("AERIE_PROCESSES", lambda name: "")
 AERIE_TICK_SECONDS = _env.integer("AERIE_TICK_SECONDS", 5, 1, 3600)
 # Of one cluster's samples in Redis (monitoring/ticks/tick_stream.py).
@@ -57,7 +57,7 @@ AERIE_LIVE_BYTES_MAX = _env.integer("AERIE_LIVE_BYTES_MAX", 192 * 2**20, 2**20, 
 AERIE_DEMO_RATE = _env.integer("AERIE_DEMO_RATE", 50, 10, 2000)
 AERIE_ADMIN_PASSWORD = _env.secret("AERIE_ADMIN_PASSWORD", rules.password)
 AERIE_ADMIN_PASSWORD_FILE = AERIE_DATA / "admin.password"
-# Networks that outgoing URLs (webhooks …) may name although they are private.
+# Private networks that outgoing URLs (webhooks …) may use.
 AERIE_EGRESS_ALLOW = _env.words("AERIE_EGRESS_ALLOW", rules.network)
 
 _ports = ports.of_stack(
@@ -94,7 +94,9 @@ REDIS_OPTIONS = {
 AERIE_SECRET_KEY_FILE = _env.path("AERIE_SECRET_KEY_FILE", AERIE_DATA / "secret.key")
 _keys = _env.content("AERIE_SECRET_KEY_FILE", AERIE_SECRET_KEY_FILE, rules.secret_keys).split()
 _derived = [hashlib.sha256(b"aerie django " + key.encode()).hexdigest() for key in _keys]
-SECRET_KEY = _derived[0] if _derived else secrets.token_urlsafe(48)  # no stack yet: for now only
+SECRET_KEY = (
+    _derived[0] if _derived else secrets.token_urlsafe(48)
+)  # before the first start of a stack
 SECRET_KEY_FALLBACKS = _derived[1:]
 
 # --- Django -----------------------------------------------------------------------------------
@@ -211,7 +213,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CHANNEL_LAYERS = {
     "default": {
-        # A message says only that a tick came: one that nobody receives may be lost.
+        # Messages only announce ticks, so they may be lost.
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
         "CONFIG": {
             "hosts": [{**REDIS_OPTIONS, "address": REDIS_URL}],
@@ -262,7 +264,7 @@ WHITENOISE_USE_FINDERS = DEBUG or not (STATIC_ROOT / "staticfiles.json").exists(
 
 # --- Security -----------------------------------------------------------------------------------
 _allowed_hosts = _env.words("AERIE_ALLOWED_HOSTS", rules.host_name)
-# Only a proxy may say whom it asks for: without one, anybody could claim any address.
+# Trust the forwarded headers only with a proxy; else clients could fake their address.
 AERIE_IS_BEHIND_PROXY = bool(_allowed_hosts)
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *_allowed_hosts]
 CSRF_TRUSTED_ORIGINS = [
@@ -279,8 +281,7 @@ SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
 X_FRAME_OPTIONS = "DENY"
-# Django sends it with answers over HTTPS alone; cookies are Secure there, too
-# (console/accounts/middleware.py).
+# Django sends it only over HTTPS; cookies are also Secure there (console/accounts/middleware.py).
 SECURE_HSTS_SECONDS = _env.integer("AERIE_HSTS_SECONDS", 365 * 86_400, 0, 2 * 365 * 86_400)
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
@@ -327,15 +328,16 @@ LOGGING = {
     "root": {"handlers": ["stdout"], "level": "DEBUG" if DEBUG else "INFO"},
     "loggers": {
         "django.channels.server": {"level": "WARNING"},
-        # Its handlers write what clients sent as it is: ours in their place.
+        # Its own handlers do not escape text from clients.
         "uvicorn": {"handlers": [], "propagate": True, "level": "WARNING"},
         "kazoo.client": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
-        # It says each second, with a traceback, that Redis is away: the status line says so.
+        # It logs a traceback every second while Redis is down; the status line reports that
+        # already.
         "channels_redis.pubsub": {"level": "CRITICAL"},
-        # What libraries announce to programmers.
+        # Deprecation warnings of libraries.
         "py.warnings": {"level": "ERROR"},
-        # A line per task would drown the rest.
+        # It would log a line per task.
         "celery.app.trace": {"level": "WARNING"},
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.beat": {"level": "WARNING"},

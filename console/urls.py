@@ -1,7 +1,7 @@
-"""Every URL of the console; each app brings its own.
+"""The URLs of the console; each app has its own urls.py.
 
-What belongs to a cluster stands under `/c/<cluster>/`; ClusterMiddleware turns the slug into
-`request.cluster`.
+URLs of a cluster begin with `/c/<cluster>/`; ClusterMiddleware sets `request.cluster` from the
+slug.
 """
 
 from django.urls import URLPattern, URLResolver, include, path

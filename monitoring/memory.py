@@ -1,4 +1,4 @@
-"""Gives back to the system what a large cluster took, once nothing holds it any more.
+"""Releases memory to the operating system after the data of a large cluster was dropped.
 
 Freed memory stays with the allocators for what may come, and Arrow's own keeps some for each
 thread: after a large cluster that was most of what a web process or a worker had. So Arrow takes
@@ -18,27 +18,28 @@ _LARGE_ROWS = 20_000  # that are worth it
 
 
 def prepare() -> None:
-    """Once, at the start of a process that reads samples."""
+    """Call it once, at the start of a process that reads samples."""
     pa.set_memory_pool(pa.system_memory_pool())
     # glibc raises the threshold at each large piece that is freed, unless it was set.
     _libc("mallopt", _M_MMAP_THRESHOLD, _APART_BYTES)
 
 
 def give_back() -> None:
-    """Takes tens of milliseconds: for the moments after something large is gone."""
+    """Release freed memory. Takes tens of milliseconds, so call it only after large data was
+    freed."""
     gc.collect()
     pa.default_memory_pool().release_unused()
     _libc("malloc_trim", 0)
 
 
 class Level:
-    """Gives back when what a process holds has fallen to less than half of the most it held."""
+    """Releases memory when the number of rows falls below half of its maximum."""
 
     def __init__(self) -> None:
         self._most = 0
 
     def note(self, rows: int) -> None:
-        """How many rows of samples are held now."""
+        """Set the current number of rows."""
         if 2 * rows < self._most and self._most >= _LARGE_ROWS:
             self._most = 0
             give_back()
@@ -46,7 +47,7 @@ class Level:
 
 
 def _libc(name: str, *arguments: int) -> None:
-    """Calls a function of glibc; other C libraries, which lack it, do without."""
+    """Call a function of glibc; does nothing with other C libraries."""
     try:
         getattr(ctypes.CDLL(None), name)(*arguments)
     except (OSError, AttributeError):

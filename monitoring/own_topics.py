@@ -14,7 +14,7 @@ NAMES = frozenset({CONSOLE_ACCESS, CONSOLE_AUDIT})
 
 
 def hidden_by_cluster() -> dict[str, frozenset[str]]:
-    """Slug → the topics of that cluster which only admins see."""
+    """Cluster slug → topics that only admins see."""
     rows = Cluster.objects.values_list("slug", "kafka_cluster_id", "holds_own_topics")
     entries = [(slug, (cluster_id, holds)) for slug, cluster_id, holds in rows]
     holders = [cluster_id for _slug, (cluster_id, holds) in entries if holds]
@@ -22,7 +22,7 @@ def hidden_by_cluster() -> dict[str, frozenset[str]]:
 
 
 def hidden_on(cluster: Cluster) -> frozenset[str]:
-    """The topics of this cluster which only admins see."""
+    """The topics of this cluster that only admins see."""
     if cluster.holds_own_topics:
         return NAMES
     holders = Cluster.objects.filter(holds_own_topics=True)
@@ -31,7 +31,8 @@ def hidden_on(cluster: Cluster) -> frozenset[str]:
 
 
 def public_scope(cluster: Cluster) -> Scope:
-    """What of a cluster may be told to whoever it is, as in a webhook or a report for all."""
+    """The scope of data for recipients without rights, such as webhooks and reports for all
+    users."""
     return Scope(hidden_topics=hidden_on(cluster))
 
 
@@ -43,7 +44,7 @@ def hand_over(cluster: Cluster) -> None:
 
 
 def _hidden(cluster_id: str, holds: bool, holders: list[str]) -> frozenset[str]:
-    """While one of two cluster ids is not known, both entries may lead to the same cluster."""
+    """Two entries may refer to the same Kafka cluster if one of the cluster ids is unknown."""
     if holds or any(not cluster_id or not other or cluster_id == other for other in holders):
         return NAMES
     return frozenset()

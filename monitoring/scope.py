@@ -1,4 +1,4 @@
-"""Which topics and groups of a cluster a reader sees.
+"""`Scope`: the topics and groups of a cluster that a user sees.
 
 A pattern is a name, or the beginning of names followed by `*` (Kafka's LITERAL and PREFIXED
 patterns); `*` alone is every name. Topics in `hidden_topics` are not seen, whatever the patterns
@@ -16,33 +16,33 @@ _WILDCARD = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The topics and groups that are seen; by default all."""
+    """The visible topics and groups; by default all."""
 
     topics: tuple[str, ...] = (ANY,)
     groups: tuple[str, ...] = (ANY,)
     hidden_topics: frozenset[str] = frozenset()
 
     def shows_topic(self, name: str) -> bool:
-        """Whether a topic of this name is seen."""
+        """Whether a topic with this name is visible."""
         return name not in self.hidden_topics and matches(self.topics, name)
 
     def shows_group(self, name: str) -> bool:
-        """Whether a group of this name is seen."""
+        """Whether a group with this name is visible."""
         return matches(self.groups, name)
 
     def shows_topics_of(self, glob: str) -> bool:
-        """Whether every topic that a shell-style pattern matches is seen.
+        """Whether all topics that a shell-style pattern matches are visible.
 
         A pattern with wildcards matches no hidden topic: those are named whole.
         """
         return covers(self.topics, beginning(glob)) and glob not in self.hidden_topics
 
     def shows_groups_of(self, glob: str) -> bool:
-        """Whether every group that a shell-style pattern matches is seen."""
+        """Whether all groups that a shell-style pattern matches are visible."""
         return covers(self.groups, beginning(glob))
 
     def contains(self, other: "Scope") -> bool:
-        """Whether all that `other` shows is seen here, too."""
+        """Whether everything visible in `other` is also visible here."""
         return (
             all(covers(self.topics, pattern) for pattern in other.topics)
             and all(covers(self.groups, pattern) for pattern in other.groups)
@@ -55,7 +55,7 @@ NOTHING = Scope(topics=(), groups=())
 
 
 def matches(patterns: Iterable[str], name: str) -> bool:
-    """Whether one of the patterns is this name, or the beginning of it followed by `*`."""
+    """Whether one of the patterns matches the name."""
     return any(
         name.startswith(pattern[:-1]) if pattern.endswith(ANY) else name == pattern
         for pattern in patterns

@@ -1,11 +1,10 @@
-"""Slows down guessing of passwords: after a few failures an account and an address must wait.
+"""Limits password guessing: after some failed attempts, an account and an address are locked out.
 
-Counts live in the cache, shared by all web processes, and expire by themselves. An account is
-locked after MAX_PER_ACCOUNT failures from one address, so that a stranger elsewhere cannot lock
-its owner out; an address after MAX_PER_ADDRESS over all accounts. An attempt is counted before its
-password is looked at, by one atomic step, and taken back when it was right: of many at once no more
-are looked at than of many in a row. One that is refused does not lengthen the wait, so that a lock
-ends however often somebody tries.
+The counters are in the cache, shared by all web processes, and expire. An account is locked after
+MAX_PER_ACCOUNT failures from one address, so that others cannot lock its owner out; an address is
+locked after MAX_PER_ADDRESS failures for all accounts. An attempt is counted atomically before its
+password is checked, and the count is undone if the password was right. So parallel attempts do not
+get more checks than sequential ones. Refused attempts do not extend the lockout.
 
 A name counts as the form reads it, whatever its case; an address as what one person or machine has:
 all loopback addresses are one, and so is a /64 of IPv6. Behind a proxy the address is the one that
@@ -28,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 def attempt(username: str, address: str) -> bool:
-    """Counts one attempt; False when it must not be looked at."""
+    """Count an attempt; False if its password must not be checked."""
     account, origin = _keys(username, address)
     try:
         if not _counted(account, MAX_PER_ACCOUNT):
@@ -42,7 +41,7 @@ def attempt(username: str, address: str) -> bool:
 
 
 def succeeded(username: str, address: str) -> None:
-    """The attempt was right: the account's count starts afresh, the address's is as before."""
+    """The attempt succeeded: reset the account's counter and undo the count of the address."""
     account, origin = _keys(username, address)
     try:
         cache.delete(account)
@@ -52,11 +51,11 @@ def succeeded(username: str, address: str) -> None:
 
 
 def _counted(key: str, most: int) -> bool:
-    """Adds one; False where that is more than `most`, and then the wait is not begun again."""
+    """Add one; False if the counter is above `most`. That does not extend its expiry."""
     cache.add(key, 0, WAIT_SECONDS)
     try:
         count = cache.incr(key)
-    except ValueError:  # it expired between the two
+    except ValueError:  # it expired in between
         return bool(cache.add(key, 1, WAIT_SECONDS)) or _counted(key, most)
     if count <= most:
         cache.touch(key, WAIT_SECONDS)
@@ -71,7 +70,8 @@ def _take_back(key: str) -> None:
 
 
 def _keys(username: str, address: str) -> tuple[str, str]:
-    """The keys of the account at this address, and of the address. Hashed: of bounded length."""
+    """The cache keys of the account at this address, and of the address; hashed, for a fixed
+    length."""
     place = _place(address)
     account = hashlib.sha256(f"{place}\0{normal_name(username)}".encode(errors="replace"))
     origin = hashlib.sha256(place.encode(errors="replace"))
@@ -79,12 +79,12 @@ def _keys(username: str, address: str) -> tuple[str, str]:
 
 
 def normal_name(username: str) -> str:
-    """All ways to type a name alike: spaces around it, full-width letters, the case."""
+    """Normalises a name: surrounding spaces, full-width letters, case."""
     return unicodedata.normalize("NFKC", username).casefold().strip()
 
 
 def _place(address: str) -> str:
-    """Where an address is from, as far as one person can choose it."""
+    """The network that counts as one address: all of loopback, or an IPv6 /64."""
     try:
         ip = ipaddress.ip_address(address.strip())
     except ValueError:

@@ -1,4 +1,4 @@
-"""What holds for every page: Secure cookies over HTTPS, and the way to the sign-in page."""
+"""Middleware: Secure cookies over HTTPS, and redirects to the sign-in page."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,10 +10,10 @@ from django.utils.http import urlencode
 
 
 class SecureCookiesMiddleware:
-    """Marks the cookies of an answer over HTTPS as Secure: browsers never send them in the clear.
+    """Marks the cookies of responses over HTTPS as Secure.
 
-    By request, not by setting: one console may be reached by HTTPS through a proxy and, on its own
-    machine, by http://127.0.0.1, whose cookies could not be Secure.
+    This depends on the request, not on a setting: a console can be used over HTTPS through a proxy
+    and also at http://127.0.0.1, where cookies cannot be Secure.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -28,10 +28,10 @@ class SecureCookiesMiddleware:
 
 
 class SignInMiddleware(LoginRequiredMiddleware):
-    """Sends whoever is not signed in to the sign-in page, also from a page that stands open.
+    """Redirects users who are not signed in to the sign-in page.
 
-    A part of a page that asks for itself (htmx) must not get the sign-in page in its place: it is
-    told to move the whole page there.
+    For htmx requests the whole page is redirected; otherwise the sign-in page would appear inside
+    the page.
     """
 
     def handle_no_permission(self, request: HttpRequest, view_func: Any) -> HttpResponseBase:  # type: ignore[override]  # not only redirects

@@ -1,4 +1,4 @@
-"""Who has which role where. The user itself is Django's."""
+"""The roles of users on clusters. The user model is Django's."""
 
 from django.conf import settings
 from django.db import models
@@ -12,10 +12,11 @@ def every_name() -> list[str]:
 
 
 class RoleGrant(models.Model):
-    """A role for one cluster, or for every cluster where `cluster` is empty.
+    """A user's role on one cluster, or on all clusters if `cluster` is empty.
 
-    The cluster is named by its slug, not by a foreign key: a grant may be given before the
-    cluster is added. Removing a cluster ends its grants: they are not for another of its name.
+    `cluster` is a slug, not a foreign key, so that a grant can be made before the cluster is added.
+    When a cluster is removed, its grants are deleted, so that they do not apply to a new cluster
+    with the same slug.
     """
 
     user = models.ForeignKey(
@@ -23,7 +24,7 @@ class RoleGrant(models.Model):
     )
     cluster = models.CharField(max_length=64, blank=True, default="")
     role = models.CharField(max_length=16, choices=[(role, role) for role in ROLES if role])
-    # Patterns of names that it is for (monitoring/scope.py).
+    # Patterns of the names to which the role applies (monitoring/scope.py).
     topics = models.JSONField(default=every_name)
     groups = models.JSONField(default=every_name)
 

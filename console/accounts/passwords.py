@@ -1,4 +1,4 @@
-"""Refuses a password that is the user's own name, or hardly anything else.
+"""Refuses passwords that are similar to the user name.
 
 Django's own comparison (UserAttributeSimilarityValidator), over both texts as a person sees them:
 compatible forms of letters and the case are alike, and what is no letter may stand around. Besides,
@@ -15,14 +15,14 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 SIMILARITY_MAX = 0.7
-OTHER_CHARACTERS_MIN = 6  # letters and digits besides the name
-_PART_LENGTH_MIN = 3  # shorter parts of a name occur in any word
+OTHER_CHARACTERS_MIN = 6  # letters and digits that must remain without the name
+_PART_LENGTH_MIN = 3  # shorter parts of a name occur in many words
 _STANDS_FOR = str.maketrans("4@301l5$7", "aaeoiisst")  # one to one; 1 stands for i and l
-_LENGTH_COMPARED_MAX = 300  # a name has 150 characters at most; comparing takes time by its square
+_LENGTH_COMPARED_MAX = 300  # comparing takes quadratic time; a name has at most 150 characters
 
 
 def is_like_name(password: str, username: str) -> bool:
-    """Whether the password is the name, contains little else, or is nearly the same."""
+    """Whether the password is the name, contains little else, or is similar to it."""
     told, name = _seen(password)[:_LENGTH_COMPARED_MAX], _seen(username)
     if not name:
         return False

@@ -1,4 +1,4 @@
-"""The words in which a right is refused: a resource that is not there, a role that is too small."""
+"""Texts of 404 and 403 errors: a resource that does not exist, a missing right."""
 
 from django.utils.translation import gettext as _
 
@@ -7,7 +7,7 @@ from monitoring.topic_names import is_topic_name
 
 
 def not_there(verb: str, name: str) -> str:
-    """Of a resource that is not there, and alike of one that may not be known of."""
+    """For a resource that does not exist, or that the user may not see."""
     kind = RESOURCES.get(verb.partition(".")[0])
     if kind == TOPIC:
         return no_topic(name)
@@ -17,19 +17,19 @@ def not_there(verb: str, name: str) -> str:
 
 
 def no_topic(name: str) -> str:
-    """Of a topic that is not there."""
-    if not is_topic_name(name):  # nothing that a topic is called, nor fit to be repeated
+    """For a topic."""
+    if not is_topic_name(name):  # not a valid name; do not repeat it
         return _("There is no such topic here.")
     return _("There is no topic “%(name)s” here.") % {"name": name}
 
 
 def no_group(name: str) -> str:
-    """Of a group that is not there."""
+    """For a group."""
     return _("The last sample knows no group “%(name)s”.") % {"name": name}
 
 
 def too_little(rights: Rights, verb: str, name: str | None) -> str:
-    """Which right is missing."""
+    """For a missing right."""
     refused = {"role": rights.role or _("none"), "verb": verb, "name": name}
     if name is not None and is_closed(verb, name):
         return (

@@ -1,4 +1,4 @@
-"""The request as a view behind `@requires` gets it. For type checkers: Django makes the requests.
+"""Types of the requests that views with `@requires` get. For type checkers only.
 
 `rights` and `principal` are set by `@requires`, `cluster` by ClusterMiddleware from the URL: a view
 of a URL without a cluster takes a UserRequest.
@@ -13,7 +13,7 @@ from monitoring.models import Cluster
 
 
 class UserRequest(HttpRequest):
-    """Of somebody who is signed in and has the view's right."""
+    """A request of a signed-in user with the view's right."""
 
     user: User
     rights: Rights
@@ -21,6 +21,6 @@ class UserRequest(HttpRequest):
 
 
 class ClusterRequest(UserRequest):
-    """Under `/c/<cluster>/`, of a cluster that the user may see."""
+    """A request under `/c/<cluster>/`, for a cluster that the user may see."""
 
     cluster: Cluster

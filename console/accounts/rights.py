@@ -20,7 +20,7 @@ from monitoring import own_topics
 from monitoring.scope import ANY, EVERYTHING, NOTHING, Scope, matches
 
 NOBODY, VIEWER, OPERATOR, ADMIN = "", "viewer", "operator", "admin"
-ROLES = (NOBODY, VIEWER, OPERATOR, ADMIN)  # each may do what those before it may
+ROLES = (NOBODY, VIEWER, OPERATOR, ADMIN)  # each has the rights of the previous ones
 
 VERBS = {
     "cluster.view": VIEWER,
@@ -55,7 +55,7 @@ ADMIN_ONLY_RECORDS = ("__", "brokerd.events")
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """What a user may do on one cluster (or, with `cluster` empty, outside any cluster)."""
+    """A user's rights on one cluster (or, if `cluster` is empty, outside of clusters)."""
 
     cluster: str
     role: str
@@ -64,19 +64,19 @@ class Rights:
     def may(self, verb: str, resource: str | None = None) -> bool:
         """Whether the user may do `verb` to `resource` (the name of a topic or a group).
 
-        An unknown verb is a mistake in the program: KeyError.
+        Raises KeyError for an unknown verb.
         """
         least = VERBS[verb]
         if resource is not None and not self.shows(verb, resource):
             return False
         if resource is not None and is_closed(verb, resource):
             least = ADMIN
-            if self.scope != EVERYTHING:  # those records name all topics and groups
+            if self.scope != EVERYTHING:  # those records contain all names of topics and groups
                 return False
         return self.role != NOBODY and ROLES.index(self.role) >= ROLES.index(least)
 
     def shows(self, verb: str, resource: str) -> bool:
-        """Whether the resource is there for this user; what is not is answered with 404."""
+        """Whether the user may see the resource; if not, the response is 404."""
         kind = RESOURCES.get(verb.partition(".")[0])
         if kind == GROUP:
             return self.scope.shows_group(resource)
@@ -92,17 +92,17 @@ class Rights:
 
     @property
     def may_change_topics(self) -> bool:
-        """For templates, which cannot pass a verb."""
+        """For templates, which cannot pass arguments."""
         return self.may("topic.create")
 
 
 def is_closed(verb: str, resource: str) -> bool:
-    """Whether only admins may read this topic's records; its figures are for everyone."""
+    """Whether only admins may read this topic's records; all users see its figures."""
     return verb.partition(".")[0] == "record" and resource.startswith(ADMIN_ONLY_RECORDS)
 
 
 class Grant(NamedTuple):
-    """A role, with the patterns of topics and groups that it is for."""
+    """A role, with the patterns of the topics and groups to which it applies."""
 
     role: str
     topics: tuple[str, ...]
@@ -134,18 +134,18 @@ def rights_of(user: AbstractBaseUser | AnonymousUser, cluster: Any = None) -> Ri
 
 
 def granted_clusters(user: Any) -> list[str]:
-    """The clusters (slugs) on which the user has a role of its own."""
+    """The slugs of the clusters for which the user has a grant."""
     return [] if getattr(user, "is_superuser", False) else sorted(filter(None, _grants(user)))
 
 
 def forget(user: Any) -> None:
-    """What was read for this user object is read again, as after a grant was changed."""
+    """Clear the cached grants of this user object, after a change."""
     for name in ("_aerie_grants", "_aerie_hidden"):
         user.__dict__.pop(name, None)
 
 
 def _grants(user: Any) -> dict[str, Grant]:
-    """The user's grants by cluster slug; read once for a user object (hence per request)."""
+    """The user's grants by cluster slug; cached in the user object, so for one request."""
     if not hasattr(user, "_aerie_grants"):
         rows = user.role_grants.values_list("cluster", "role", "topics", "groups")
         user._aerie_grants = {
@@ -162,7 +162,7 @@ def _patterns(stored: list[str]) -> tuple[str, ...]:
 
 
 def _hidden(user: Any) -> dict[str, frozenset[str]]:
-    """The topics of each cluster that only admins see; read once for a user object."""
+    """Cluster slug → topics that only admins see; cached in the user object."""
     if not hasattr(user, "_aerie_hidden"):
         user._aerie_hidden = own_topics.hidden_by_cluster()
     found: dict[str, frozenset[str]] = user._aerie_hidden

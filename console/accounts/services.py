@@ -33,7 +33,7 @@ def grant(
 
 
 def take_back(cluster: str) -> dict[str, str]:
-    """Ends the roles that were given for this cluster alone; returns who had which."""
+    """Delete the grants for this cluster; returns user name → role."""
     grants = RoleGrant.objects.filter(cluster=cluster).exclude(cluster="")
     ended = dict(grants.values_list("user__username", "role"))
     grants.delete()
@@ -42,7 +42,7 @@ def take_back(cluster: str) -> dict[str, str]:
 
 @transaction.atomic
 def ensure_admin(password: str, username: str = "admin") -> bool:
-    """Makes sure that an admin named `username` exists. Returns whether it was made now.
+    """Make sure that an admin `username` exists. Returns True if it was created now.
 
     The password is set when the account is made and, after that, only when it differs from what
     the caller was told to use: a restart neither logs anyone out nor resets anything.

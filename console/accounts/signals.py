@@ -1,4 +1,4 @@
-"""What happens to accounts, for whoever keeps a record of it (console/audit/receivers.py).
+"""Signals about accounts; console/audit/receivers.py writes them to the audit log.
 
 Receivers run in the transaction of the sender.
 """

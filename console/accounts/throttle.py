@@ -1,4 +1,4 @@
-"""How often one user may make the server call an address that a person typed."""
+"""Limits how often a user can make the server connect to addresses that users entered."""
 
 import logging
 from typing import Any
@@ -12,12 +12,12 @@ log = logging.getLogger(__name__)
 
 
 def allows(what: str, user: Any) -> bool:
-    """Counts one more `what`; False for the eleventh within a minute, or where nobody can count."""
+    """Count a `what`; False for the eleventh within a minute, or if the cache is unavailable."""
     key = f"throttle:{what}:{user.pk}"
     try:
         cache.add(key, 0, _WINDOW_S)
         return bool(cache.incr(key) <= PER_MINUTE_MAX)
-    except ValueError:  # the minute ended between the two
+    except ValueError:  # the minute ended in between
         return True
     except Exception:
         log.warning("%s is refused: the cache, which counts them, does not answer", what)

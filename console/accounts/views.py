@@ -1,4 +1,4 @@
-"""Signing in and out."""
+"""The views for signing in and out."""
 
 from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_not_required
@@ -13,14 +13,14 @@ from console.accounts.signals import sign_in_refused, signed_in
 
 @method_decorator(login_not_required, name="dispatch")
 class Login(auth.LoginView):
-    """The sign-in page; too many failures and it refuses for a while, right password or not."""
+    """The sign-in page. After too many failures it refuses even the right password for a while."""
 
     template_name = "accounts/login.html"
     redirect_authenticated_user = True
 
     def post(self, request, *args, **kwargs) -> HttpResponse:  # type: ignore[no-untyped-def]
         if not lockout.attempt(*self._who()):
-            # Not the form that was posted: looking for its errors would look at the password.
+            # A new form: validating the posted one would check the password.
             form = self.form_class(request, initial={"username": self._who()[0]})
             locked = _("Too many failed sign-ins. Wait %(minutes)d minutes and try again.") % {
                 "minutes": lockout.WAIT_SECONDS // 60
@@ -32,7 +32,7 @@ class Login(auth.LoginView):
         return super().post(request, *args, **kwargs)
 
     def _who(self) -> tuple[str, str]:
-        """The name that was typed, and the address it came from."""
+        """The entered name, and the client's address."""
         name = self.request.POST.get("username", "")
         return name, self.request.META.get("REMOTE_ADDR", "")
 
@@ -46,7 +46,7 @@ class Login(auth.LoginView):
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         name, address = self._who()
         sign_in_refused.send(Login, username=name, address=address)
-        if not form.non_field_errors():  # a field is empty, too long, or holds what no name does
+        if not form.non_field_errors():  # a field is empty, too long, or has invalid characters
             form.add_error(None, form.get_invalid_login_error())
         response = super().form_invalid(form)
         response.status_code = 422
@@ -54,4 +54,4 @@ class Login(auth.LoginView):
 
 
 class Logout(auth.LogoutView):
-    """By POST only, as Django has it."""
+    """POST only, as in Django."""

@@ -1,4 +1,4 @@
-"""A kind of change to a cluster: one subclass of `ActionType` each, in the app it belongs to.
+"""`ActionType`: the base class of changes to a cluster. Each subclass is in the app it belongs to.
 
 The app registers an instance of it in `AppConfig.ready()` (console/actions/registry.py). Nothing
 changes a cluster but through one.
@@ -39,7 +39,7 @@ class Target:
 
 
 class ActionType(ABC):
-    """How one kind of change is planned, reviewed and applied.
+    """A kind of change: how it is planned, reviewed and applied.
 
     Attributes:
         name: the key of plans and of audit rows; never changed.
@@ -61,7 +61,7 @@ class ActionType(ABC):
 
     @abstractmethod
     def read(self, gateway: Gateway, params: Params) -> Facts:
-        """What the change depends on, as the cluster says now. Raises GatewayError."""
+        """Read the facts on which the change depends from the cluster. Raises GatewayError."""
 
     def for_reader(self, facts: Facts, scope: Scope) -> Facts:
         """The facts without names that the scope does not show, for draft and describe; pure."""
@@ -76,7 +76,7 @@ class ActionType(ABC):
 
     @abstractmethod
     def describe(self, then: Facts, now: Facts) -> list[str]:
-        """What differs between two readings of the facts, in sentences; pure."""
+        """Describes the differences between two versions of the facts; pure."""
 
     @abstractmethod
     def items(self, params: Params) -> list[Step]:
@@ -87,14 +87,14 @@ class ActionType(ABC):
         """Make the change, and tell `progress` of each of `items`. Raises GatewayError."""
 
     def undo(self, plan: Plan) -> Proposal | None:
-        """The change that takes back what this plan did; None where nothing can.
+        """The change that undoes this plan; None if it cannot be undone.
 
         It is planned, reviewed and applied as any other.
         """
         return None
 
     def steps(self, plan: Plan) -> list[Step]:
-        """The items of a plan, each with what became of it."""
+        """The steps of a plan, with their states."""
         states = plan.step_states
         return [
             replace(step, state=StepState(states.get(step.key, step.state)))

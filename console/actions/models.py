@@ -1,7 +1,7 @@
-"""A plan and what became of it.
+"""The database row of a plan, with its state and result.
 
-draft → queued → applying → done | failed | refused. Each arrow is one conditional UPDATE, so a
-double click, a second delivery of the task or a second worker finds nothing left to do.
+draft → queued → applying → done | failed | refused. Each transition is one conditional UPDATE, so
+that a double click, a second delivery of the task or a second worker has no effect.
 """
 
 import uuid
@@ -35,12 +35,16 @@ class Plan(models.Model):
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    remote_addr = models.CharField(max_length=64, blank=True)  # from where it was planned
-    # Who confirmed it, as text: the account may be gone when the plan ends.
+    remote_addr = models.CharField(
+        max_length=64, blank=True
+    )  # the address of the user who proposed it
+    # Who confirmed it, as text, since the account can be deleted before the plan ends.
     confirmed_by = models.CharField(max_length=150, blank=True, default="")
     confirmed_addr = models.CharField(max_length=64, blank=True, default="")
     created_at = models.DateTimeField(db_index=True)
-    moved_at = models.DateTimeField(null=True)  # into its state; null = it is a draft still
+    moved_at = models.DateTimeField(
+        null=True
+    )  # when it got its current state; null = still a draft
 
     class Meta:
         ordering = ["-created_at"]
@@ -54,11 +58,11 @@ class Plan(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether it still waits for its end."""
+        """Whether it is queued or being applied."""
         return self.state in (QUEUED, APPLYING)
 
     def move(self, state_from: str, state_to: str, **fields: object) -> bool:
-        """The one way from state to state; False when the plan was not in `state_from`."""
+        """Change the state; False if the plan was not in `state_from`."""
         moved = Plan.objects.filter(pk=self.pk, state=state_from).update(
             state=state_to, moved_at=timezone.now(), **fields
         )

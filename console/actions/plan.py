@@ -1,4 +1,4 @@
-"""The pure part of a change: what a plan says, and how it is recognised again.
+"""The content of a plan, and the fingerprint of its facts. Pure.
 
 A kind of change (console/actions/action_type.py) reads *facts* from the cluster and makes a *draft*
 from them and the form's parameters. Applying reads the facts again: where they differ from what
@@ -18,13 +18,13 @@ Facts = Mapping[str, Any]  # JSON-able; what the plan was made from
 
 
 class PlanRefused(Exception):
-    """The change makes no sense as things are; the message says why and what to do."""
+    """The change is not possible; the message says why and what to do."""
 
     retriable = False
 
 
 class PlanApplied(PlanRefused):
-    """The plan was confirmed before, as by the first click of two: look what became of it."""
+    """The plan was confirmed already, for example by the first click of a double click."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ class Proposal:
 
 
 class StepState(StrEnum):
-    """How far a step is."""
+    """The state of a step."""
 
     WAITING = "waiting"
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
-    UNKNOWN = "unknown"  # its worker fell silent
+    UNKNOWN = "unknown"  # its worker stopped responding
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +70,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a person reviews before anything happens."""
+    """What a user reviews before the change is applied."""
 
     title: str
     changes: list[Change]
-    affected: list[str] = field(default_factory=list)  # who and what else feels it
+    affected: list[str] = field(default_factory=list)  # affected groups and others
     warnings: list[str] = field(default_factory=list)
     undo: str = ""  # how to take it back; empty = it cannot be
-    typed_name: str = ""  # what must be typed to confirm; empty = nothing
+    typed_name: str = ""  # what the user must type to confirm; empty = nothing
     # For the audit log: what changes, by keys that stay, in plain values.
     before: dict[str, Any] = field(default_factory=dict)
     after: dict[str, Any] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Draft:
 
 
 def fingerprint(facts: Facts) -> str:
-    """The same for equal facts, whatever the order of their keys."""
+    """A hash of the facts, independent of the order of their keys."""
     text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""Every kind of change, registered by the app that owns it in `AppConfig.ready()`."""
+"""The registry of action types; apps register theirs in `AppConfig.ready()`."""
 
 from console.actions.action_type import ActionType
 
@@ -6,15 +6,15 @@ _types: dict[str, ActionType] = {}
 
 
 def register(action_type: ActionType) -> None:
-    """Make this kind of change known, by its name."""
+    """Register an action type."""
     _types[action_type.name] = action_type
 
 
 def find(name: str) -> ActionType:
-    """The kind of change of this name. Raises KeyError."""
+    """The action type with this name. Raises KeyError."""
     return _types[name]
 
 
 def names() -> list[str]:
-    """The names of all kinds, sorted."""
+    """The names of all action types, sorted."""
     return sorted(_types)

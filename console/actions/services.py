@@ -1,4 +1,4 @@
-"""plan → review → apply: `propose` makes a plan, `confirm` queues it, `run` carries it out.
+"""plan → review → apply: `propose` makes a plan, `confirm` queues it, `run` applies it.
 
 Views and tasks only call these; a worker is asked by the task's name (console/actions/tasks.py),
 never by an import. Every end of a plan (done, failed, refused) is one audit row, also of one whose
@@ -41,11 +41,13 @@ from monitoring.models import Cluster
 from monitoring.redis_client import check
 
 APPLY_TASK = "console.actions.apply"
-# A worker is there within seconds, or a person had better look again before anything happens.
+# Normally a worker starts within seconds. After this time, a user should review the plan again.
 QUEUED_MAX = timedelta(minutes=15)
-APPLYING_MAX = timedelta(minutes=3)  # nothing takes this long: its worker was killed
+APPLYING_MAX = timedelta(minutes=3)  # no change takes this long: the worker was killed
 KEPT = timedelta(days=90)  # what was done stays in the audit log
-CLUSTER_ID = "cluster_id"  # among the facts of every plan: one of another cluster is not applied
+CLUSTER_ID = (
+    "cluster_id"  # in the facts of every plan, so that it is not applied to another cluster
+)
 
 log = logging.getLogger(__name__)
 
@@ -135,7 +137,7 @@ def record_attempt(principal: Principal, cluster: str, plan_id: uuid.UUID) -> No
 
 
 def confirm(plan: Plan, principal: Principal, typed: str) -> None:
-    """Queues the plan, once. Raises PlanRefused, saying what is wrong.
+    """Queue the plan, once. Raises PlanRefused with the reason.
 
     A plan that came too late is ended by it; any other mistake can be mended and tried again.
     """
@@ -165,7 +167,7 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
 def _send(plan: Plan) -> None:
     """Hands the plan to a worker; where there is no queue to put it in, it is refused at once."""
     try:
-        check()  # a Redis that hangs is found out sooner than by Celery
+        check()  # detects a Redis that hangs sooner than Celery does
         current_app.send_task(APPLY_TASK, (str(plan.pk),), retry=False)
     except Exception:
         log.exception("plan %s could not be queued", plan.pk)
@@ -181,7 +183,7 @@ def _cluster(plan: Plan) -> Cluster:
 
 
 def run(plan_id: str) -> None:
-    """Carries out a queued plan. Called by the task; a second call finds nothing to do."""
+    """Apply a queued plan. Called by the task; a second call does nothing."""
     plan = Plan.objects.select_related("created_by").get(pk=plan_id)
     if not plan.move(models.QUEUED, models.APPLYING, progress=5, stage=texts.READING):
         return
@@ -219,7 +221,7 @@ def _apply(plan: Plan) -> None:
 
 
 def _begin(plan: Plan, action_type: ActionType, key: str) -> None:
-    """A step begins, the one before it is done."""
+    """A step begins; the previous one is done."""
     keys = [step.key for step in action_type.items(plan.params)]
     plan.progress = 10 + 90 * keys.index(key) // len(keys)
     plan.stage = key
@@ -236,7 +238,7 @@ def _ended(plan: Plan, state: StepState) -> dict[str, str]:
 
 
 def _differences(plan: Plan, action_type: ActionType, cluster: Cluster, facts: Facts) -> list[str]:
-    """What changed since the review, as far as the person may know of it."""
+    """The differences since the review, without names that the user may not see."""
     scope = rights_of(plan.created_by or AnonymousUser(), cluster).scope
     then, now = (action_type.for_reader(found, scope) for found in (plan.facts, facts))
     return action_type.describe(then, now)
@@ -272,7 +274,7 @@ def _finish(
 
 
 def _confirmed(plan: Plan) -> str:
-    """Who confirmed the plan and from where, and from where it was planned."""
+    """Who confirmed the plan, and the addresses of confirming and proposing, for the audit log."""
     if not plan.confirmed_by:
         return ""
     return _("Planned from %(planned)s, confirmed by %(who)s from %(confirmed)s.") % {
@@ -283,13 +285,13 @@ def _confirmed(plan: Plan) -> str:
 
 
 def _undo(plan: Plan) -> str:
-    """How to take back what was done; empty when it cannot be."""
+    """How to undo the change; empty if that is not possible."""
     undo = plan.draft["undo"]
     return _("Undo: %(how)s") % {"how": undo} if undo else ""
 
 
 def expire_plans() -> None:
-    """Ends the plans that no worker will end any more, and forgets the old ones."""
+    """End plans whose worker was lost, and delete old plans."""
     now = timezone.now()
     for plan in Plan.objects.filter(state=models.QUEUED, moved_at__lt=now - QUEUED_MAX):
         text = _("No worker took it within 15 minutes. Nothing was changed; plan it again.")

@@ -1,11 +1,11 @@
-"""The tasks of plans: carry one out (queue `actions`); see to those that were lost (`history`)."""
+"""The Celery tasks of plans: apply a plan (queue `actions`), end lost plans (queue `history`)."""
 
 from celery import shared_task
 
 from console.actions import services
 
 
-# Not acked late: a plan that was begun is never begun again, so a redelivery would do nothing.
+# Acknowledged early: a plan is never started twice, so a redelivery would do nothing.
 @shared_task(name=services.APPLY_TASK, ignore_result=True)
 def apply_plan(plan_id: str) -> None:
     services.run(plan_id)

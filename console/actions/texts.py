@@ -1,4 +1,4 @@
-"""The words for how far a plan is. The database keeps keys: pages are read in other languages."""
+"""Texts for the states of plans. The database stores codes, since pages are translated."""
 
 from django.utils.translation import gettext as _
 
@@ -6,7 +6,7 @@ from console.actions import registry
 from console.actions.models import Plan
 from console.actions.plan import StepState
 
-QUEUED, READING = "queued", "reading"  # before the first of a change's own steps
+QUEUED, READING = "queued", "reading"  # before the first step
 
 
 def stage(plan: Plan) -> str:

@@ -47,7 +47,7 @@ def apply(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpRespons
 @require_POST
 @requires("plan.view")
 def undo(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
-    """Plans what takes this plan back; the new one is reviewed as any other."""
+    """Propose the undo of this plan; the new plan is reviewed like any other."""
     found = _own(request, cluster, plan)
     try:
         taking_back = services.propose_undo(found, request.principal, request.cluster)

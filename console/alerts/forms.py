@@ -1,4 +1,4 @@
-"""The form of an alert rule. URL and secret are write-only: never shown again, kept when empty."""
+"""The form of an alert rule. URL and secret are write-only: never shown, and kept if left empty."""
 
 import re
 from typing import Any
@@ -23,7 +23,7 @@ _PATTERN = re.compile(r"^[^\s\x00-\x1f]+$")
 
 
 class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
-    """One consumer-lag rule; `rights` are those of `user`, who edits it, on its cluster."""
+    """A consumer-lag rule. `rights`: of `user`, who edits it, on its cluster."""
 
     url = forms.CharField(
         label=_("Webhook"),
@@ -77,7 +77,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         self.order_fields([*self.Meta.fields[:-1], "url", "secret", "no_webhook", "enabled"])
 
     def clean_name(self) -> str:
-        """Unique in its cluster; said at the field and not by the database."""
+        """Checks here that the name is unique in its cluster, to show the error at the field."""
         name = str(self.cleaned_data["name"]).strip()
         same = AlertRule.objects.filter(cluster=self.instance.cluster, name=name)
         if same.exclude(pk=self.instance.pk).exists():
@@ -115,18 +115,18 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         try:
             check_url(url)
         except EgressRefused as error:
-            told = {"reason": error, "address": error.address}
-            text = _("It cannot be used: %(reason)s.") % told
+            params = {"reason": error, "address": error.address}
+            text = _("It cannot be used: %(reason)s.") % params
             if error.address and may(self._user, "cluster.edit"):
-                text += " " + _("Its address is %(address)s.") % told
+                text += " " + _("Its address is %(address)s.") % params
             raise ValidationError(text) from error
         except EgressUnresolved as error:
-            told = {"reason": error}
-            raise ValidationError(_("It cannot be used: %(reason)s.") % told) from error
+            params = {"reason": error}
+            raise ValidationError(_("It cannot be used: %(reason)s.") % params) from error
         return url
 
     def clean(self) -> dict[str, Any]:
-        """The stored secret signs for no scheme, host and port that it was not typed for."""
+        """If scheme, host or port of the URL change, the secret must be entered again."""
         data = super().clean() or self.cleaned_data
         url, secret = data.get("url"), data.get("secret")
         if (url or secret) and missing_key_problem():
@@ -154,7 +154,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         return saved
 
     def _kept_webhook(self) -> tuple[str, str]:
-        """The present URL and secret, unless they are to go or can be opened no more."""
+        """The current URL and secret; empty if they are to be removed or cannot be decrypted."""
         if self.cleaned_data.get("no_webhook"):
             return "", ""
         try:

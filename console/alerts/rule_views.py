@@ -1,4 +1,4 @@
-"""The rules of a cluster: list, add, edit, switch, test, delete."""
+"""The pages of alert rules: list, add, edit, enable or disable, test, delete."""
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -37,7 +37,7 @@ def edit(request: ClusterRequest, cluster: str, rule: int) -> HttpResponse:
 
 
 def _form(request: ClusterRequest, rule: AlertRule) -> HttpResponse:
-    before = services.told(rule) if rule.pk else {}
+    before = services.audit_fields(rule) if rule.pk else {}
     posted = request.POST if request.method == "POST" else None
     form = RuleForm(posted, instance=rule, user=request.user, rights=request.rights)
     if request.method == "POST" and form.is_valid():
@@ -52,7 +52,7 @@ def _form(request: ClusterRequest, rule: AlertRule) -> HttpResponse:
 @require_POST
 @requires("alert.edit")
 def switch(request: ClusterRequest, cluster: str, rule: int) -> HttpResponse:
-    """Enables or disables, as the pressed button says."""
+    """Enable or disable a rule."""
     found = _rule(request, rule)
     services.switch(request.principal, found, enabled=request.POST.get("enabled") == "1")
     return redirect("alert-rules", cluster)
@@ -93,7 +93,7 @@ def delete(request: ClusterRequest, cluster: str, rule: int) -> HttpResponse:
 
 
 def _rule(request: ClusterRequest, number: int) -> AlertRule:
-    """The rule of this cluster that the user may see; else it is not there."""
+    """The rule. Raises Http404 if it does not exist or the user may not see it."""
     rule = services.find_rule(request.cluster, request.rights, number)
     if rule is None:
         raise Http404(_("There is no such rule."))

@@ -1,4 +1,4 @@
-"""What pages do with rules: keep, enable, disable, delete, test. Each change is audited."""
+"""Operations on alert rules: save, enable, disable, delete, test. Each change is audited."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,14 +27,14 @@ RULES_MAX = 500
 
 @dataclass(frozen=True, slots=True)
 class OpenAlert:
-    """An alert with the row of its subject in the latest sample; None = it is not in it."""
+    """An alert and its subject's row in the latest sample; None = the subject is missing."""
 
     alert: Alert
     row: GroupRow | GroupOnTopicRow | None
 
 
 def is_visible(alert: Alert, rights: Rights) -> bool:
-    """Whether the alert's group, and its topic where it has one, are in the reader's scope."""
+    """Whether the alert's group and topic are within the user's scope."""
     scope = rights.scope
     return scope.shows_group(alert.group) and (not alert.topic or scope.shows_topic(alert.topic))
 
@@ -51,7 +51,7 @@ def deliveries_in_scope(rights: Rights) -> Q:
 
 
 def visible_rules(cluster: Cluster, rights: Rights) -> list[AlertRule]:
-    """The cluster's rules that watch nothing outside the reader's scope, by name."""
+    """The cluster's rules that apply only to names within the user's scope, sorted by name."""
     return [
         rule
         for rule in AlertRule.objects.filter(cluster=cluster)
@@ -66,7 +66,7 @@ def find_rule(cluster: Cluster, rights: Rights, number: int) -> AlertRule | None
 
 
 def open_alerts(cluster: Cluster, rights: Rights, shown: Snapshot | None) -> list[OpenAlert]:
-    """What fires now, newest first, with the lag of the latest sample."""
+    """The firing alerts, newest first, with the lag in the latest sample."""
     found = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING).select_related("rule")
     return [OpenAlert(alert, _row(alert, shown)) for alert in found if is_visible(alert, rights)]
 
@@ -80,21 +80,21 @@ def _row(alert: Alert, shown: Snapshot | None) -> GroupRow | GroupOnTopicRow | N
 
 
 def matching_now(rule: AlertRule, shown: Snapshot | None) -> int | None:
-    """How many groups of the latest sample the rule's pattern matches."""
+    """The number of groups in the latest sample that match the rule's pattern."""
     if shown is None:
         return None
     wanted = rules.Rule(rule.pk or 0, rule.group_pattern, "", rule.lag_max, 0)
     return sum(rules.matches(wanted, rules.Subject(name)) for name in shown.group_names)
 
 
-def told(rule: AlertRule) -> dict[str, Any]:
-    """A rule as the audit log keeps it: no URL, no secret."""
+def audit_fields(rule: AlertRule) -> dict[str, Any]:
+    """The fields of a rule in the audit log, without URL and secret."""
     names = ("name", "group_pattern", "topic_pattern", "lag_max", "for_seconds", "enabled")
     return {name: getattr(rule, name) for name in names} | {"webhook": rule.webhook_host}
 
 
 def save(principal: Principal, form: RuleForm, before: dict[str, Any]) -> AlertRule:
-    """Keep the rule of a valid form; a rule that is switched off closes what it raised."""
+    """Save the rule of a valid form; if it was disabled, its alerts resolve."""
     with transaction.atomic():
         if form.instance.pk is None:
             form.instance.created_by = principal.user.get_username()
@@ -103,30 +103,30 @@ def save(principal: Principal, form: RuleForm, before: dict[str, Any]) -> AlertR
             resolve_all(rule.alerts.filter(state=Alert.State.FIRING), now_ms(), RULE_OFF)
         verb = "alert.edit" if before else "alert.add"
         name = before.get("name", rule.name)
-        audit.record_by(principal, verb, rule.cluster.slug, name, before, told(rule))
+        audit.record_by(principal, verb, rule.cluster.slug, name, before, audit_fields(rule))
     return rule
 
 
 def switch(principal: Principal, rule: AlertRule, *, enabled: bool) -> None:
     """Enable or disable a rule."""
-    before = told(rule)
+    before = audit_fields(rule)
     with transaction.atomic():
         rule.enabled = enabled
         rule.save(update_fields=["enabled", "updated_at"])
         if not enabled:
             resolve_all(rule.alerts.filter(state=Alert.State.FIRING), now_ms(), RULE_OFF)
         verb = "alert.enable" if enabled else "alert.disable"
-        audit.record_by(principal, verb, rule.cluster.slug, rule.name, before, told(rule))
+        audit.record_by(principal, verb, rule.cluster.slug, rule.name, before, audit_fields(rule))
 
 
 def delete(principal: Principal, rule: AlertRule) -> bool:
-    """Delete a rule with its alerts and deliveries; False while somebody waits for their end.
+    """Delete a rule with its alerts and deliveries; False while an alert is firing.
 
-    A webhook that was told of an alert is told of its end, too: disabling the rule does that.
+    A webhook that got `fired` must also get `resolved`: disable the rule first.
     """
     if rule.webhook_url and rule.alerts.filter(state=Alert.State.FIRING).exists():
         return False
-    before = told(rule)
+    before = audit_fields(rule)
     with transaction.atomic():
         rule.delete()
         audit.record_by(principal, "alert.delete", rule.cluster.slug, rule.name, before)
@@ -147,7 +147,7 @@ def waits_for(delivery: AlertDelivery, now: datetime) -> str:
 
 
 def send_test(principal: Principal, rule: AlertRule) -> bool:
-    """Send a sample message; False if this user sent too many in the last minute."""
+    """Send a test message; False if this user sent too many in the last minute."""
     if not throttle.allows("alert-test", principal.user):
         return False
     payload = sample_payload(rule, now_ms())

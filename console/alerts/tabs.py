@@ -9,7 +9,7 @@ from monitoring.models import Cluster
 
 
 def alert_tabs(cluster: Cluster, active: str, **counts: int) -> list[dict[str, Any]]:
-    """What `{% tabs %}` draws; `counts` by URL name stand beside the titles."""
+    """The tabs for `{% tabs %}`; `counts`: URL name → number to show."""
     titles = {
         "alerts": _("Alerts"),
         "alert-rules": _("Rules"),

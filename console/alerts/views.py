@@ -1,4 +1,4 @@
-"""What fires, what fired, and which messages went out about it."""
+"""The pages of firing and resolved alerts, and of deliveries."""
 
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe

@@ -11,7 +11,7 @@ from monitoring.models import Cluster
 def brokers(
     cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
-    """All brokers of the newest good tick, with the cluster's id and its controller."""
+    """All brokers of the newest ok tick, with cluster id and controller."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     found = snapshot.brokers if snapshot else []
     return {

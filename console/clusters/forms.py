@@ -1,4 +1,4 @@
-"""The form by which an admin points the console at a Kafka-compatible cluster."""
+"""The form of a cluster."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ from monitoring.egress import origins
 from monitoring.models import Cluster
 from monitoring.secrets import missing_key_problem
 
-# Slugs that would read as something else in a URL or a key.
+# Slugs that would be ambiguous in URLs or Redis keys.
 RESERVED = {"add", "all", "none"}
 
 
 class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
-    """The admin token is write-only: it is never shown again, and kept when left empty."""
+    """The admin token is write-only: it is never shown, and kept if left empty."""
 
     admin_urls_text = forms.CharField(
         label=_("brokerd admin ports"),
@@ -87,7 +87,7 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
         return urls
 
     def clean(self) -> dict[str, Any]:
-        """The stored token goes to no scheme, host and port that it was not typed for."""
+        """If scheme, host or port of an admin URL change, the token must be entered again."""
         data = super().clean() or self.cleaned_data
         urls = data.get("admin_urls_text")
         if data.get("token") and (problem := missing_key_problem()):
@@ -106,7 +106,7 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
         return saved
 
     def shown(self) -> dict[str, Any]:
-        """What the audit log keeps of it: no secret."""
+        """The fields of a cluster in the audit log, without secrets."""
         kept = {name: self.cleaned_data[name] for name in self._meta.fields or ()}
         kept["admin_urls"] = self.cleaned_data["admin_urls_text"]
         kept["token_changed"] = bool(self.cleaned_data["token"])

@@ -1,6 +1,6 @@
-"""Turns the slug in `/c/<cluster>/…` into `request.cluster`, or answers 404.
+"""Sets `request.cluster` from the slug in `/c/<cluster>/…`, or answers 404.
 
-A slug that was tampered with and a cluster that the user may not see answer alike.
+An unknown slug and a cluster that the user may not see get the same answer.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ class ClusterMiddleware:
     def process_view(
         self, request: ClusterRequest, view: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
-        """Runs after the login check: a stranger was sent to sign in before this."""
+        """Runs after the login check."""
         slug = kwargs.get("cluster")
         if slug is None or not request.user.is_authenticated:
             return

@@ -1,4 +1,4 @@
-"""The clusters of this console: list, keep, remove, and test the connection to one."""
+"""Operations on cluster entries: list, save, remove, and test the connection."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +47,7 @@ def visible(principal: Principal) -> list[dict[str, Any]]:
     return rows
 
 
-def told(cluster: Cluster) -> dict[str, Any]:
+def audit_fields(cluster: Cluster) -> dict[str, Any]:
     """A cluster as the audit log keeps it: no secret."""
     if cluster.pk is None:
         return {}
@@ -70,7 +70,7 @@ def save(principal: Principal, form: ClusterForm, before: dict[str, Any]) -> lis
 
 def remove(principal: Principal, cluster: Cluster) -> None:
     """Forgets a cluster and all that was kept of it; the cluster itself is not touched."""
-    before = told(cluster)
+    before = audit_fields(cluster)
     with transaction.atomic():
         before |= {"roles": take_back(cluster.slug)}
         move_masking_rules(cluster)
@@ -82,20 +82,20 @@ def remove(principal: Principal, cluster: Cluster) -> None:
 
 
 def learn_identity(cluster: Cluster) -> list[Cluster]:
-    """Asks a saved cluster for its id; the other entries that lead to the same one."""
+    """Read the cluster id of a saved cluster; returns the other entries with the same id."""
     try:
         with for_cluster(cluster) as gateway:
             identity.record(cluster, gateway.wire.cluster_id())
     except GatewayError:
-        identity.record(cluster, "")  # what it was may be another's: a sample tells
+        identity.record(cluster, "")  # the old id may be wrong; the next sample sets it
     return identity.others(cluster)
 
 
 def test_connection(principal: Principal, cluster: Cluster) -> Tested:
-    """Asks the cluster, saved or not, for its brokers: what is wrong, as a class of error.
+    """Read the brokers of a cluster, saved or not, and return the result or the error.
 
-    For admins only and rate-limited, since it makes the server open connections to addresses that
-    a person typed. It never repeats what the other side sent, and never raises.
+    For admins only and rate-limited, since it makes the server open connections to addresses that a
+    user entered. It never shows data that the other side sent, and never raises.
     """
     if not throttle.allows("connection-test", principal.user):
         return Tested(False, _("Too many tests"), _("Wait a minute and test again."))

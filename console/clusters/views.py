@@ -1,4 +1,4 @@
-"""The clusters this console knows: list, add, edit, remove. Changing them is for admins."""
+"""The pages of clusters: list, add, edit, remove. Changes are for admins."""
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -34,8 +34,8 @@ def edit(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _form(request: UserRequest, cluster: Cluster) -> HttpResponse:
-    """Shows the form, tests the connection, or saves, as the button pressed says."""
-    before = services.told(cluster)
+    """Show the form, test the connection, or save, depending on the button."""
+    before = services.audit_fields(cluster)
     posted = request.POST if request.method == "POST" else None
     form = ClusterForm(posted, instance=cluster)
     tested: services.Tested | None = None
@@ -61,7 +61,7 @@ def _form(request: UserRequest, cluster: Cluster) -> HttpResponse:
 @require_http_methods(["POST"])
 @requires("cluster.edit")
 def remove(request: UserRequest, slug: str) -> HttpResponse:
-    """Forgets a cluster and all that was kept of it; the cluster itself is not touched."""
+    """Delete a cluster's entry and data in the console; the Kafka cluster is not changed."""
     cluster = _cluster(slug)
     if request.POST.get("typed", "") != cluster.slug:
         messages.error(request, _("Type the cluster's short name to remove it."))

@@ -1,4 +1,4 @@
-"""What the overview of a cluster shows, for the full page and for its live fragment alike."""
+"""The context of a cluster's overview, for the page and its live fragment."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ TOP = 8
 def context(
     cluster: Cluster, rights: Rights, argument: str = "", query: Mapping[str, str] | None = None
 ) -> dict[str, Any] | None:
-    """The figures of the newest good tick; None when there never was one."""
+    """The figures of the newest ok tick; None if there is none."""
     shown = snapshot_cache.snapshot(cluster.slug, rights)
     if shown is None:
         return None
@@ -27,7 +27,7 @@ def context(
         "brokers": shown.brokers,
         "controller": shown.tick.controller_id,
         "worst_groups": shown.groups_most_behind(TOP),
-        # Also those at rest, so that the table keeps its height from tick to tick.
+        # Also topics without traffic, so that the table's height does not change.
         "busiest_topics": shown.busiest_topics(TOP),
         "history": {
             name: _line(points, name)
@@ -37,5 +37,5 @@ def context(
 
 
 def _line(points: list[Totals | None], name: str) -> list[float | None]:
-    """A gap where the sample failed or a part of the sum is not known: never a dip."""
+    """The values of a sparkline; None if the sample failed or the sum is incomplete."""
     return [None if point is None else getattr(point, name).complete for point in points]

@@ -27,7 +27,7 @@ from monitoring.ticks import tick_stream
 
 POINTS_MAX = 480
 SERIES_MAX = 8
-TOPICS_MAX = 100  # of a group whose newer points are told one by one
+TOPICS_MAX = 100  # of a group whose chart is updated incrementally
 RANGES_MS = {"15m": 15 * 60_000, "1h": 3_600_000, "6h": 6 * 3_600_000, "24h": 24 * 3_600_000}
 DEFAULT_RANGE = "1h"
 _COLUMNS = ["tick", "topic", "partition", "committed_offset", "log_end_offset", "lag"]
@@ -39,7 +39,7 @@ Sums = dict[str, dict[int, int | None]]  # topic → tick → lag; None = a part
 
 
 def lag_chart(slug: str, group: str, rights: Rights, range_ms: int, now_ms: int) -> dict[str, Any]:
-    """The spec of the chart (static/app/chart.js). Raises OSError when the history is away."""
+    """The chart description (static/app/chart.js). Raises OSError if the history is unavailable."""
     if not rights.may("group.view", group):
         return chart({}, 0, 0, 1)
     from_ms = now_ms - range_ms
@@ -79,7 +79,8 @@ def newer_points(
 
 
 def _live_since(slug: str, group: str, first_tick: int, interval: int) -> list[pa.Table] | None:
-    """The group's rows of each tick from the first on; None if the live window lacks some."""
+    """The group's rows per tick, from the first one; None if the live window has not all of
+    them."""
     tables, reaches = [], False
     try:
         since_ms = (first_tick - REACH_TICKS) * interval
@@ -93,12 +94,12 @@ def _live_since(slug: str, group: str, first_tick: int, interval: int) -> list[p
 
 
 def _live(slug: str, group: str, stored_ms: int, from_ms: int, interval: int) -> Iterable[pa.Table]:
-    """The rows of the ticks after `stored_ms`, whether this group is in the history or not.
+    """The rows of the ticks after `stored_ms`.
 
-    None when Redis is away: the chart then ends where the history does.
+    None if Redis is down; the chart then ends where the history does.
     """
     try:
-        # A tick's moment lies up to two intervals after its beginning.
+        # `at_ms` is up to two intervals after the start of the tick.
         since_ms = max(from_ms, stored_ms - 2 * interval)
         for tick in tick_stream.recent_groups(slug, since_ms, ["group", *_COLUMNS]):
             if tick.at_ms > stored_ms:
@@ -128,7 +129,7 @@ def _sums(tables: Iterable[pa.Table], rights: Rights) -> Sums:
 
 
 def chart(sums: Sums, first_tick: int, last_tick: int, interval: int) -> dict[str, Any]:
-    """One line for the whole group and one for each topic of several. Pure."""
+    """One line for the group, and one per topic if there are several. Pure."""
     stretch = _stretch(last_tick - first_tick + 1)
     slots = range(first_tick // stretch, last_tick // stretch + 1)
     # A topic of which nothing is known all the time does not exist any more: it hides no other.
@@ -149,7 +150,7 @@ def chart(sums: Sums, first_tick: int, last_tick: int, interval: int) -> dict[st
 
 
 def _stretch(ticks: int) -> int:
-    """How many ticks a point stands for."""
+    """The number of ticks per point."""
     return max(1, -(-ticks // POINTS_MAX))
 
 
@@ -165,7 +166,7 @@ def _total(sums: Sums) -> dict[int, int | None]:
 def _series(
     lines: Iterable[tuple[str, dict[int, int | None]]], slots: range, stretch: int, interval: int
 ) -> list[dict[str, Any]]:
-    """The lines as they are drawn: for each slot the most of its ticks."""
+    """The lines of the chart: per slot the maximum of its ticks."""
     x = [slot * stretch * interval for slot in slots]
     series = []
     for name, ticks in lines:
@@ -179,5 +180,5 @@ def _series(
 
 
 def _most(ticks: dict[int, int | None]) -> int:
-    """The most lag of a topic; −1 where none is known."""
+    """The maximum lag of a topic; −1 if unknown."""
     return max((lag for lag in ticks.values() if lag is not None), default=-1)

@@ -1,4 +1,4 @@
-"""What the page of one consumer group shows, for the full page and its live fragment alike."""
+"""The context of a consumer group's page, for the page and its live fragment."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ ROWS_MAX = 500
 def context(
     cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
 ) -> dict[str, Any] | None:
-    """The group named by `argument`; None when there is no sample or no such group."""
+    """The context of the group `argument`; None if there is no sample or no such group."""
     shown = snapshot_cache.snapshot(cluster.slug, rights)
     group = shown.group(argument) if shown else None
     if shown is None or group is None:
@@ -39,7 +39,7 @@ def context(
 
 
 def _first(totals: pa.Table) -> list[dict[str, Any]]:
-    """The first rows, each with its lag as a sum that knows what is not in it."""
+    """The first rows, each with its lag as a PartialSum."""
     rows: list[dict[str, Any]] = totals.slice(0, ROWS_MAX).to_pylist()
     return [row | {"lag": _sum(row)} for row in rows]
 
@@ -49,7 +49,8 @@ def _left_out(count: int) -> int:
 
 
 def _sum(totals: dict[str, Any]) -> PartialSum:
-    """The lag of some partitions; one without a commit has none and is no part of it."""
+    """The lag of some partitions as a PartialSum; partitions without a commit are not part of
+    it."""
     return PartialSum(
         totals["lag"],
         totals["end_unknown"],

@@ -14,7 +14,7 @@ from monitoring.models import Cluster
 def groups(
     cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
-    """All groups, those with the most lag first."""
+    """All groups, sorted by lag, highest first."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     columns = [
         Column("name", _("Group"), lambda row: row.name),

@@ -6,11 +6,11 @@ from console.groups import views
 
 
 class GroupName:
-    """Any text: Kafka does not restrict the names of groups, not even to one line or to one letter.
+    """A URL path converter for names of groups, which can be any text, even empty.
 
-    What a path cannot hold is written as "~" and two hex digits: slashes and control characters,
-    which servers on the way change or refuse, and the dots of "." and "..", which browsers take for
-    folders. "~" alone is the empty name. A slash as it is means itself.
+    Characters that are not safe in a path are written as "~" and two hex digits: slashes and
+    control characters, which proxies may change or refuse, and the dots of "." and "..", which
+    browsers treat as folders. "~" alone is the empty name. A literal slash is accepted.
     """
 
     regex = r"[\s\S]+"

@@ -14,7 +14,7 @@ from console.live import snapshot_cache
 from console.live.pages import LivePart, render_live
 from monitoring.clock import now_ms
 
-MS_DIGITS = 15  # of a time in milliseconds
+MS_DIGITS = 15  # digits of a time in milliseconds
 
 
 @require_safe

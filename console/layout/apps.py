@@ -1,4 +1,4 @@
-"""The Django app `console.layout`: what is around every page, and the pages without an app."""
+"""The Django app `console.layout`: the layout of all pages, error pages, and the home page."""
 
 from django.apps import AppConfig
 

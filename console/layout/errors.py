@@ -1,4 +1,4 @@
-"""The pages for 400, 403, 404 and 500: what happened and where to go, never a traceback."""
+"""The error pages for 400, 403, 404 and 500."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 
 def _page(request: HttpRequest, status: int, title: str, text: str) -> HttpResponse:
-    if not hasattr(request, "user"):  # refused before the sign-in was looked at: no page to frame
+    if not hasattr(request, "user"):  # refused before authentication: no menu
         plain = f"{title}. {text}\n"
         return HttpResponse(plain, status=status, content_type="text/plain; charset=utf-8")
     context = {"status": status, "title": title, "text": text}
@@ -40,6 +40,6 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def failed(request: HttpRequest) -> HttpResponse:
-    """A plain page: whatever broke may be what a full page needs."""
+    """A plain page, since the layout itself may be broken."""
     text = _("Something in Aerie failed. It was written to the log; try again in a moment.")
     return HttpResponse(text, status=500, content_type="text/plain; charset=utf-8")

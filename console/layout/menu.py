@@ -1,6 +1,6 @@
-"""`page`: what every full page needs besides its own data (templates/base.html reads it).
+"""The context variable `page` that templates/base.html needs on every full page.
 
-Lazy: an answer that renders no template of ours (a fragment, a download) pays for none of it.
+It is lazy, so that responses without the layout (fragments, downloads) do not compute it.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ VERSION = "0.1"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A place in the menu: shown to who may do `verb`."""
+    """An entry of the menu; shown to users with the right `verb`."""
 
     url_name: str
     title: Callable[[], str]
@@ -49,7 +49,7 @@ GLOBAL_MENU = (
 
 
 class Page:
-    """The frame around a page: clusters to choose from, menu, state of the live figures."""
+    """The layout of a page: clusters to choose from, menu, status of live data."""
 
     version = VERSION
 
@@ -69,7 +69,7 @@ class Page:
 
     @property
     def menu_cluster(self) -> Cluster | None:
-        """The cluster that the menu leads into: the page's own, else the first."""
+        """The cluster of the menu: the page's cluster, else the first one."""
         return self.cluster or (self.clusters[0] if self.clusters else None)
 
     @property
@@ -78,7 +78,7 @@ class Page:
 
     @cached_property
     def status(self) -> Any:
-        """How the samples of the menu's cluster stand (console.live.sample_status.Status)."""
+        """The status of the samples of the menu's cluster (console.live.sample_status.Status)."""
         if self.menu_cluster is None:
             return None
         rights = rights_of(self._request.user, self.menu_cluster)
@@ -86,14 +86,14 @@ class Page:
 
     @cached_property
     def health(self) -> list[health_texts.Trouble]:
-        """What of the console itself has failed, for whoever is signed in."""
+        """The parts of the console that have failed, for signed-in users."""
         if not self._request.user.is_authenticated:
             return []
         return [health_texts.trouble(part) for part in health.problems()]
 
     @property
     def socket_url(self) -> str:
-        """Of a page without a live part of its own, which gets the banners alone."""
+        """The socket of a page without live fragments; it gets only the banners."""
         return pages.socket_url(self.cluster.slug, self.status) if self.cluster else ""
 
     @property

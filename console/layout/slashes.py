@@ -1,6 +1,6 @@
-"""Leads from an address with a slash too few or too many at its end to the page that was meant.
+"""Redirects URLs with a missing or superfluous trailing slash.
 
-Django's own APPEND_SLASH only adds one; here most pages stand without.
+Django's APPEND_SLASH only adds a slash; here most URLs have none.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The way in, and the page that shows every component in every state."""
+"""The home page, and the page `/ui` with all components in all states."""
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
@@ -14,7 +14,7 @@ from monitoring.models import Cluster
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    """To the first cluster that the user may see; a page that says what to do where none is."""
+    """Redirect to the first cluster that the user may see, or show what to do if there is none."""
     for cluster in Cluster.objects.all():
         if may(request.user, "cluster.view", cluster):
             return redirect("dashboard", cluster.slug)

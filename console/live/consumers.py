@@ -1,10 +1,10 @@
-"""One WebSocket of one page: on each tick it gets the page's fragments, if it may still see them.
+"""The WebSocket consumer of live pages: pushes the page's fragments on each tick.
 
-Channels carry only {cluster, tick}. At every tick the session is read again and the rights are
-asked again, so signing out or losing a role ends the stream. A browser acknowledges what it got;
-until it does nothing more is sent to it, and it then gets the newest tick, never a queue of old.
-A browser says which tick its page has (`seen`): of that it is told nothing. One whose tab is hidden
-closes its socket (static/app/live.js) and gets the newest when it opens it again.
+Channel messages contain only {cluster, tick}. At every tick the session and the rights are checked
+again, so that signing out or losing a role closes the socket. A browser acknowledges each message;
+until then nothing more is sent, and then only the newest tick. A browser says which tick its page
+has (`seen`): of that it is told nothing. One whose tab is hidden closes its socket
+(static/app/live.js) and gets the newest when it opens it again.
 """
 
 import asyncio
@@ -92,7 +92,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
             self._sender = asyncio.ensure_future(self._send_newest())
 
     async def _send_newest(self) -> None:
-        translation.activate(self._language)  # of this asyncio task alone
+        translation.activate(self._language)  # of this asyncio task only
         try:
             # Again where, during the sending, it was acknowledged and something newer came.
             while self._acknowledged and self._wanted != self._sent:
@@ -132,7 +132,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         return allowed
 
     def _check(self) -> tuple[Cluster, Rights] | None:
-        """The cluster and the rights that the session has now; None when it may not look."""
+        """The cluster and the session's current rights; None if it has no access."""
         session = self.scope.get("session")
         key = getattr(session, "session_key", None)
         if not key:

@@ -1,4 +1,4 @@
-"""The parts of pages that are pushed: rendered once per tick, set of rights and query.
+"""Renders live fragments, once per tick, set of rights and query.
 
 A page says which it wants in the address of its socket (`?show=…`, see console/live/registry.py);
 every page gets the banner and the status line besides. A fragment is rendered from the same
@@ -23,7 +23,7 @@ KEPT_SECONDS = 60.0
 
 
 def status(cluster: Cluster, rights: Rights) -> str:
-    """The out-of-band HTML that says how the samples and the console itself stand."""
+    """The out-of-band HTML of status line and banners."""
     base = {
         "status": snapshot_cache.status(cluster.slug, rights),
         "health": [health_texts.trouble(part) for part in health.problems()],
@@ -45,7 +45,7 @@ def render(cluster: Cluster, rights: Rights, show: Show | None) -> str:
 
 
 class Renderer:
-    """Shares one rendering among all browsers that would get the same.
+    """Caches rendered HTML, shared by all browsers that get the same.
 
     Belongs to one event loop. Keeps only what the newest tick of each cluster needs, and that not
     for long.
@@ -56,12 +56,12 @@ class Renderer:
         self._begun_at: dict[tuple[Any, ...], float] = {}
 
     async def html(self, cluster: Cluster, rights: Rights, show: Show | None, mark: Any) -> str:
-        """The HTML for `mark` (what is newest); rendered at its first call only."""
+        """The HTML for `mark` (the newest version); rendered on the first call."""
         language = translation.get_language()
         key = (cluster.slug, mark, rights, show, language)
         if key not in self._running:
             self._drop_old(cluster.slug, mark)
-            # sync_to_async would let a thread of the pool keep a dead database connection for good.
+            # With sync_to_async a thread of the pool could keep a dead database connection forever.
             work = database_sync_to_async(render, thread_sensitive=False)
             self._running[key] = asyncio.ensure_future(work(cluster, rights, show))
             self._begun_at[key] = time.monotonic()

@@ -1,4 +1,4 @@
-"""The words for parts that are not well: a line for programs, a banner for people."""
+"""Texts for parts that have failed: lines for /readyz, banners for pages."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from monitoring.queues import QUEUES
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A banner: what is wrong since when, and what it means."""
+    """A banner: the problem, its start, and its consequences."""
 
     title: str
     since_ms: int | None
@@ -20,7 +20,7 @@ class Trouble:
 
 
 def line(part: Part) -> str:
-    """The part in `/readyz`: "ok", or why not."""
+    """The text of a part in `/readyz`: "ok", or the problem."""
     if part.state is State.OK:
         return "ok"
     if part.state is State.LEFT_OUT:

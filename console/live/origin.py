@@ -1,4 +1,4 @@
-"""Which pages may open a WebSocket: those of this very site, by scheme, host and port.
+"""Checks the Origin of WebSockets: only pages of the console's own origin may open one.
 
 A browser sends the session's cookie with a WebSocket that any page of the same host opens, for
 cookies ignore ports: which page asks, the header Origin alone says. It must be the address that
@@ -23,7 +23,7 @@ Origin = tuple[str, str, int]  # scheme, host, port
 
 
 class SameOrigin:
-    """Lets a WebSocket through to the application only from a page of this site."""
+    """ASGI middleware that accepts a WebSocket only from a page of the same origin."""
 
     def __init__(self, application: Any) -> None:
         self._application = application
@@ -34,7 +34,7 @@ class SameOrigin:
 
 
 def is_own_page(scope: Any) -> bool:
-    """Whether the page that opens this WebSocket is of this site."""
+    """Whether the page that opens this WebSocket has the same origin."""
     headers = scope.get("headers", [])
     origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
     hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
@@ -51,7 +51,7 @@ def is_own_page(scope: Any) -> bool:
 
 
 def _parsed(text: str) -> Origin | None:
-    """None for what is no origin: "null", an address with a path or a name in it."""
+    """Parse an origin; None if it is not valid ("null", a URL with a path or a user name)."""
     try:
         parts = urlsplit(text.lower())
         port = parts.port
@@ -65,7 +65,7 @@ def _parsed(text: str) -> Origin | None:
 
 
 def _matches(page: Origin, pattern: str) -> bool:
-    """Whether the page is that origin, or one below `https://*.example`."""
+    """Whether the origin matches, also `https://*.example`."""
     trusted = _parsed(pattern)
     if trusted is None:
         return False

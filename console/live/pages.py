@@ -1,7 +1,7 @@
-"""Full pages with a live part: the page is rendered from what its fragment is rendered from.
+"""Renders full pages with a live fragment, from the same context as the fragment.
 
-The page's socket says what the page shows and which tick it has (`socket_url`), so that it is told
-only of what is newer.
+The URL of the page's socket contains the fragment and the page's tick (`socket_url`), so that only
+newer data is pushed.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ class LivePart:
 
     def __init__(self, request: ClusterRequest, name: str, argument: str = "") -> None:
         show = registry.show(name, argument, request.GET)
-        # Before the figures are read: what comes between is then pushed, not missed.
+        # Read before the context, so that a tick in between is pushed and not missed.
         status = snapshot_cache.status(request.cluster.slug, request.rights)
         self.socket_url = socket_url(request.cluster.slug, status, str(show))
         self.context = show.context(request.cluster, request.rights)
@@ -34,17 +34,17 @@ class LivePart:
 def render_live(
     request: ClusterRequest, template: str, part: LivePart, **extra: Any
 ) -> HttpResponse:
-    """A page whose template includes that of its fragment."""
+    """Render a page whose template includes the fragment's template."""
     base = {"cluster": request.cluster, "rights": request.rights, "socket_url": part.socket_url}
     return render(request, template, {**base, **extra, **(part.context or {})})
 
 
 def seen(status: Status) -> str:
-    """What a browser has: a tick and the state in which it was shown."""
+    """The version that a browser has: tick and state."""
     return f"{status.tick}.{status.state}"
 
 
 def socket_url(slug: str, status: Status, show: str = "") -> str:
-    """The address of the socket of a page that shows this."""
+    """The URL of the socket for a page that shows this."""
     params = ({"show": show} if show else {}) | {"seen": seen(status)}
     return f"/ws/c/{slug}/?{urlencode(params, safe=':?=')}"

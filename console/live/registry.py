@@ -1,4 +1,4 @@
-"""The live parts of pages, registered by the apps that own them in `AppConfig.ready()`.
+"""The registry of live fragments; apps register theirs in `AppConfig.ready()`.
 
 A browser says what it shows as `Show` writes it: `topics?sort=-rate&page=2`, `group:NAME`,
 `topic:NAME?page=3`. Of the page's query only those parameters count that the fragment reads, so
@@ -65,12 +65,12 @@ _fragments: dict[str, Fragment] = {}
 
 
 def register(name: str, fragment: Fragment) -> None:
-    """Let pages show `fragment` by this name."""
+    """Register a fragment."""
     _fragments[name] = fragment
 
 
 def show(name: str, argument: str = "", query: Mapping[str, str] | None = None) -> Show:
-    """What a page with this query shows. Raises KeyError for a fragment that there is not."""
+    """The `Show` of a page with this query. Raises KeyError for an unknown fragment."""
     query = query or {}
     params = _fragments[name].params
     kept = tuple((key, query[key][:VALUE_LENGTH_MAX]) for key in params if query.get(key))
@@ -78,7 +78,7 @@ def show(name: str, argument: str = "", query: Mapping[str, str] | None = None) 
 
 
 def parse(text: str) -> Show | None:
-    """What a browser says that it shows; None where there is no such fragment."""
+    """Parse the parameter `show` of a socket; None for an unknown fragment."""
     if len(text) > URL_LENGTH_MAX:
         return None
     subject, _mark, query = text.partition("?")

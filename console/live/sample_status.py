@@ -30,7 +30,7 @@ class Troubles:
     groups_silent: int = 0
     groups_complete: bool = True
     zookeeper_since_ms: int | None = None
-    refused: tuple[str, ...] = ()  # what the cluster told and cannot be true
+    refused: tuple[str, ...] = ()  # invalid values of the cluster
 
     def __bool__(self) -> bool:
         return bool(
@@ -43,12 +43,13 @@ class Troubles:
 
     @property
     def led_by_brokers_down(self) -> int:
-        """Partitions whose leader does not answer; the cluster may not have noticed yet."""
+        """The number of partitions whose leader is down, even if the cluster has not noticed
+        yet."""
         return sum(broker.leaders for broker in self.brokers_down)
 
     @property
     def since_ms(self) -> int | None:
-        """When the oldest of them began."""
+        """When the oldest of these problems began."""
         down = [broker.down_since_ms for broker in self.brokers_down]
         known = [at for at in (self.leaderless_since_ms, self.zookeeper_since_ms, *down) if at]
         return min(known, default=None)
@@ -161,5 +162,5 @@ def _names(value: Any) -> Iterator[tuple[str, str]]:
 
 
 def is_late(tick: Tick) -> bool:
-    """Whether the next tick, which may take most of its interval, should have come by now."""
+    """Whether the next tick is overdue; a tick can take most of its interval."""
     return now_ms() - tick.at_ms > LATE_INTERVALS * tick.interval_ms + LATE_SLACK_MS

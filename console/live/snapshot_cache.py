@@ -1,9 +1,9 @@
-"""What this web process knows of each cluster: the newest tick, read once and shared by all.
+"""Caches the newest snapshot of each cluster in this web process.
 
-A page asks `snapshot(slug, rights)`, `status(slug, rights)` and `history(slug, rights)`. None asks
-a broker, and Redis is asked at most every CHECK_SECONDS for a cluster, and then only for what is
-newer. A gap in sampling or a Redis that is away changes the status, not the figures: those stay the
-last good ones, with their age.
+Pages call `snapshot(slug, rights)`, `status(slug, rights)` and `history(slug, rights)`. They never
+query a broker. Redis is queried at most every CHECK_SECONDS per cluster, and only for newer ticks.
+A gap or an unavailable Redis changes the status; the figures stay those of the last ok tick, with
+their age.
 
 What is known of a cluster is a value (`_State`) that is never changed, only replaced. One thread at
 a time reads and computes the next one, off every request: until it is swapped in, whoever comes
@@ -11,8 +11,8 @@ gets the last one at once. Only who asks before anything is known waits, and who
 tick is late. Readers are told apart by their scope (monitoring/scope.py); some scopes are kept for
 each cluster, those asked for last. One that shows all that there is shares what was made for all.
 
-A cluster that was removed, or that nobody asked about for a while, is forgotten, and its memory
-given back to the system.
+A cluster that was removed or not used for a while is dropped from the cache, and its memory is
+released.
 """
 
 import logging
@@ -51,10 +51,10 @@ Points = tuple[Totals | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What is known of one cluster."""
+    """The cached data of one cluster; immutable."""
 
     head: Tick | None = None  # the newest tick, gap or not
-    columns: TickColumns | None = None  # of the newest good tick
+    columns: TickColumns | None = None  # of the newest ok tick
     points: Mapping[Scope, Points] = field(default_factory=dict)
     snapshots: dict[Scope, Snapshot] = field(default_factory=dict)  # of `columns`, as asked for
     unreadable: str | Promise = ""
@@ -90,7 +90,7 @@ class _Known:
 
 
 _known: dict[str, _Known] = {}
-_known_lock = threading.Lock()  # never held for long
+_known_lock = threading.Lock()  # only held for short operations
 
 
 def _of(slug: str, scope: Scope | None = None) -> _Known:
@@ -111,7 +111,7 @@ def _of(slug: str, scope: Scope | None = None) -> _Known:
 
 
 def _note_scope(known: _Known, scope: Scope, now: float) -> None:
-    """Drops those that nobody asked for in a while, and the oldest of too many."""
+    """Drop scopes that were not used for a while, and the oldest ones above the limit."""
     known.scopes.pop(scope, None)
     known.scopes[scope] = now
     oldest, asked_at = next(iter(known.scopes.items()))
@@ -121,13 +121,13 @@ def _note_scope(known: _Known, scope: Scope, now: float) -> None:
 
 
 def forget(slug: str) -> None:
-    """Drops what is known of a cluster, as when it was removed or points elsewhere now."""
+    """Drop the data of a cluster, when it was removed or its address changed."""
     with _known_lock:
         _known.pop(slug, None)
     memory.give_back()
 
 
-_NOT_ASKED = Scope(hidden_topics=NAMES)  # of programs, which have no rights
+_NOT_ASKED = Scope(hidden_topics=NAMES)  # of callers without rights, such as /readyz
 
 
 def _scope(rights: Rights | None) -> Scope:
@@ -151,7 +151,7 @@ def history(slug: str, rights: Rights) -> list[Totals | None]:
 
 
 def status(slug: str, rights: Rights | None = None) -> Status:
-    """How the samples stand now; cheap, for every page. Without rights nothing hidden counts."""
+    """The current status of the samples; cheap. Without rights, nothing hidden is included."""
     scope = _scope(rights)
     state = _look(slug, scope).state
     found = status_of(slug, state.head, state.snapshot(scope), scope)
@@ -172,10 +172,10 @@ def refresh(slug: str, *, at_once: bool = False, announced: int | None = None) -
     with known.lock:
         if announced is not None:
             if _has(known.state, announced):
-                return  # another socket asked already
+                return  # another socket has done it already
             at_once = True
         if at_once:
-            reset_backoff()  # what was announced came through Redis: it answers
+            reset_backoff()  # the announcement came through Redis, so Redis answers
         if at_once or known.is_due:
             _update(slug, known)
 
@@ -185,7 +185,7 @@ def _has(state: _State, number: int) -> bool:
 
 
 def _look(slug: str, scope: Scope) -> _Known:
-    """Has newer ticks looked for, where it is time for that."""
+    """Start a check for newer ticks, if it is due."""
     known = _of(slug, scope)
     head = known.state.head
     if not known.is_due:
@@ -303,7 +303,7 @@ def _add_points(slug: str, known: _Known, scope: Scope) -> None:
             if tick.tick <= state.head.tick:
                 past = _with(past, tick, (scope,))
     except (StoreDown, ValueError):
-        return  # the status says so
+        return  # the status reports it
     known.state = replace(state, points={**state.points, scope: past.points.get(scope, ())})
     if _is_large(state.head):
         memory.give_back()

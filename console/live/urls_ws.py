@@ -1,4 +1,4 @@
-"""The WebSocket addresses; any other is refused."""
+"""The WebSocket URLs; others are refused."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from console.live.consumers import ClusterConsumer
 
 
 async def refuse(scope: Any, receive: Any, send: Any) -> None:
-    """Closes before it is open, which a server says as 403."""
+    """Close the socket before it is accepted; the server answers 403."""
     await receive()
     await send({"type": "websocket.close", "code": 4404})
 

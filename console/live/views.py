@@ -1,4 +1,4 @@
-"""How the samples of a cluster stand, for a page to which nothing is pushed any more."""
+"""The status of a cluster's samples, for pages whose socket is closed."""
 
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
@@ -11,5 +11,5 @@ from console.live import fragments
 @require_safe
 @requires("cluster.view")
 def status(request: ClusterRequest, cluster: str) -> HttpResponse:
-    """The status line and the banner; static/app/live.js asks when a page has become stale."""
+    """Status line and banner; static/app/live.js loads it when a page is stale."""
     return HttpResponse(fragments.status(request.cluster, request.rights))

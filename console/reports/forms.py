@@ -1,4 +1,4 @@
-"""What a person asks for: a time, by name or from and to, and whether for admins only."""
+"""The form of a new report: a time range, by name or from and to, and whether for admins only."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _INPUT = forms.DateTimeInput(format="%Y-%m-%dT%H:%M", attrs={"type": "datetime-l
 
 
 class RangeForm(forms.Form):
-    """`cleaned_data` gets `from_ms` and `to_ms`; the clock comes from outside as `now_ms`.
+    """Sets `from_ms` and `to_ms` in `cleaned_data`; `now_ms` is the current time.
 
-    Who may see all topics chooses whether the report is about those that others do not see.
+    Users who see all topics can choose whether the report includes topics that others do not see.
     """
 
     range = forms.ChoiceField(

@@ -1,6 +1,6 @@
-"""The words of reports: stages, errors, and the finding that each report opens with.
+"""The texts of reports: stages, errors, and the finding at the top of each report.
 
-The worker stores keys and figures; here they become sentences, in the reader's language.
+Workers store codes and figures; the texts are made here, in the user's language.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def kind_title(report: Report) -> str:
 
 
 def stage(report: Report) -> str:
-    """What happens to an unfinished report just now."""
+    """The current stage of an unfinished report."""
     if report.state == State.QUEUED:
         return _("Queued: it begins when the Spark worker is free")
     return str(_STAGES.get(report.stage, report.stage))
@@ -73,7 +73,7 @@ def error(report: Report) -> str:
 
 
 def period(report: Report) -> str:
-    """The time a report is about, in UTC; the second moment without its date on the same day."""
+    """The time range of a report, in UTC; the end without its date if it is on the same day."""
     first, last = (numbers.moment(report.params[name]) for name in ("from_ms", "to_ms"))
     if first[:10] == last[:10]:
         last = last[11:]
@@ -81,12 +81,12 @@ def period(report: Report) -> str:
 
 
 def minute(at_ms: int | None) -> str:
-    """A moment within a report: day and minute, UTC."""
+    """A time within a report: day and minute, UTC."""
     return numbers.UNKNOWN if at_ms is None else numbers.moment(at_ms)[5:16]
 
 
 def finding(figures: Mapping[str, Any]) -> list[str]:
-    """What a "Throughput and lag" report found, most important first."""
+    """The finding of a "Throughput and lag" report, most important first."""
     if not figures["ticks"]:
         return [_("No samples of this cluster are stored for this time.")]
     return [sentence for sentence in (_written(figures), _behind(figures)) if sentence]
@@ -142,7 +142,7 @@ def _behind(figures: Mapping[str, Any]) -> str:
 
 
 def _ahead(figures: Mapping[str, Any]) -> str:
-    n = figures.get("groups_ahead", 0)  # reports of earlier versions do not tell
+    n = figures.get("groups_ahead", 0)  # missing in reports of earlier versions
     if not n:
         return ""
     return ngettext(

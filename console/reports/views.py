@@ -1,4 +1,4 @@
-"""Reports: the list, the form that orders one, the page that shows it.
+"""The pages of reports: list, new report, result.
 
 Who may see a report: everyone with `report.view` who sees all topics that it was computed with.
 """
@@ -164,7 +164,7 @@ def _topic_row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _group_row(row: dict[str, Any]) -> dict[str, Any]:
-    """A group's row, its durations in the unit that the page writes."""
+    """A group's row, with durations in seconds."""
     lasting = {
         f"{name}_s": None if row[f"{name}_ms"] is None else row[f"{name}_ms"] / 1000
         for name in ("over_zero", "known")

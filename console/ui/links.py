@@ -18,11 +18,11 @@ from django.utils.translation import gettext as _
 from monitoring.topic_names import is_topic_name
 
 NAME_LENGTH_SHOWN = 249
-URL_LENGTH_MAX = 4000  # live pages name their group in the address of their socket, too
+URL_LENGTH_MAX = 4000  # the URL of a live page's socket contains the group, too
 
 
 def name_shown(name: Any) -> SafeString:
-    """A name as text; one that cannot be seen stands in quotation marks."""
+    """A name as text; an invisible one is put in quotation marks."""
     text = "" if name is None else str(name)
     cut = text if len(text) <= NAME_LENGTH_SHOWN else text[:NAME_LENGTH_SHOWN] + "…"
     is_seen = any(letter.isprintable() and not letter.isspace() for letter in cut)

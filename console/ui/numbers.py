@@ -1,6 +1,6 @@
-"""How figures are written: one way for each kind, and "—" for whatever is not known.
+"""Formats figures: one format for each kind, and "—" for unknown values.
 
-A sum that lacks a part (monitoring/views/partial_sum.py) is written with "≥" before it.
+An incomplete sum (monitoring/views/partial_sum.py) has "≥" before it.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ Figure = float | PartialSum | None
 
 
 def _figure(write: Callable[[float], str]) -> Callable[[Figure], str]:
-    """What `write` makes of a number, for a sum and for what is not known as well."""
+    """Format a number, a PartialSum or None with `write`."""
 
     @wraps(write)
     def written(value: Figure) -> str:
@@ -62,13 +62,13 @@ def size_rate(value: float) -> str:
 
 @_figure
 def percent(share: float) -> str:
-    """A share of one (a core, a disk): 0.256 → 25.6 %."""
+    """A ratio as a percentage: 0.256 → 25.6 %."""
     return f"{share * 100:.1f}{_THIN}%"
 
 
 def _scaled(value: float, base: int, units: tuple[str, ...]) -> str:
     sign, value, unit = "-" if value < 0 else "", abs(float(value)), 0
-    # The next unit already where rounding to three digits would read "1000".
+    # Use the next unit if rounding to three digits would give "1000".
     while value >= base * 0.9995 and unit < len(units) - 1:
         value /= base
         unit += 1
@@ -84,7 +84,7 @@ def _scaled(value: float, base: int, units: tuple[str, ...]) -> str:
 
 
 def age(at_ms: int | None, now_ms: int) -> str:
-    """How long ago, in one unit: "4 s ago". A moment ahead of this clock is "now"."""
+    """A time relative to now, in one unit: "4 s ago". A time in the future is "now"."""
     if at_ms is None:
         return UNKNOWN
     seconds = (now_ms - at_ms) // 1000
@@ -113,7 +113,7 @@ def moment(at_ms: int | None) -> str:
 
 
 def clock(at_ms: int | None, now_ms: int | None = None) -> str:
-    """A point in time of the last day as hh:mm:ss, an older one in full; in UTC."""
+    """A time within the last day as hh:mm:ss, an older one with its date; in UTC."""
     if at_ms is None:
         return UNKNOWN
     if now_ms is not None and now_ms - at_ms > 86_400_000:

@@ -1,6 +1,6 @@
-"""Small line drawings of recent values, as SVG made on the server.
+"""Small line charts of recent values, as SVG rendered on the server.
 
-Pure: numbers in, path data out. A None is a gap: the line stops and begins again after it.
+Pure. A None interrupts the line.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ class Sparkline:
 
 
 def draw(values: Sequence[float | None], label: str = "") -> Sparkline:
-    """The line through `values`, evenly spaced; empty when fewer than two are known."""
+    """The line through `values`, evenly spaced; empty if fewer than two are known."""
     known = [value for value in values if value is not None]
     if len(known) < 2:
         return Sparkline("", "", label)

@@ -109,12 +109,12 @@ def _group_facts(reads: list[CoordinatorRead]) -> Iterable[GroupFacts]:
     """Each listed group once; while a group moves, two coordinators may list it."""
     seen: set[str] = set()
     for read in reads:
-        told = {group.group: group for group in read.described if group.error == 0}
+        described_groups = {group.group: group for group in read.described if group.error == 0}
         for group in read.listed:
             if group.group in seen:
                 continue
             seen.add(group.group)
-            described = told.get(group.group)
+            described = described_groups.get(group.group)
             empty = group.state in ("Empty", "Dead")
             yield GroupFacts(
                 group=group.group,

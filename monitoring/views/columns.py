@@ -1,4 +1,4 @@
-"""A tick's tables as NumPy columns: what the sums of a page are made from.
+"""A tick's tables as NumPy columns, from which sums are computed.
 
 Pure. Names are codes into a list, as in Arrow's dictionaries. A number that is null in the table is
 NaN here, so it can never be added in as 0; offsets and sizes are float64, exact below 2**53.
@@ -18,7 +18,7 @@ Floats = np.ndarray
 
 
 class Names:
-    """The names of a dictionary column; a code is a name's place in `all`."""
+    """The names of a dictionary column; a code is an index into `all`."""
 
     __slots__ = ("_values", "all", "code_of", "order", "rank")
 
@@ -50,7 +50,7 @@ class Names:
         return found
 
     def codes_in(self, other: "Names") -> np.ndarray:
-        """For each name here its code there; −1 where it is not there."""
+        """For each name its code in the other list; −1 if it is missing."""
         code_of = other.code_of
         return np.array([code_of.get(name, -1) for name in self.all], dtype=np.int64)
 
@@ -69,12 +69,12 @@ def numbers(table: pa.Table, name: str) -> Floats:
 
 
 def counts(mask: np.ndarray, codes: np.ndarray, n: int) -> np.ndarray:
-    """How many rows of each code the mask marks."""
+    """The number of masked rows per code."""
     return np.bincount(codes[mask & (codes >= 0)], minlength=n)
 
 
 def number(value: float) -> float | None:
-    """A NumPy number as Python's, NaN as None."""
+    """A NumPy number as a Python number; NaN → None."""
     return None if np.isnan(value) else float(value)
 
 
@@ -84,7 +84,7 @@ def whole(value: float) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """One sum for each code, with what is not in it: `missing` of `of` parts."""
+    """One sum per code; `missing` of `of` parts are not included."""
 
     values: Floats  # NaN where nothing is known
     missing: np.ndarray

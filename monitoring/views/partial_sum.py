@@ -1,4 +1,4 @@
-"""A sum that knows what is not in it. Pure.
+"""A sum with the number of its missing parts. Pure.
 
 It is never shown as if it were complete: pages write "≥ 1 234" and say how many parts are unknown
 (console/ui/numbers.py, the filters of console/ui/templatetags/ui.py), "—" where all are, and a gap
@@ -42,12 +42,12 @@ class PartialSum:
 
     @property
     def complete(self) -> float | None:
-        """The value where nothing is missing in it."""
+        """The value, if no part is missing."""
         return None if self.is_partial else self.value
 
     @property
     def missing_note(self) -> str:
-        """What is not in it, as a sentence; empty where nothing is missing."""
+        """A text about the missing parts; empty if there are none."""
         told = []
         if self.missing:
             told.append(self._missing() % {"n": self.missing, "of": self.total})

@@ -1,4 +1,4 @@
-"""The partitions of one tick as columns, and what they add up to for each topic. Pure."""
+"""The partitions of one tick as columns, and their sums per topic. Pure."""
 
 from dataclasses import dataclass
 
@@ -29,8 +29,8 @@ class PartitionColumns:
     start: Floats
     end: Floats
     size: Floats  # of the leader's replica
-    replicas_size: Floats  # of every replica whose broker told …
-    replicas_told: np.ndarray  # … and how many those are
+    replicas_size: Floats  # the sum over replicas whose size is known …
+    replicas_told: np.ndarray  # … and their number
     bytes_in: Floats
     bytes_out: Floats
 
@@ -100,7 +100,7 @@ class PartitionColumns:
 
 @dataclass(frozen=True, slots=True)
 class TopicColumns:
-    """What the partitions of a tick add up to, topic by topic."""
+    """The sums over partitions, per topic."""
 
     names: list[str]
     partitions: np.ndarray

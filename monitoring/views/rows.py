@@ -1,4 +1,4 @@
-"""The rows that pages show, made from the columns of a tick. None = not known."""
+"""The rows for pages, made from the columns of a tick. None = unknown."""
 
 from dataclasses import dataclass, field
 
@@ -31,7 +31,7 @@ class BrokerRow:
 
     @property
     def address(self) -> str | None:
-        """Where it is, or was when it was seen last."""
+        """Its current or last known address."""
         if not self.host or self.port is None:
             return None
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
@@ -127,7 +127,7 @@ class PartitionRow:
 
     @property
     def offsets(self) -> int | None:
-        """Between start and end: as many as records, where none was compacted away."""
+        """End offset − start offset; equals the number of records, if none were compacted."""
         if self.log_end_offset is None or self.log_start_offset is None:
             return None
         return self.log_end_offset - self.log_start_offset
@@ -163,7 +163,7 @@ class GroupRow:
 
 @dataclass(frozen=True, slots=True)
 class GroupOnTopicRow:
-    """One group as a reader of one topic; lag as in GroupRow."""
+    """One group on one topic; lag as in GroupRow."""
 
     group: str
     state: str | None
@@ -179,7 +179,7 @@ class GroupOnTopicRow:
 
 @dataclass(frozen=True, slots=True)
 class TopicOfGroupRow:
-    """One topic as one group reads it."""
+    """One topic that a group reads."""
 
     topic: str
     lag: PartialSum
@@ -187,7 +187,7 @@ class TopicOfGroupRow:
 
 @dataclass(frozen=True, slots=True)
 class LagRow:
-    """A partition as one group reads it; `lag_note` says why there is no lag, or an odd one."""
+    """A partition that a group reads; `lag_note` explains a missing or negative lag."""
 
     group: str
     topic: str
@@ -203,7 +203,7 @@ class LagRow:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """One cluster at one tick, in a line."""
+    """The totals of one cluster at one tick."""
 
     brokers: int = 0
     brokers_up: int = 0

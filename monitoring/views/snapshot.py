@@ -38,7 +38,7 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """What is known of a cluster at one tick; each part is computed when first asked for."""
+    """A cluster at one tick, for one scope; each part is computed on first use."""
 
     columns: TickColumns
     scope: Scope = EVERYTHING
@@ -188,14 +188,14 @@ class Snapshot:
         return None if code is None else self._group_rows(np.array([code]))[0]
 
     def groups_most_behind(self, count: int) -> list[GroupRow]:
-        """Those with the most lag; one whose lag is not known comes after all others."""
+        """The groups with the most lag; groups with unknown lag come last."""
         sums, codes = self._group_sums, self._group_codes
         lag = np.where(sums.known[codes] > 0, sums.lag[codes], -1)
         order = np.lexsort((-sums.ahead_by[codes], -lag))
         return self._group_rows(codes[order[:count]])
 
     def group_on_topic(self, group: str, topic: str) -> GroupOnTopicRow | None:
-        """One group as a reader of one topic."""
+        """One group on one topic."""
         found = self._pairs_of_group(group)
         code = self.columns.groups.topics.code_of.get(topic, -2)
         rows = self._reader_rows(found[self.columns.groups.topic[found] == code])
@@ -316,7 +316,7 @@ class Snapshot:
 
     @cached_property
     def totals(self) -> Totals:
-        """The cluster in a line, straight from the columns: made for every tick of a history."""
+        """The cluster's totals, computed from the columns; used for each tick of a history."""
         topics, shown, brokers = self.columns.topics, self._shows_topic, self.brokers
         facts = self.columns.groups.facts.take(pa.array(self._group_codes))
         states = facts["state"].filter(facts["told_at_ms"].is_null())
@@ -366,7 +366,7 @@ def _by_id(ids: np.ndarray) -> dict[int, int]:
 
 
 def _total(values: Iterable[float | None]) -> PartialSum:
-    """The sum of what brokers told."""
+    """The sum of the brokers' known values."""
     told = list(values)
     known = [value for value in told if value is not None]
     value = float(sum(known)) if known else None

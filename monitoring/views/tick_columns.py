@@ -1,4 +1,4 @@
-"""One tick as columns: everything that is the same whoever looks. Pure.
+"""One tick as columns: the data that does not depend on the scope. Pure.
 
 Made once for each tick; the snapshots of all scopes (snapshot.py) share it. Of the tick before only
 the growth since is kept.
@@ -53,7 +53,7 @@ class TickColumns:
 
 
 def _broker_growth(tick: Tick, before: Tick | None) -> dict[int, dict[str, float | None]]:
-    """Counters of brokers count since they started: one that fell has no rate."""
+    """The brokers' rates; a counter that went back (the broker restarted) has no rate."""
     earlier = {broker["id"]: broker for broker in before.brokers} if before else {}
     seconds = (tick.at_ms - before.at_ms) / 1000 if before else 0.0
     return {

@@ -28,7 +28,7 @@ _UNIT = re.compile(r"(-?[\d.,\u00a0\u202f]*\d)(\D+)")  # a figure and its unit
 
 
 def ahead(lag: Any) -> SafeString:
-    """What stands beside a sum of lags, some of which are negative: a plain 0 would hide them."""
+    """The note beside a sum of lags that counts negative lags as 0."""
     text = ngettext(
         "%(n)d partition ahead by %(by)s", "%(n)d partitions ahead by %(by)s", lag.ahead
     )
@@ -42,11 +42,11 @@ def ahead(lag: Any) -> SafeString:
     )
 
 
-def _told(write: Callable[[numbers.Figure], str]) -> Callable[[numbers.Figure], str]:
-    """A figure; that of a sum says in its title what is not in it, and beside it what is ahead."""
+def _with_notes(write: Callable[[numbers.Figure], str]) -> Callable[[numbers.Figure], str]:
+    """A figure. For a PartialSum the title says what is missing, and a note says what is ahead."""
 
     @wraps(write)
-    def told(value: numbers.Figure) -> str:
+    def with_notes(value: numbers.Figure) -> str:
         text = write(value)
         if isinstance(value, PartialSum) and value.missing_note:
             text = format_html(
@@ -56,7 +56,7 @@ def _told(write: Callable[[numbers.Figure], str]) -> Callable[[numbers.Figure], 
             return format_html("{} {}", text, ahead(value))
         return text
 
-    return told
+    return with_notes
 
 
 for _name, _write in (
@@ -66,7 +66,7 @@ for _name, _write in (
     ("rate", numbers.rate),
     ("bytes_rate", numbers.size_rate),
 ):
-    register.filter(_name, _told(_write))
+    register.filter(_name, _with_notes(_write))
 register.filter("name", links.name_shown)
 register.simple_tag(links.topic_link)
 register.simple_tag(links.group_link)
@@ -89,7 +89,7 @@ def joined(values: Any) -> str:
 
 @register.filter
 def clock(at_ms: int | None) -> str:
-    """When something began: hh:mm:ss, with the date where that is not today's."""
+    """A start time: hh:mm:ss, with the date if it is not today."""
     return numbers.clock(at_ms, now_ms())
 
 
@@ -108,27 +108,27 @@ def icon(name: str, css: str = "") -> SafeString:
 
 @register.simple_tag
 def age(at_ms: int | None, source: str = "") -> SafeString:
-    """How old a figure is, kept current by static/app/clock.js; hovering says when and whence."""
+    """The age of a figure, updated by static/app/clock.js; the tooltip has time and source."""
     if at_ms is None:
         return SafeString(numbers.UNKNOWN)
-    told = f"{numbers.moment(at_ms)} · {source}" if source else numbers.moment(at_ms)
+    tooltip = f"{numbers.moment(at_ms)} · {source}" if source else numbers.moment(at_ms)
     return format_html(
         '<time class="age" data-at-ms="{}" title="{}">{}</time>',
         at_ms,
-        told,
+        tooltip,
         numbers.age(at_ms, now_ms()),
     )
 
 
 @register.simple_tag
 def badge(label: Any, tone: str = "", hint: str = "") -> SafeString:
-    """A state: icon, word and colour. The tone comes from the label where none is given."""
+    """A state badge: icon, label and colour. Without a tone, it is derived from the label."""
     return _badge(str(label), tone or str(label), str(hint), bool(tone))
 
 
 @lru_cache(maxsize=512)
 def _badge(label: str, state: str, hint: str, is_given: bool) -> SafeString:
-    """Tables draw hundreds of the same few."""
+    """Cached, since tables have hundreds of equal badges."""
     tone = TONES.get(state) or (state if is_given else "secondary")
     drawn = icon_of(label if label in TONES else state, tone)
     return format_html(
@@ -142,7 +142,7 @@ def _badge(label: str, state: str, hint: str, is_given: bool) -> SafeString:
 
 @register.simple_tag
 def lag(row: Any) -> SafeString:
-    """The lag of a group, of a group on one topic or of a partition, and what it lacks."""
+    """The lag of a group, a group on one topic, or a partition, with notes on what is missing."""
     if getattr(row, "told_at_ms", None):
         return _figure(numbers.UNKNOWN, _("its coordinator does not answer"))
     shown = _lag(row)
@@ -156,30 +156,30 @@ def _lag(row: Any) -> SafeString:
         return _figure(_("none"), _("nothing committed"), "text-secondary")
     text = numbers.count(row.lag)
     if note == "ahead_of_end":
-        told = _(
+        tooltip = _(
             "committed beyond the end: the topic was deleted and created again or its log was cut"
         )
-        return _figure(text, told, "text-danger")
+        return _figure(text, tooltip, "text-danger")
     if unknown and row.lag is not None:
-        told = ngettext(
+        tooltip = ngettext(
             "the end of %(n)d of %(of)d partitions is not known",
             "the ends of %(n)d of %(of)d partitions are not known",
             unknown,
         ) % {"n": unknown, "of": row.partitions}
-        return _figure(f"≥ {text}", told, "at-least")
+        return _figure(f"≥ {text}", tooltip, "at-least")
     if uncommitted:
-        told = ngettext(
+        tooltip = ngettext(
             "%(n)d partition has no commit and is not in it",
             "%(n)d partitions have no commit and are not in it",
             uncommitted,
         ) % {"n": uncommitted}
-        return _figure(text, told)
+        return _figure(text, tooltip)
     return format_html("<span>{}</span>", text)
 
 
-def _figure(text: str, told: str, css: str = "") -> SafeString:
+def _figure(text: str, tooltip: str, css: str = "") -> SafeString:
     attribute = format_html(' class="{}"', css) if css else ""
-    return format_html('<span{} title="{}">{}</span>', attribute, told, text)
+    return format_html('<span{} title="{}">{}</span>', attribute, tooltip, text)
 
 
 @register.inclusion_tag("ui/stat.html")
@@ -198,22 +198,22 @@ def stat(title: str, value: Any, **options: Any) -> dict[str, Any]:
         figure = format_html('<a href="{}">{}</a>', href, figure)
     if unit := options.get("unit"):
         figure = format_html('{} <span class="stat-unit">{}</span>', figure, unit)
-    told = [options.get("source"), numbers.moment(options["at_ms"]) if options.get("at_ms") else ""]
-    if numbers.UNKNOWN in str(value):  # what is not known has no source and no age
-        told = [_("not known")]
-    text = " · ".join(str(part) for part in told if part)
+    tooltip = [options.get("source"), numbers.moment(options["at_ms"]) if options.get("at_ms") else ""]
+    if numbers.UNKNOWN in str(value):  # an unknown figure has no source and no age
+        tooltip = [_("not known")]
+    text = " · ".join(str(part) for part in tooltip if part)
     return {**options, "title": title, "figure": figure, "told": text, "spark": drawn}
 
 
 @register.inclusion_tag("ui/fact.html")
 def fact(value: Any, word: str, tone: str = "", href: str = "") -> dict[str, Any]:
-    """One of a fact line: a bold figure and its word; coloured only where it is bad."""
+    """One fact of a fact line: a bold figure and its label; coloured only if it is bad."""
     return {"value": value, "word": word, "tone": tone, "href": href}
 
 
 @register.simple_tag
 def crumb(url: str, text: Any) -> SafeString:
-    """One step of the way to this page; the heading is the last."""
+    """A breadcrumb; the heading is the last one."""
     return format_html('<li><a href="{}">{}</a></li>', url, text)
 
 
@@ -230,13 +230,13 @@ def th(title: Any, numeric: bool = False, hint: str = "") -> SafeString:
 
 @register.simple_tag
 def replica(broker: int, partition: Any) -> SafeString:
-    """One of a partition's replicas: the leader is outlined, one that is not in sync is dashed."""
-    css, told = "id", ""
+    """A replica of a partition: the leader is outlined, an out-of-sync replica is dashed."""
+    css, tooltip = "id", ""
     if broker == partition.leader:
-        css, told = css + " id-leader", _("leader")
+        css, tooltip = css + " id-leader", _("leader")
     if broker not in partition.isr:
-        css, told = css + " id-out", _("not in sync")
-    return format_html('<span class="{}" title="{}">{}</span>', css, told, broker)
+        css, tooltip = css + " id-out", _("not in sync")
+    return format_html('<span class="{}" title="{}">{}</span>', css, tooltip, broker)
 
 
 @register.filter
@@ -267,13 +267,13 @@ def pager(table: TableQuery) -> dict[str, Any]:
 
 @register.inclusion_tag("ui/empty.html")
 def empty_state(title: str, text: str = "", **options: Any) -> dict[str, Any]:
-    """What stands where there is nothing yet. Options: icon, href, action."""
+    """An empty state. Options: icon, href, action."""
     return {"icon": "info-circle", **options, "title": title, "text": text}
 
 
 @register.inclusion_tag("ui/empty.html")
 def no_match(table: TableQuery, title: str, text: str) -> dict[str, Any]:
-    """What stands where a search found nothing: how it looks for things, and the way back."""
+    """The empty state of a search without results, with a link that clears the search."""
     back = {"href": table.clear_url, "action": _("Clear the search")}
     return {"icon": "search", "title": title, "text": text, **back}
 
@@ -306,5 +306,5 @@ def field(bound: BoundField, css: str = "") -> dict[str, Any]:
 
 @register.inclusion_tag("ui/progress.html")
 def progress(percent: float | None, label: str = "") -> dict[str, Any]:
-    """A bar from 0 to 100; None for work whose end is not known."""
+    """A progress bar from 0 to 100; None = indeterminate."""
     return {"percent": percent, "label": label}

@@ -68,8 +68,10 @@ class ClusterReads:
             return np.full(metadata.row_count, UNKNOWN, dtype=np.int64)
 
         counters = Counters(unknown(), unknown(), unknown())
-        told = np.zeros(metadata.row_count, dtype=np.int64)
-        reads = cls(metadata, 0, unknown(), unknown(), unknown(), unknown(), told, counters)
+        replicas_told = np.zeros(metadata.row_count, dtype=np.int64)
+        reads = cls(
+            metadata, 0, unknown(), unknown(), unknown(), unknown(), replicas_told, counters
+        )
         reads.refused.add_all(metadata.refused)
         return reads
 

@@ -1,7 +1,8 @@
-"""`manage.py account NAME --role viewer`: adds a person or changes what they may.
+"""`manage.py account NAME --role viewer`: creates an account or changes its role.
 
-Asks for a password twice when the account is new (or with --password), or takes one line of
-standard input when that is no terminal; never from the command line, where others can read it.
+For a new account (or with --password) it asks for a password twice, or reads a line of standard
+input if that is not a terminal. The password is never a command-line argument, which others can
+read.
 """
 
 import getpass
@@ -61,7 +62,7 @@ class Command(BaseCommand):
             account_changed.send(Command, user=user, cluster=options["cluster"], changes=done)
 
     def _role(self, user: Any, cluster: str, patterns: dict[str, Any]) -> str:
-        """The role whose patterns are changed; empty where none are."""
+        """The role whose patterns are changed; empty if none are."""
         if not any(patterns.values()):
             return ""
         kept = user.role_grants.filter(cluster=cluster).first()
@@ -84,7 +85,7 @@ class Command(BaseCommand):
 
 
 def _patterns(text: str | None) -> list[str] | None:
-    """The patterns of an option; None where it was not given."""
+    """The patterns of an option; None if it was not given."""
     if text is None:
         return None
     found = [part.strip() for part in text.split(",") if part.strip()]
