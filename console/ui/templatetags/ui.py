@@ -198,11 +198,14 @@ def stat(title: str, value: Any, **options: Any) -> dict[str, Any]:
         figure = format_html('<a href="{}">{}</a>', href, figure)
     if unit := options.get("unit"):
         figure = format_html('{} <span class="stat-unit">{}</span>', figure, unit)
-    tooltip = [options.get("source"), numbers.moment(options["at_ms"]) if options.get("at_ms") else ""]
+    notes = [
+        options.get("source"),
+        numbers.moment(options["at_ms"]) if options.get("at_ms") else "",
+    ]
     if numbers.UNKNOWN in str(value):  # an unknown figure has no source and no age
-        tooltip = [_("not known")]
-    text = " · ".join(str(part) for part in tooltip if part)
-    return {**options, "title": title, "figure": figure, "told": text, "spark": drawn}
+        notes = [_("not known")]
+    text = " · ".join(str(part) for part in notes if part)
+    return {**options, "title": title, "figure": figure, "tooltip": text, "spark": drawn}
 
 
 @register.inclusion_tag("ui/fact.html")
