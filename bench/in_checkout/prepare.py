@@ -27,8 +27,7 @@ def main() -> None:
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0, interactive=False)
-    if settings.STATIC_ROOT:
-        call_command("collectstatic", verbosity=0, interactive=False)
+    _collect_static_files()
     cluster = find("Cluster").objects.create(
         slug=SLUG, name="Bench", bootstrap_servers="127.0.0.1:1"
     )
@@ -38,6 +37,15 @@ def main() -> None:
     sessions = [_session(f"user-{number}", _ROLES[number % 3]) for number in range(users)]
     text = json.dumps({"cookie": settings.SESSION_COOKIE_NAME, "sessions": sessions})
     output.write_text(text)
+
+
+def _collect_static_files() -> None:
+    """As the stack does at its start, in a checkout that does."""
+    try:
+        from console import static_files
+    except ImportError:
+        return
+    static_files.collect()
 
 
 def _make_secret_key() -> None:
