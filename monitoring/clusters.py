@@ -43,7 +43,9 @@ def _check_admin_urls(urls: object) -> None:
     if not isinstance(urls, dict) or not all(
         key.isdecimal() and isinstance(url, str) for key, url in urls.items()
     ):
-        raise ValidationError(_('Give broker ids and URLs, like {"1": "http://10.0.0.1:9192"}.'))
+        raise ValidationError(
+            _("Write one line for each broker, its id and a URL, like “1 http://10.0.0.1:9192”.")
+        )
     for broker, url in urls.items():
         try:
             split_url(url)

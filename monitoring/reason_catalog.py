@@ -112,7 +112,9 @@ _REFUSED = {
     "group_name": gettext_noop("a group with a name of %(n)d letters: %(name)s"),
     "group_members": gettext_noop("group %(group)s: %(n)d members"),
     "member_names": gettext_noop("group %(group)s: the names of member %(member)s"),
-    "member_topics": gettext_noop("group %(group)s: the topics of member %(member)s"),
+    "member_assignment": gettext_noop(
+        "group %(group)s: the assignment of member %(member)s, which cannot be read"
+    ),
     "group_far_commits": gettext_noop(
         "group %(group)s: commits that are too far from the end of their partition"
     ),

@@ -88,9 +88,11 @@ def matching_now(rule: AlertRule, shown: Snapshot | None) -> int | None:
 
 
 def audit_fields(rule: AlertRule) -> dict[str, Any]:
-    """The fields of a rule in the audit log, without URL and secret."""
+    """The fields of a rule in the audit log: of its webhook the host, and whether it changed."""
     names = ("name", "group_pattern", "topic_pattern", "lag_max", "for_seconds", "enabled")
-    return {name: getattr(rule, name) for name in names} | {"webhook": rule.webhook_host}
+    values = {name: getattr(rule, name) for name in names}
+    fingerprint = rule.webhook_fingerprint
+    return values | {"webhook": rule.webhook_host, "webhook_fingerprint": fingerprint}
 
 
 def save(principal: Principal, form: RuleForm, before: dict[str, Any]) -> AlertRule:

@@ -92,7 +92,13 @@ def _notice(
     if why == browse.FAILED:
         return UnreadNotice(title % which, sentence(detail))
     lines = [title % which]
-    if blamed:
+    if blamed and brokers.get(blamed[0], {}).get("up"):
+        text = _(
+            "Its leader, broker %(id)d, sent no records in time: it is busy, or one of its "
+            "batches is too large to be unpacked here."
+        )
+        lines.append(text % {"id": blamed[0]})
+    elif blamed:
         lines.append(_("Its leader, broker %(id)d, does not answer.") % {"id": blamed[0]})
     text = _("Try it again in a moment; if it stays so, look at the broker's page and its log.")
     return UnreadNotice(" ".join(lines), text)

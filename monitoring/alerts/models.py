@@ -10,6 +10,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 from monitoring.secrets import EncryptedField, SecretUnreadable, decrypt, encrypt
@@ -52,6 +53,15 @@ class AlertRule(models.Model):
     def decrypt_webhook(self) -> tuple[str, str]:
         """(url, secret) decrypted, for deliveries only. Raises SecretUnreadable."""
         return decrypt(self.webhook_url), decrypt(self.webhook_secret)
+
+    @property
+    def webhook_fingerprint(self) -> str:
+        """Changes with any part of the URL and with the secret, and tells neither."""
+        try:
+            url, secret = self.decrypt_webhook()
+        except SecretUnreadable:
+            return "?"
+        return salted_hmac("alerts.webhook", f"{url}\0{secret}").hexdigest()[:8] if url else ""
 
     @property
     def webhook_host(self) -> str:

@@ -5,6 +5,7 @@ process ends when the socket closes. If a call takes too long, SIGALRM ends it, 
 blocks all Python threads. Django is not loaded here.
 """
 
+import contextlib
 import os
 import queue
 import resource
@@ -15,6 +16,7 @@ import traceback
 from collections.abc import Callable
 from math import ceil
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 from monitoring.gateway.errors import GatewayError
@@ -64,6 +66,8 @@ def _answer(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[b
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the parent closes the socket
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    with contextlib.suppress(OSError):  # where memory runs short the kernel ends this one first
+        Path("/proc/self/oom_score_adj").write_text("1000")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would contain users' records
     try:
         main(int(sys.argv[1]))

@@ -140,18 +140,18 @@ class _Members:
             return Member(member_id, client, host, ())
         topics = Cursor(assignment, 2)
         assigned = parse_assignment(topics, limits.GROUP_TOPICS_MAX - self._topics)
+        self._topics += topics.items  # malformed assignments count as well
         if assigned is None:
             of = {"group": printable(group), "member": printable(member_id)}
-            self._refused.add(Reason("member_topics", **of))
+            self._refused.add(Reason("member_assignment", **of))
             return Member(member_id, client, host, ())
-        self._topics += topics.items  # malformed assignments count as well
         return Member(member_id, client, host, assigned)
 
 
 def parse_assignment(cursor: Cursor, topics_max: int) -> tuple[tuple[str, Ints], ...] | None:
-    """(topic, partition numbers) of a member; malformed bytes give an empty assignment.
+    """(topic, partition numbers) of a member; no bytes are an empty assignment.
 
-    None if it has more than `topics_max` topics.
+    None if it is malformed, or has more than `topics_max` topics.
     """
     assigned: list[tuple[str, Ints]] = []
     try:
@@ -162,10 +162,10 @@ def parse_assignment(cursor: Cursor, topics_max: int) -> tuple[tuple[str, Ints],
             cursor.take(1)
             topic = cursor.text()
             if not topic:
-                return ()
+                return None
             count = cursor.count_at_once(4)
             numbers = np.frombuffer(cursor.data, ">i4", count, cursor.skip(4 * count))
             assigned.append((topic, numbers.astype(np.int32)))
     except (error, ValueError):
-        return ()
+        return None
     return tuple(assigned)

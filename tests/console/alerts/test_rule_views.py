@@ -52,6 +52,15 @@ def test_url_and_secret_are_never_shown_again_nor_audited(client):
         assert "s3cret" not in text
 
 
+def test_the_audit_log_tells_that_a_webhook_moved_within_its_host(client):
+    add(client, url=URL, secret="s3cret")
+    rule = AlertRule.objects.get()
+    edit(client, rule, url=f"{URL}/other", secret="s3cret")
+    entry = AuditEntry.objects.filter(verb="alert.edit").latest("pk")
+    assert entry.before["webhook"] == entry.after["webhook"]
+    assert entry.before["webhook_fingerprint"] != entry.after["webhook_fingerprint"]
+
+
 def test_an_empty_url_keeps_the_webhook_and_the_box_removes_it(client):
     add(client, url=URL, secret="s3cret")
     rule = AlertRule.objects.get()

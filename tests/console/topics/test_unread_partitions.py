@@ -43,9 +43,15 @@ def test_without_a_sample_the_bare_fact_is_told():
     assert notice.text
 
 
-def test_a_leader_that_is_silent_is_named():
-    [notice] = notices([UnreadPartition(0, SILENT)], a_snapshot(DOWN), "orders")
+def test_a_leader_that_is_down_is_named():
+    down = DOWN | {"id": 1}
+    [notice] = notices([UnreadPartition(0, SILENT)], a_snapshot(down), "orders")
     assert notice.title == "Partition 0 could not be read. Its leader, broker 1, does not answer."
+
+
+def test_a_leader_that_is_up_but_sends_no_records_is_not_called_down():
+    [notice] = notices([UnreadPartition(0, SILENT)], a_snapshot(), "orders")
+    assert "Its leader, broker 1, sent no records in time" in notice.title
 
 
 def test_what_differs_is_told_apart():

@@ -74,7 +74,7 @@ def test_names_of_negative_length_neither_hang_nor_fill_the_memory():
     data = struct.pack(">hih", 0, times, -6) + bytes(4 * times - 2)
     data += struct.pack(">h", -4 * times - 6)
     with memory_below(16 * MIB):
-        assert groups.parse_assignment(Cursor(data, 2), 10_000) == ()
+        assert groups.parse_assignment(Cursor(data, 2), 10_000) is None
 
 
 def test_more_topics_than_there_is_room_for_are_refused_before_they_are_read():
@@ -99,7 +99,10 @@ def test_topics_before_bytes_that_do_not_parse_count_as_well(monkeypatch):
     refused = Refusals()
     found = described({"g": [("torn", torn), ("good", assignment({"a": [1]}))]}, refused)
     assert [plain(member.assigned) for member in found["g"].members] == [{}, {}]
-    assert refused.messages() == ["group g: the topics of member good"]
+    assert refused.messages() == [
+        f"group g: the assignment of member {member}, which cannot be read"
+        for member in ("torn", "good")
+    ]
 
 
 def test_a_member_with_too_many_topics_is_left_without_them_and_said(monkeypatch):
@@ -108,7 +111,7 @@ def test_a_member_with_too_many_topics_is_left_without_them_and_said(monkeypatch
     refused = Refusals()
     found = described({"g": [("big", big), ("small", small)]}, refused)
     assert [plain(member.assigned) for member in found["g"].members] == [{}, {"a": [1]}]
-    assert refused.messages() == ["group g: the topics of member big"]
+    assert refused.messages() == ["group g: the assignment of member big, which cannot be read"]
 
 
 def test_a_group_with_too_many_members_is_told_without_them_and_the_others_with_theirs(monkeypatch):
