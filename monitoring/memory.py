@@ -28,6 +28,11 @@ def give_back() -> None:
     """Release freed memory. Takes tens of milliseconds, so call it only after large data was
     freed."""
     gc.collect()
+    trim()
+
+
+def trim() -> None:
+    """As `give_back`, of what is freed already: for the moments after a large read."""
     pa.default_memory_pool().release_unused()
     _libc("malloc_trim", 0)
 

@@ -4,15 +4,21 @@ Only files that a manifest lists are read. Times are wall-clock milliseconds; ra
 `from_ms` and exclude `to_ms`.
 """
 
+import threading
 from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monitoring import memory
 from monitoring.history import manifest
 from monitoring.history.hours import end_ms, start_ms
 from monitoring.history.root import Root, cluster_folder, current, hour_folder
 from monitoring.history.writer import SCHEMAS
+
+# Of all threads: a read uses all cores, and of a large cluster 200 MB until it is done.
+_READS_AT_ONCE = 2
+_turns = threading.BoundedSemaphore(_READS_AT_ONCE)
 
 
 def files(slug: str, table: str, from_ms: int, to_ms: int) -> list[str]:
@@ -50,7 +56,10 @@ def read(
     import pyarrow.dataset as ds  # imported late: it loads pandas, 40 MB
 
     dataset = ds.dataset(paths, schema=schema, format="parquet", filesystem=root.filesystem)
-    return dataset.to_table(columns=list(columns), filter=wanted)
+    with _turns:
+        found = dataset.to_table(columns=list(columns), filter=wanted)
+    memory.trim()
+    return found
 
 
 def _parts(

@@ -1,3 +1,6 @@
+import threading
+
+import pyarrow.dataset
 import pytest
 
 from monitoring.history import reader, writer
@@ -74,3 +77,27 @@ def test_a_column_that_is_missing_in_an_older_file_is_null(history, monkeypatch)
     read = reader.read("local", "partitions", 0, 10**14, ["partition", "size_bytes", *younger])
     (row,) = [row for row in read.to_pylist() if row["partition"] == 9]
     assert (row["size_bytes"], row["replicas_size_bytes"]) == (5, None)
+
+
+def test_two_reads_run_at_a_time_and_the_others_wait_for_their_turn(history, monkeypatch):
+    lock, both, running, most = threading.Lock(), threading.Barrier(2, timeout=60), [], []
+
+    class Slow:
+        def to_table(self, **_wanted):
+            with lock:
+                running.append(True)
+                most.append(len(running))
+            both.wait()
+            with lock:
+                running.pop()
+
+    monkeypatch.setattr(pyarrow.dataset, "dataset", lambda *_paths, **_more: Slow())
+    readers = [
+        threading.Thread(target=reader.read, args=("local", "groups", 0, 10**14, ["tick"]))
+        for _ in range(6)
+    ]
+    for thread in readers:
+        thread.start()
+    for thread in readers:
+        thread.join(60)
+    assert (len(most), max(most)) == (6, 2)
