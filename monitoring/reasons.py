@@ -16,6 +16,13 @@ from monitoring.reason_catalog import TEXTS
 Param = Any  # str, int, float, another Reason, or a list of Reasons
 
 
+def add_texts(texts: Mapping[str, str]) -> None:
+    """Make more codes known: those of the console, which no sample holds."""
+    if clash := TEXTS.keys() & texts.keys():
+        raise ValueError(f"codes with two texts: {sorted(clash)}")
+    TEXTS.update(texts)
+
+
 class Reason(str):
     """The English text of `code` with `params`; raises KeyError for a code without a text."""
 

@@ -5,3 +5,9 @@ from django.apps import AppConfig
 
 class ActionsConfig(AppConfig):
     name = "console.actions"
+
+    def ready(self) -> None:
+        from console.actions.reasons import TEXTS
+        from monitoring.reasons import add_texts
+
+        add_texts(TEXTS)

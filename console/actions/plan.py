@@ -12,15 +12,27 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from console.ui.texts import translated
+
 EXPIRES_MS = 15 * 60 * 1000
 
 Facts = Mapping[str, Any]  # JSON-able; what the plan was made from
 
 
 class PlanRefused(Exception):
-    """The change is not possible; the message says why and what to do."""
+    """The change is not possible; the message says why and what to do.
+
+    The message is a Reason where it is stored (console/actions/reasons.py), else a text.
+    """
 
     retriable = False
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+    def __str__(self) -> str:
+        return translated(self.message)
 
 
 class PlanApplied(PlanRefused):

@@ -33,11 +33,11 @@ from console.actions.plan import (
 )
 from console.audit import services as audit
 from console.live import snapshot_cache
-from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
+from monitoring.reasons import Reason, dumps
 from monitoring.redis_client import check
 
 APPLY_TASK = "console.actions.apply"
@@ -107,9 +107,9 @@ def propose_undo(plan: Plan, principal: Principal, cluster: Cluster) -> Plan:
 
 def _check_allowed(user: Any, cluster: Cluster, kind: str, resource: str) -> None:
     if user is None or not may(user, registry.find(kind).verb, cluster, resource):
-        raise PlanRefused(_("Your role does not include this change."))
+        raise PlanRefused(Reason("plan_not_allowed"))
     if cluster.read_only:
-        raise PlanRefused(_("This cluster is set to read-only. An admin can lift that."))
+        raise PlanRefused(Reason("plan_read_only"))
 
 
 def find_own(principal: Principal, cluster: str, plan_id: uuid.UUID) -> Plan | None:
@@ -132,7 +132,7 @@ def record_attempt(principal: Principal, cluster: str, plan_id: uuid.UUID) -> No
             other.resource,
             remote_addr=principal.address,
             outcome="refused",
-            detail=_("Tried to apply a plan of somebody else."),
+            detail=dumps(Reason("plan_of_another")),
         )
 
 
@@ -152,7 +152,7 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
         "confirmed_addr": principal.address,
     }
     if is_expired(plan.created_ms, now_ms()):
-        late = _("This plan was older than 15 minutes when it was applied. Make a new one.")
+        late = Reason("plan_too_old")
         _finish(plan, models.DRAFT, models.REFUSED, late, **confirmed)
         raise PlanRefused(late)
     wanted = plan.draft["typed_name"]
@@ -171,14 +171,14 @@ def _send(plan: Plan) -> None:
         current_app.send_task(APPLY_TASK, (str(plan.pk),), retry=False)
     except Exception:
         log.exception("plan %s could not be queued", plan.pk)
-        reason = _("Redis, which holds the queue, does not answer. Nothing was changed.")
+        reason = Reason("plan_not_queued")
         _finish(plan, models.QUEUED, models.FAILED, reason)
 
 
 def _cluster(plan: Plan) -> Cluster:
     cluster = Cluster.objects.filter(slug=plan.cluster).first()
     if cluster is None:
-        raise PlanRefused(_("The cluster was removed from this console."))
+        raise PlanRefused(Reason("plan_cluster_removed"))
     return cluster
 
 
@@ -190,13 +190,13 @@ def run(plan_id: str) -> None:
     try:
         _apply(plan)
     except PlanRefused as error:
-        _finish(plan, models.APPLYING, models.REFUSED, str(error))
+        _finish(plan, models.APPLYING, models.REFUSED, error.message)
     except GatewayError as error:
-        _finish(plan, models.APPLYING, models.FAILED, sentence(error.message))
+        _finish(plan, models.APPLYING, models.FAILED, error.message)
     except Exception as error:
         log.exception("plan %s failed", plan.pk)
-        text = _("Aerie failed (%(name)s). What was done so far is shown by the cluster's pages.")
-        _finish(plan, models.APPLYING, models.FAILED, text % {"name": type(error).__name__})
+        reason = Reason("plan_error", name=type(error).__name__)
+        _finish(plan, models.APPLYING, models.FAILED, reason)
     else:
         _finish(plan, models.APPLYING, models.DONE, "", StepState.DONE)
 
@@ -208,15 +208,11 @@ def _apply(plan: Plan) -> None:
     with for_cluster(cluster) as gateway:
         cluster_id = gateway.wire.cluster_id()
         if cluster_id != plan.facts.get(CLUSTER_ID):
-            raise PlanRefused(
-                _("The brokers of this cluster are those of another cluster now. Plan it again.")
-            )
+            raise PlanRefused(Reason("plan_other_cluster"))
         facts = {CLUSTER_ID: cluster_id, **action_type.read(gateway, plan.params)}
         if fingerprint(facts) != plan.fingerprint:
-            raise PlanRefused(
-                _("Things changed since the review. %(changed)s Plan it again.")
-                % {"changed": " ".join(_differences(plan, action_type, cluster, facts))}
-            )
+            changed = " ".join(_differences(plan, action_type, cluster, facts))
+            raise PlanRefused(Reason("plan_facts_changed", changed=changed))
         action_type.apply(gateway, plan.params, lambda key: _begin(plan, action_type, key))
 
 
@@ -257,7 +253,7 @@ def _finish(
     kept: dict[str, Any] = {"step_states": _ended(plan, step_state), **fields}
     if state == models.DONE:
         kept["progress"] = 100
-    if not plan.move(state_from, state, outcome=outcome, **kept):
+    if not plan.move(state_from, state, outcome=dumps(outcome), **kept):
         return
     audit.record(
         plan.created_by,
@@ -268,39 +264,37 @@ def _finish(
         after=plan.draft.get("after"),
         remote_addr=plan.confirmed_addr or plan.remote_addr,
         outcome="ok" if state == models.DONE else state,
-        detail=" ".join(filter(None, [outcome or _undo(plan), _confirmed(plan)])),
+        detail=dumps(_detail(plan, outcome or _undo(plan))),
         actor_name=plan.confirmed_by,
     )
 
 
-def _confirmed(plan: Plan) -> str:
-    """Who confirmed the plan, and the addresses of confirming and proposing, for the audit log."""
+def _detail(plan: Plan, how: str) -> str:
+    """How it ended, who confirmed the plan, and the addresses of confirming and proposing."""
     if not plan.confirmed_by:
-        return ""
-    return _("Planned from %(planned)s, confirmed by %(who)s from %(confirmed)s.") % {
-        "planned": plan.remote_addr or "—",
-        "who": plan.confirmed_by,
-        "confirmed": plan.confirmed_addr or "—",
-    }
+        return how
+    confirmed = Reason(
+        "plan_confirmed",
+        planned=plan.remote_addr or "—",
+        who=plan.confirmed_by,
+        confirmed=plan.confirmed_addr or "—",
+    )
+    return Reason("plan_ended", how=how, confirmed=confirmed) if how else confirmed
 
 
 def _undo(plan: Plan) -> str:
     """How to undo the change; empty if that is not possible."""
     undo = plan.draft["undo"]
-    return _("Undo: %(how)s") % {"how": undo} if undo else ""
+    return Reason("plan_undo", how=undo) if undo else ""
 
 
 def expire_plans() -> None:
     """End plans whose worker was lost, and delete old plans."""
     now = timezone.now()
     for plan in Plan.objects.filter(state=models.QUEUED, moved_at__lt=now - QUEUED_MAX):
-        text = _("No worker took it within 15 minutes. Nothing was changed; plan it again.")
-        _finish(plan, models.QUEUED, models.FAILED, text)
+        _finish(plan, models.QUEUED, models.FAILED, Reason("plan_no_worker"))
     for plan in Plan.objects.filter(state=models.APPLYING, moved_at__lt=now - APPLYING_MAX):
-        text = _(
-            "The worker fell silent. Whether the change was made is not known: look before you "
-            "plan it again."
-        )
-        _finish(plan, models.APPLYING, models.FAILED, text, StepState.UNKNOWN)
+        reason = Reason("plan_worker_silent")
+        _finish(plan, models.APPLYING, models.FAILED, reason, StepState.UNKNOWN)
     old = Plan.objects.filter(created_at__lt=now - KEPT)
     old.exclude(state__in=[models.QUEUED, models.APPLYING]).delete()

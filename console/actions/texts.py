@@ -5,6 +5,8 @@ from django.utils.translation import gettext as _
 from console.actions import registry
 from console.actions.models import Plan
 from console.actions.plan import StepState
+from console.ui.texts import sentence
+from monitoring.reasons import loads
 
 QUEUED, READING = "queued", "reading"  # before the first step
 
@@ -14,6 +16,11 @@ def stage(plan: Plan) -> str:
     titles = {QUEUED: _("Waiting for a worker"), READING: _("Reading again")}
     titles |= {step.key: step.title for step in registry.find(plan.kind).items(plan.params)}
     return titles.get(plan.stage, plan.stage)
+
+
+def outcome(plan: Plan) -> str:
+    """Why a plan was refused or failed."""
+    return sentence(loads(plan.outcome))
 
 
 def step_state(state: StepState) -> str:

@@ -96,6 +96,7 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         ],
         "created_ms": plan.created_ms,
         "stage": texts.stage(plan),
+        "outcome": texts.outcome(plan),
         "items": [(step, texts.step_state(step.state)) for step in action_type.steps(plan)]
         if plan.state == models.FAILED and plan.step_states
         else [],

@@ -13,6 +13,8 @@ from console.audit import services
 from console.audit.models import AuditEntry
 from console.audit.texts import key_title
 from console.ui.queryset_table import Column, QuerySetTable
+from console.ui.texts import sentence
+from monitoring.reasons import loads
 
 SEARCHED = ("actor_name", "verb", "cluster", "resource", "outcome")
 
@@ -45,4 +47,9 @@ def _row(entry: AuditEntry) -> dict[str, Any]:
         for key in keys
         if entry.before.get(key) != entry.after.get(key)
     ]
-    return {"entry": entry, "at_ms": int(entry.at.timestamp() * 1000), "changed": changed}
+    return {
+        "entry": entry,
+        "at_ms": int(entry.at.timestamp() * 1000),
+        "changed": changed,
+        "detail": sentence(loads(entry.detail)),
+    }

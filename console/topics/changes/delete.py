@@ -10,6 +10,7 @@ from console.topics.changes import fact_diff, topic
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError, NotFound
 from monitoring.gateway.gateway import Gateway
+from monitoring.reasons import Reason
 
 
 class DeleteTopic(ActionType):
@@ -78,4 +79,4 @@ class DeleteTopic(ActionType):
             return False
 
         if not topic.wait_until(is_gone):
-            raise GatewayError(_("The cluster accepted it, but the topic is still there."))
+            raise GatewayError(Reason("topic_not_gone"))

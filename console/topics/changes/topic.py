@@ -10,6 +10,7 @@ from console.actions.action_type import Params, Progress, Target
 from console.actions.plan import Facts, Step
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
+from monitoring.reasons import Reason
 from monitoring.scope import ANY
 from monitoring.views.snapshot import Snapshot
 
@@ -81,9 +82,7 @@ def wait_for_leaders(gateway: Gateway, name: str, partitions: int, progress: Pro
         return len(found) >= partitions and all(partition.leader >= 0 for partition in found)
 
     if not wait_until(all_led):
-        raise GatewayError(
-            _("The cluster accepted it, but some partitions have no leader yet. See the topic.")
-        )
+        raise GatewayError(Reason("topic_without_leaders"))
 
 
 def wait_until(condition: Callable[[], bool]) -> bool:

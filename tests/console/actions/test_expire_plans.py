@@ -8,6 +8,7 @@ from django.utils import timezone
 from console.actions import models, services
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
+from monitoring.reasons import loads
 
 pytestmark = pytest.mark.django_db
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
@@ -66,4 +67,4 @@ def test_an_old_plan_goes_and_what_it_did_stays_in_the_audit_log():
 
 def test_the_audit_log_says_of_a_change_how_to_take_it_back():
     services._finish(a_plan(models.APPLYING, MINUTE), models.APPLYING, models.DONE, "")
-    assert AuditEntry.objects.get().detail == "Undo: Delete the topic."
+    assert loads(AuditEntry.objects.get().detail) == "Undo: Delete the topic."

@@ -13,6 +13,7 @@ from console.actions.plan import PlanRefused, StepState
 from console.audit.models import AuditEntry
 from console.topics.changes import topic as topic_changes
 from monitoring.gateway.errors import Refused
+from monitoring.reasons import Reason, loads
 from tests.console.actions.test_services import (
     _queued,  # noqa: F401  (a fixture)
     a_name,
@@ -154,3 +155,21 @@ def test_the_audit_log_keeps_keys_and_plain_values_whatever_the_language(cluster
         confirm_and_run(plan, admin)
     entry = AuditEntry.objects.get(verb="topic.create")
     assert entry.after == {"topic": name, "partitions": 3, "replication_factor": 1}
+    detail = loads(entry.detail)
+    assert isinstance(detail, Reason)
+    assert detail.params["confirmed"].code == "plan_confirmed"
+
+
+def test_why_a_plan_was_not_applied_is_read_in_the_readers_language(cluster, admin, client_of):
+    name = a_name()
+    plan = propose(admin, cluster, "topic.create", name, **creation(name))
+    services.confirm(plan, Principal(admin, ADDRESS), "")
+    Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=16))
+    services.expire_plans()
+    plan_page = reverse("plan", args=["local", plan.pk])
+    why = "No worker took it within 15 minutes. Nothing was changed; plan it again."
+    assert why in client_of(admin).get(plan_page).content.decode()
+    with pseudo_language():
+        asked = {"headers": {"accept-language": LANGUAGE}}
+        assert f"⟦{why}⟧" in client_of(admin).get(plan_page, **asked).content.decode()
+        assert f"⟦{why}⟧" in client_of(admin).get(reverse("audit"), **asked).content.decode()
