@@ -20,7 +20,7 @@ class Environment:
         """The variable as text; an empty one counts as not set."""
         return self._variables.get(name, "").strip() or default
 
-    def ruled(self, name: str, rule: Callable[[str], str], default: str = "") -> str:
+    def checked(self, name: str, rule: Callable[[str], str], default: str = "") -> str:
         """The variable, checked by `rule` (console/setting_rules.py)."""
         value = self.text(name, default)
         problem = rule(value) if value else ""

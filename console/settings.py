@@ -32,16 +32,16 @@ BROKERD_PORT_BASE = _env.port("BROKERD_PORT_BASE", 9092, count=103)
 BROKERD_COUNT = 3
 BROKERD_ADMIN_TOKEN_FILE = AERIE_DATA / "brokerd-admin.token"
 ZOOKEEPER_PORT = _env.port("ZOOKEEPER_PORT", 2181)
-ZOOKEEPER_HEAP = _env.ruled("ZOOKEEPER_HEAP", rules.heap, "128m")
+ZOOKEEPER_HEAP = _env.checked("ZOOKEEPER_HEAP", rules.heap, "128m")
 REDIS_PORT = _env.port("REDIS_PORT", 6379)
 SPARK_CONNECT_PORT = _env.port("SPARK_CONNECT_PORT", 15002)
 
 # Each of these names an external service; the embedded one is then not started.
-ZOOKEEPER_CONNECT = _env.ruled("ZOOKEEPER_CONNECT", rules.zookeeper_connect)
-SPARK_REMOTE = _env.ruled("SPARK_REMOTE", rules.spark_remote)
-SPARK_MASTER = _env.ruled("SPARK_MASTER", rules.spark_master, "local[2]")
-HISTORY_URL = _env.ruled("HISTORY_URL", rules.history_url, f"file://{AERIE_DATA}/history")
-REDIS_URL = _env.ruled("REDIS_URL", rules.redis_url)
+ZOOKEEPER_CONNECT = _env.checked("ZOOKEEPER_CONNECT", rules.zookeeper_connect)
+SPARK_REMOTE = _env.checked("SPARK_REMOTE", rules.spark_remote)
+SPARK_MASTER = _env.checked("SPARK_MASTER", rules.spark_master, "local[2]")
+HISTORY_URL = _env.checked("HISTORY_URL", rules.history_url, f"file://{AERIE_DATA}/history")
+REDIS_URL = _env.checked("REDIS_URL", rules.redis_url)
 
 AERIE_EMBEDDED_ZOOKEEPER = not ZOOKEEPER_CONNECT
 AERIE_EMBEDDED_REDIS = not REDIS_URL
@@ -175,7 +175,7 @@ TEMPLATES = [
 ]
 
 # --- Stores -----------------------------------------------------------------------------------
-_DATABASE_URL = _env.ruled("DATABASE_URL", rules.database_url)
+_DATABASE_URL = _env.checked("DATABASE_URL", rules.database_url)
 AERIE_EMBEDDED_DATABASE = not _DATABASE_URL
 if rules.needs_postgres_driver(_DATABASE_URL):
     try:

@@ -1,9 +1,8 @@
-"""The topics that the console itself fills: what people did in it stands in their records.
+"""The topics with the console's own logs: their records contain actions of users.
 
-They belong to the cluster that holds them (`Cluster.holds_own_topics`), by whichever entry it is
-looked at; a topic of such a name on another cluster is a topic like any other. Admins alone see
-them. What goes out without a person asking for it, as webhooks do, leaves them out unless somebody
-named them.
+They are on the clusters with `Cluster.holds_own_topics`, and on entries with the same cluster id;
+on other clusters topics with these names are normal topics. Only admins see them. Webhooks do not
+contain them, unless a rule names them.
 """
 
 from monitoring.clusters import Cluster

@@ -1,9 +1,9 @@
 """`Scope`: the topics and groups of a cluster that a user sees.
 
-A pattern is a name, or the beginning of names followed by `*` (Kafka's LITERAL and PREFIXED
-patterns); `*` alone is every name. Topics in `hidden_topics` are not seen, whatever the patterns
-say. A scope is small and hashable: what was computed for one serves all readers who share it.
-Who has which scope the console decides (console/accounts/rights.py).
+A pattern is a name, or a prefix followed by `*` (Kafka's LITERAL and PREFIXED patterns); `*` alone
+matches all names. Topics in `hidden_topics` are never visible. A scope is small and hashable, so
+that results can be cached for all users with the same scope. The console assigns scopes to users
+(console/accounts/rights.py).
 """
 
 import re

@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 
 from console.accounts.principal import Principal
-from console.accounts.refusals import not_there, too_little
+from console.accounts.refusals import resource_not_found, right_missing
 from console.accounts.requests import UserRequest
 from console.accounts.rights import rights_of
 
@@ -30,9 +30,9 @@ def requires(verb: str, resource: str | None = None) -> Callable[[View], View]:
             name = kwargs.get(resource) if resource else None
             rights = rights_of(request.user, getattr(request, "cluster", None))
             if name is not None and not rights.shows(verb, name):
-                raise Http404(not_there(verb, name))
+                raise Http404(resource_not_found(verb, name))
             if not rights.may(verb, name):
-                raise PermissionDenied(too_little(rights, verb, name))
+                raise PermissionDenied(right_missing(rights, verb, name))
             request.rights = rights
             request.principal = Principal(request.user, request.META.get("REMOTE_ADDR", ""))
             return view(request, *args, **kwargs)

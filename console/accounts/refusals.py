@@ -6,29 +6,29 @@ from console.accounts.rights import GROUP, RESOURCES, TOPIC, Rights, is_closed
 from monitoring.topic_names import is_topic_name
 
 
-def not_there(verb: str, name: str) -> str:
+def resource_not_found(verb: str, name: str) -> str:
     """For a resource that does not exist, or that the user may not see."""
     kind = RESOURCES.get(verb.partition(".")[0])
     if kind == TOPIC:
-        return no_topic(name)
+        return topic_not_found(name)
     if kind == GROUP:
-        return no_group(name)
+        return group_not_found(name)
     return _("There is no such thing here.")
 
 
-def no_topic(name: str) -> str:
+def topic_not_found(name: str) -> str:
     """For a topic."""
     if not is_topic_name(name):  # not a valid name; do not repeat it
         return _("There is no such topic here.")
     return _("There is no topic “%(name)s” here.") % {"name": name}
 
 
-def no_group(name: str) -> str:
+def group_not_found(name: str) -> str:
     """For a group."""
     return _("The last sample knows no group “%(name)s”.") % {"name": name}
 
 
-def too_little(rights: Rights, verb: str, name: str | None) -> str:
+def right_missing(rights: Rights, verb: str, name: str | None) -> str:
     """For a missing right."""
     refused = {"role": rights.role or _("none"), "verb": verb, "name": name}
     if name is not None and is_closed(verb, name):

@@ -44,7 +44,7 @@ VERBS = {
     "ui.view": VIEWER,
 }
 
-# What the resource of a verb is, by the verb's first part; other verbs have none in a scope.
+# First part of a verb → kind of its resource; other verbs have no resource.
 TOPIC, GROUP = "topic", "group"
 RESOURCES = {"topic": TOPIC, "record": TOPIC, "segment": TOPIC, "group": GROUP}
 
@@ -85,8 +85,8 @@ class Rights:
         return kind is None or self.scope.shows_topic(resource)
 
     def _collides(self, topic: str) -> bool:
-        """Brokers refuse a name that differs only in "." and "_" from one that is there, by name:
-        nobody finds out in this way which of the hidden topics there are."""
+        """Whether the name collides with a hidden topic. Brokers refuse names that differ only in
+        "." and "_"; their error would reveal the hidden topic."""
         alike = (hidden.replace(".", "_") for hidden in self.scope.hidden_topics)
         return topic.replace(".", "_") in alike
 

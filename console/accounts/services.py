@@ -1,4 +1,4 @@
-"""What is done to accounts: making the first admin, giving a role."""
+"""Operations on accounts: create the first admin, grant roles."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,9 +17,10 @@ def grant(
     topics: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
 ) -> RoleGrant:
-    """Gives `user` the role on a cluster (by slug; empty = every cluster), replacing another.
+    """Grant `user` a role on a cluster (slug; empty = all clusters); replaces the previous role.
 
-    `topics` and `groups` are the patterns that it is for; None = as they were, else every name.
+    `topics` and `groups` are the patterns of the grant; None = keep the existing ones, else all
+    names.
     """
     if role not in ROLES[1:]:
         raise ValueError(f"{role!r} is no role: use one of {', '.join(ROLES[1:])}")

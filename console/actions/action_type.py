@@ -84,7 +84,8 @@ class ActionType(ABC):
 
     @abstractmethod
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
-        """Make the change, and tell `progress` of each of `items`. Raises GatewayError."""
+        """Apply the change; call `progress` at the start of each of `items`. Raises
+        GatewayError."""
 
     def undo(self, plan: Plan) -> Proposal | None:
         """The change that undoes this plan; None if it cannot be undone.

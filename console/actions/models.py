@@ -29,22 +29,20 @@ class Plan(models.Model):
     )
     progress = models.PositiveSmallIntegerField(default=0)
     stage = models.CharField(max_length=200, blank=True)  # see texts.stage
-    # The key of a step that was begun → console.actions.plan.StepState.
+    # Key of each started step → console.actions.plan.StepState.
     step_states = models.JSONField(default=dict)
-    outcome = models.TextField(blank=True)  # of a failed or refused plan: why
+    outcome = models.TextField(blank=True)  # the reason, if it failed or was refused
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    remote_addr = models.CharField(
-        max_length=64, blank=True
-    )  # the address of the user who proposed it
+    # The address of the user who proposed it.
+    remote_addr = models.CharField(max_length=64, blank=True)
     # Who confirmed it, as text, since the account can be deleted before the plan ends.
     confirmed_by = models.CharField(max_length=150, blank=True, default="")
     confirmed_addr = models.CharField(max_length=64, blank=True, default="")
     created_at = models.DateTimeField(db_index=True)
-    moved_at = models.DateTimeField(
-        null=True
-    )  # when it got its current state; null = still a draft
+    # When it got its current state; null = still a draft.
+    moved_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-created_at"]

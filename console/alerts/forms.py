@@ -103,9 +103,9 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         return pattern
 
     def clean_url(self) -> str:
-        """Judged now, so that a mistake is said here; judged again at every message.
+        """Checks the URL now, to show errors in the form; it is checked again for every message.
 
-        What a name stands for in this network is for admins, and nobody asks it by the hundred.
+        Only admins see the addresses of host names, and the check is rate-limited.
         """
         url = str(self.cleaned_data["url"]).strip()
         if not url:

@@ -55,10 +55,10 @@ def lag_chart(slug: str, group: str, rights: Rights, range_ms: int, now_ms: int)
 def newer_points(
     slug: str, group: str, rights: Rights, range_ms: int, now_ms: int, since_ms: int
 ) -> dict[str, Any] | None:
-    """What a chart of this range shows from the point at `since_ms` on: first the sum, then topics.
+    """The points of the chart from `since_ms` on: first the sum, then topics.
 
-    None where the whole chart must be read again: the live window does not go back so far, or
-    nothing is known of a topic since then, so that only its past tells whether it still exists.
+    None if the whole chart must be loaded again: `since_ms` is before the live window, or a topic
+    has no known lag since then, so that only older data shows whether it exists.
     """
     interval = tick_stream.interval_ms()
     stretch = _stretch(range_ms // interval + 1)

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
-from console.accounts.refusals import no_group
+from console.accounts.refusals import group_not_found
 from console.accounts.requests import ClusterRequest
 from console.groups import history
 from console.live import snapshot_cache
@@ -28,7 +28,7 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
 def detail(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
     part = LivePart(request, "group", group)
     if part.context is None and snapshot_cache.snapshot(cluster, request.rights) is not None:
-        raise Http404(no_group(group))
+        raise Http404(group_not_found(group))
     known = history.RANGES_MS
     asked = request.GET.get("range", "")
     chosen = asked if asked in known else history.DEFAULT_RANGE

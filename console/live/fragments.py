@@ -1,8 +1,7 @@
 """Renders live fragments, once per tick, set of rights and query.
 
-A page says which it wants in the address of its socket (`?show=…`, see console/live/registry.py);
-every page gets the banner and the status line besides. A fragment is rendered from the same
-context as the full page.
+The URL of a page's socket names the fragment (`?show=…`, see console/live/registry.py). Every page
+also gets the banners and the status line. Fragment and full page use the same context.
 """
 
 import asyncio
@@ -35,7 +34,7 @@ def status(cluster: Cluster, rights: Rights) -> str:
 
 
 def render(cluster: Cluster, rights: Rights, show: Show | None) -> str:
-    """The out-of-band HTML of one tick for one set of rights; without `show` the banners alone."""
+    """The out-of-band HTML of one tick for one set of rights; without `show` only the banners."""
     html = status(cluster, rights)
     found = show.context(cluster, rights) if show else None
     if show is not None and found is not None:
@@ -47,8 +46,8 @@ def render(cluster: Cluster, rights: Rights, show: Show | None) -> str:
 class Renderer:
     """Caches rendered HTML, shared by all browsers that get the same.
 
-    Belongs to one event loop. Keeps only what the newest tick of each cluster needs, and that not
-    for long.
+    Use it on one event loop only. It keeps the HTML of the newest tick of each cluster, for
+    KEPT_SECONDS.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
 """The registry of live fragments; apps register theirs in `AppConfig.ready()`.
 
-A browser says what it shows as `Show` writes it: `topics?sort=-rate&page=2`, `group:NAME`,
-`topic:NAME?page=3`. Of the page's query only those parameters count that the fragment reads, so
-that browsers which show the same say the same and share one rendering.
+The parameter `show` of a socket's URL is a `Show` as text: `topics?sort=-rate&page=2`,
+`group:NAME`, `topic:NAME?page=3`. It contains only the parameters of the page's query that the
+fragment reads, so that browsers with the same content share one rendering.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,18 +16,18 @@ from monitoring.models import Cluster
 
 VALUE_LENGTH_MAX = 200  # of a parameter; a search is no longer
 
-# For a cluster, the rights of the reader, an argument and the page's query; None = nothing to show.
+# Arguments: cluster, the user's rights, the fragment's argument, the query; None = nothing to show.
 Context = Callable[[Cluster, Rights, str, Mapping[str, str]], dict[str, Any] | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A template whose root elements carry the ids they replace, and where its context comes from.
+    """A live fragment: a template, whose root elements have the ids they replace, and its context.
 
     Attributes:
-        verb: the right without which nothing is rendered.
-        params: the parameters of the page's query that the context reads.
-        shows_alerts: whether it changes when an alert does, besides at every tick.
+        verb: the right that is needed to see it.
+        params: the names of the query parameters that the context reads.
+        shows_alerts: whether it also changes when an alert changes.
     """
 
     verb: str
@@ -39,7 +39,7 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """What one page shows: a fragment, its argument, and the query it is asked with."""
+    """What a page shows: a fragment with its argument and query."""
 
     name: str
     argument: str = ""
@@ -55,7 +55,7 @@ class Show:
         return _fragments[self.name]
 
     def context(self, cluster: Cluster, rights: Rights) -> dict[str, Any] | None:
-        """The template's context; None where these rights see nothing of it."""
+        """The template's context; None if these rights do not allow it."""
         if not rights.may(self.fragment.verb):
             return None
         return self.fragment.context(cluster, rights, self.argument, dict(self.query))

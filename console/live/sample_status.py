@@ -84,7 +84,8 @@ class Status:
 def status_of(
     slug: str, head: Tick | None, snapshot: Snapshot | None, scope: Scope = EVERYTHING
 ) -> Status:
-    """Of the newest tick, be it a gap, and the snapshot of the newest good one, for a scope."""
+    """The status of the newest tick, gap or not, and the snapshot of the newest ok tick, for a
+    scope."""
     at_ms = snapshot.at_ms if snapshot else None
     status = Status(
         slug=slug,

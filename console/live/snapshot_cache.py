@@ -61,7 +61,7 @@ class _State:
     unreadable_since_ms: int | None = None
 
     def snapshot(self, scope: Scope) -> Snapshot | None:
-        """Made by whoever asks first; two threads may make equal ones."""
+        """Made on first use; two threads may make it at the same time."""
         if self.columns is None:
             return None
         found = self.snapshots.get(scope)

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
-from console.accounts.refusals import no_topic
+from console.accounts.refusals import topic_not_found
 from console.audit import services as audit
 from console.messages.decode import Decoded, decode
 from console.messages.masking import MASK, MASK_BYTES, mask, rounded_size
@@ -104,7 +104,7 @@ def _read(principal: Principal, cluster: Cluster, query: Query) -> tuple[RecordP
     """The records before masking, and the targets to mask."""
     rights = principal.rights(cluster)
     if rights.may("record.read") and not rights.shows("record.read", query.topic):
-        raise NotFound(no_topic(query.topic))
+        raise NotFound(topic_not_found(query.topic))
     if not rights.may("record.read", query.topic):
         raise PermissionDenied(_("Your role does not include reading the records of this topic."))
     with for_cluster(cluster) as gateway:

@@ -43,7 +43,7 @@ class PartitionSegments:
 
 @dataclass(frozen=True, slots=True)
 class SegmentPage:
-    """Entries or batches of a segment, and where the next page starts (None = it is the last)."""
+    """Entries or batches of a segment, and the start of the next page (None = this is the last)."""
 
     found: dict[str, Any]
     start: int
@@ -51,11 +51,11 @@ class SegmentPage:
 
 
 class NoSegment(Exception):
-    """No segment of the partition begins at that offset."""
+    """The partition has no segment with this base offset."""
 
 
 def read_partition(principal: Principal, cluster: Cluster, row: PartitionRow) -> PartitionSegments:
-    """The files of a partition along its offsets."""
+    """The segments of a partition, with their files."""
     found = segments(cluster, row)
     size_bytes = sum(each["size_bytes"] for each in found)
     if is_masked(principal, cluster, row.topic):
@@ -72,10 +72,10 @@ def read_segment(
     kind: str,
     start: str,
 ) -> SegmentPage:
-    """What is inside one segment: its offset index, its time index or its batches.
+    """A page of a segment's content: offset index, time index or batches.
 
-    `start` is the text of a `next_start`; what is none is the beginning. Raises NoSegment, and
-    OffsetOutOfRange where nothing begins there.
+    `start` is the text of a `next_start`; an invalid one means the beginning. Raises NoSegment, or
+    OffsetOutOfRange if no entry starts there.
     """
     masked = is_masked(principal, cluster, row.topic)
     place = f"{row.topic}/{row.partition}/{base_offset}/" if masked and kind == "batches" else ""

@@ -16,7 +16,7 @@ PARTITIONS_PAGE_SIZE = 200
 def topics(
     cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
-    """All topics; those whose names begin with two underscores only where `internal` is 1."""
+    """All topics; internal ones (`__…`) only if `internal` is 1."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     rows = snapshot.topics if snapshot else []
     internal = query.get("internal") == "1"

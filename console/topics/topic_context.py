@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import Http404
 
-from console.accounts.refusals import no_topic
+from console.accounts.refusals import topic_not_found
 from console.accounts.requests import ClusterRequest
 from console.live import snapshot_cache
 from console.topics.changes.topic import refusal
@@ -22,7 +22,7 @@ def topic_context(request: ClusterRequest, topic: str, active: str) -> dict[str,
     snapshot = snapshot_cache.snapshot(request.cluster.slug, request.rights)
     row = snapshot.topic(topic) if snapshot else None
     if snapshot is not None and row is None and not _is_new(request.cluster, topic):
-        raise Http404(no_topic(topic))
+        raise Http404(topic_not_found(topic))
     may_change = not request.cluster.read_only and not refusal(topic)
     return {
         "topic": topic,
@@ -37,7 +37,7 @@ def topic_context(request: ClusterRequest, topic: str, active: str) -> dict[str,
 
 
 def _is_new(cluster: Cluster, topic: str) -> bool:
-    """Whether a topic that the sample does not know is there all the same: it takes a tick."""
+    """Whether the topic exists although the last sample does not have it yet."""
     try:
         with for_cluster(cluster) as gateway:
             return gateway.wire.has_topic(topic)

@@ -1,10 +1,9 @@
-"""Links to what clients have named: any text at all may be the name of a group, and a hostile
-cluster tells of topics by any name.
+"""Links to topics and groups, whose names can be any text.
 
-A link stands only where its page can be opened: for a topic, where the name is one that Kafka gives
-to topics and the topic is there; for a group, where the address is not longer than servers take.
-Elsewhere stands the plain text. Both are cut where they are longer than any topic's name, and
-isolated, so that a name that is written from right to left does not turn round what follows it.
+A name is a link only if its page can be opened: a topic must have a valid name and exist, and the
+URL of a group must not be too long for servers. Otherwise the name is plain text. Long names are
+truncated. Names are isolated (`bdi`), so that right-to-left names do not affect the text after
+them.
 """
 
 from collections.abc import Collection

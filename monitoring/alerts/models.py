@@ -92,9 +92,8 @@ class Alert(models.Model):
     lag = models.BigIntegerField()  # when it fired
     lag_peak = models.BigIntegerField(null=True)  # the highest while it fired; null = unknown
     lag_max = models.BigIntegerField()  # the rule's limit when it fired
-    unknown_since_ms = models.BigIntegerField(
-        null=True
-    )  # since when its lag is unknown; null = known
+    # Since when its lag is unknown; null = known.
+    unknown_since_ms = models.BigIntegerField(null=True)
 
     class Meta:
         ordering = ["-fired_at_ms", "-id"]
@@ -140,9 +139,8 @@ class AlertDelivery(models.Model):
     took_ms = models.PositiveIntegerField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
     next_attempt_at = models.DateTimeField(default=timezone.now)
-    queued_at = models.DateTimeField(
-        null=True
-    )  # when it was sent to a worker; null = with no worker
+    # When it was sent to a worker; null = with no worker.
+    queued_at = models.DateTimeField(null=True)
     attempted_at = models.DateTimeField(null=True)  # when the last attempt began
     finished_at = models.DateTimeField(null=True)
 

@@ -41,9 +41,8 @@ class Report(models.Model):
     hidden_topics = models.JSONField(default=list)
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     progress = models.PositiveSmallIntegerField(default=0)  # per cent
-    stage = models.CharField(
-        max_length=40, blank=True, default=""
-    )  # a code; console/reports/texts.py has its text
+    # A code; console/reports/texts.py has its text.
+    stage = models.CharField(max_length=40, blank=True, default="")
     error = models.CharField(max_length=40, blank=True, default="")  # a code, too
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,

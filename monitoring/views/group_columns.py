@@ -20,11 +20,11 @@ _FACTS = ("state", "protocol_type", "coordinator", "members", "told_at_ms")
 
 @dataclass(frozen=True, slots=True)
 class LagSums:
-    """Lags added up, each of the partitions of one pair or one group.
+    """Sums of lag, one per pair or per group.
 
-    What is not committed or whose end is not known is counted and in no sum. A partition is ahead
-    where its commit is beyond its end: it adds 0 (its negative lag must not hide another
-    partition's), and by how many offsets it is ahead is added up beside the sum.
+    Partitions without a commit or with an unknown end offset are counted but not added. A partition
+    with a commit beyond its end is ahead: it adds 0, so that its negative lag does not hide another
+    partition's; `ahead_by` sums the offsets beyond the end.
     """
 
     partitions: np.ndarray

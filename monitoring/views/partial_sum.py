@@ -13,11 +13,11 @@ from django.utils.translation import ngettext
 
 @dataclass(frozen=True, slots=True)
 class PartialSum:
-    """`value`: the sum of the known parts, None where there is none.
+    """`value`: the sum of the known parts; None if no part is known.
 
-    `missing` of `total` parts are not in it. `has_unseen_parts`: there may be others besides them.
-    Of a lag, `ahead` partitions are in it as 0: their commits are beyond their ends, by `ahead_by`
-    together.
+    `missing` of `total` parts are not included. `has_unseen_parts`: there may be more parts. For a
+    lag, `ahead` partitions count as 0, since their commits are beyond their ends, by `ahead_by` in
+    total.
     """
 
     value: float | None = None
@@ -37,7 +37,7 @@ class PartialSum:
 
     @property
     def whole(self) -> int | None:
-        """The value without a fraction, to be stored; None where there is none."""
+        """The value as an integer, for storage; None if it is unknown."""
         return None if self.value is None else int(self.value)
 
     @property

@@ -135,11 +135,11 @@ class PartitionRow:
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    """One group. `lag` is the sum of what is known, None where nothing is; `not_committed` and
-    `end_unknown` count the partitions that are not in it, `ahead` those that are in it as 0 since
-    their commits are beyond their ends, by `ahead_by` offsets together.
+    """One group. `lag` is the sum of the known lags, None if none is known; `not_committed` and
+    `end_unknown` count partitions that are not included, `ahead` those that count as 0 since their
+    commits are beyond their ends, by `ahead_by` offsets in total.
 
-    `told_at_ms`: the coordinator is silent, and this is what it told at that moment.
+    `told_at_ms`: if not None, the coordinator does not answer, and this is its state at that time.
     """
 
     group: str

@@ -7,8 +7,8 @@ from console.environment import Environment
 def test_what_is_not_set_or_empty_has_its_default() -> None:
     env = Environment({"PORT": "", "HEAP": " ", "RATE": "", "FLAG": "", "FOLDER": ""})
     assert env.port("PORT", 8000) == 8000
-    assert env.ruled("HEAP", rules.heap, "128m") == "128m"
-    assert env.ruled("OTHER", rules.redis_url) == ""
+    assert env.checked("HEAP", rules.heap, "128m") == "128m"
+    assert env.checked("OTHER", rules.redis_url) == ""
     assert env.integer("RATE", 50, 10, 2000) == 50
     assert env.flag("FLAG") is False
     assert env.words("NETWORKS", rules.network) == []
@@ -21,7 +21,7 @@ def test_mistakes_gather_each_with_its_setting_and_what_to_write() -> None:
                        "NETWORKS": "10.0.0.0/8, 10.0.0.0/99"})  # fmt: skip
     assert env.integer("RATE", 50, 10, 2000) == 50
     assert env.port("PORT", 8000) == 8000
-    assert env.ruled("HEAP", rules.heap, "128m") == "128m"
+    assert env.checked("HEAP", rules.heap, "128m") == "128m"
     env.flag("FLAG")
     env.words("NETWORKS", rules.network)
     rate, port, heap, flag, network = env.problems
@@ -34,7 +34,7 @@ def test_mistakes_gather_each_with_its_setting_and_what_to_write() -> None:
 
 def test_a_wrong_value_is_shown_without_its_password() -> None:
     env = Environment({"REDIS_URL": "redis://:hunter2@h:6379/first"})
-    env.ruled("REDIS_URL", rules.redis_url)
+    env.checked("REDIS_URL", rules.redis_url)
     assert "hunter2" not in env.problems[0]
 
 

@@ -1,7 +1,7 @@
 """The components of templates/ui/ as template tags, built in to every template.
 
-`/ui` shows each of them in all its states. Tags that draw something return a template's context;
-filters write a figure (console/ui/numbers.py). None of them writes an inline style or script.
+`/ui` shows all components in all states. Inclusion tags return a template's context; filters format
+figures (console/ui/numbers.py). They use no inline styles or scripts.
 """
 
 import re
@@ -184,7 +184,7 @@ def _figure(text: str, tooltip: str, css: str = "") -> SafeString:
 
 @register.inclusion_tag("ui/stat.html")
 def stat(title: str, value: Any, **options: Any) -> dict[str, Any]:
-    """One figure with its name; hovering over the name says whence and when it is.
+    """One figure with its name; the name's tooltip has source and time.
 
     Options: id, unit, note, href, tone, at_ms, source, spark (a list of numbers).
     """
