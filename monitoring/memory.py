@@ -1,9 +1,8 @@
 """Releases memory to the operating system after the data of a large cluster was dropped.
 
-Freed memory stays with the allocators for what may come, and Arrow's own keeps some for each
-thread: after a large cluster that was most of what a web process or a worker had. So Arrow takes
-its memory from the C library here, which maps each large piece apart and unmaps it when it is
-freed; of the smaller ones it keeps what `give_back` does not take from it.
+Allocators keep freed memory, and Arrow's allocator keeps some per thread: after a large cluster
+that was most of a process's memory. So Arrow uses the C library's allocator here, which maps large
+blocks separately and unmaps them when they are freed; `give_back` releases the smaller ones.
 """
 
 import ctypes
@@ -20,7 +19,7 @@ _LARGE_ROWS = 20_000  # that are worth it
 def prepare() -> None:
     """Call it once, at the start of a process that reads samples."""
     pa.set_memory_pool(pa.system_memory_pool())
-    # glibc raises the threshold at each large piece that is freed, unless it was set.
+    # glibc raises the threshold whenever a large block is freed, unless it is set.
     _libc("mallopt", _M_MMAP_THRESHOLD, _APART_BYTES)
 
 

@@ -6,10 +6,10 @@ locked after MAX_PER_ADDRESS failures for all accounts. An attempt is counted at
 password is checked, and the count is undone if the password was right. So parallel attempts do not
 get more checks than sequential ones. Refused attempts do not extend the lockout.
 
-A name counts as the form reads it, whatever its case; an address as what one person or machine has:
-all loopback addresses are one, and so is a /64 of IPv6. Behind a proxy the address is the one that
-the proxy names (AERIE_ALLOWED_HOSTS in docs/operating.md). Where the cache cannot be reached,
-signing in still works (the passwords are what protects) and a warning is logged.
+Names are compared without case. All loopback addresses count as one address, and so do the
+addresses of an IPv6 /64. Behind a proxy the address is the one that the proxy names
+(AERIE_ALLOWED_HOSTS in docs/operating.md). Where the cache cannot be reached, signing in still
+works (the passwords are what protects) and a warning is logged.
 """
 
 import hashlib

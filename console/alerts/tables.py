@@ -51,10 +51,10 @@ def alerts(
 def rules(
     cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The rules of the cluster, with how many groups each watches and how many alerts it raised.
+    """The rules of the cluster, with the number of matching groups and of alerts.
 
-    A cluster has at most `services.RULES_MAX`, and which of them a reader may see no database
-    can tell.
+    In memory: a cluster has at most `services.RULES_MAX` rules, and a database query cannot check
+    the scope.
     """
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     firing = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING)

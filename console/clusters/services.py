@@ -56,9 +56,9 @@ def audit_fields(cluster: Cluster) -> dict[str, Any]:
 
 
 def save(principal: Principal, form: ClusterForm, before: dict[str, Any]) -> list[Cluster]:
-    """Keeps the cluster of a valid form; the other entries that lead to the same one.
+    """Save the cluster of a valid form; returns the other entries with the same cluster id.
 
-    `before` is what was told of it before the form was filled in.
+    `before`: its audit fields before the change.
     """
     with transaction.atomic():
         saved = form.save()

@@ -45,7 +45,7 @@ def detail(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
 @require_safe
 @requires("group.view")
 def lag(request: ClusterRequest, cluster: str) -> HttpResponse:
-    """The data of the chart for the page that stands open: what is newer than `since`, or all."""
+    """The data of the chart for an open page: points after `since`, or all."""
     asked = request.GET.get("range", "")
     if asked not in history.RANGES_MS:
         return JsonResponse(

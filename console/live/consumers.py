@@ -2,9 +2,9 @@
 
 Channel messages contain only {cluster, tick}. At every tick the session and the rights are checked
 again, so that signing out or losing a role closes the socket. A browser acknowledges each message;
-until then nothing more is sent, and then only the newest tick. A browser says which tick its page
-has (`seen`): of that it is told nothing. One whose tab is hidden closes its socket
-(static/app/live.js) and gets the newest when it opens it again.
+until then nothing more is sent, and then only the newest tick. The parameter `seen` is the tick
+that the page has already; it is not sent again. A hidden tab closes its socket (static/app/live.js)
+and gets the newest tick when it opens it again.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
     """`/ws/c/<cluster>/?show=…&seen=…`, as console/live/pages.py writes it."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Ends quietly where Redis does not answer: the page says so and connects again."""
+        """Ends without a traceback if Redis is down; the page shows that and reconnects."""
         try:
             await super().__call__(scope, receive, send)
         except RedisError as error:
@@ -50,11 +50,13 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         show = query.get("show", [""])[0]
         self.show = registry.parse(show)
         self._language = language.of_scope(self.scope)
-        self._seen = query.get("seen", [""])[0]  # the tick of the page, until something is sent
+        self._seen = query.get("seen", [""])[0]  # the page's tick, until something was sent
         self._groups = [f"tick.{self.slug}"]
-        self._wanted = ""  # the occasion to show next
-        self._sent = ""  # the last one sent
-        self._announced: int | None = None  # the newest tick that was; None = none since it opened
+        self._wanted = ""  # the version to send next
+        self._sent = ""  # the version sent last
+        self._announced: int | None = (
+            None  # the newest tick since the socket was opened; None = none
+        )
         self._acknowledged = True
         self._sender: asyncio.Task[None] | None = None
         if (show and self.show is None) or await self._allowed() is None:
@@ -74,7 +76,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
             await self.channel_layer.group_discard(group, self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Whatever a browser says is its acknowledgement."""
+        """Any message of a browser is an acknowledgement."""
         self._acknowledged = True
         self._push(self._wanted)
 
@@ -94,13 +96,13 @@ class ClusterConsumer(AsyncWebsocketConsumer):
     async def _send_newest(self) -> None:
         translation.activate(self._language)  # of this asyncio task only
         try:
-            # Again where, during the sending, it was acknowledged and something newer came.
+            # Repeat if a newer version came and the browser acknowledged while this one was sent.
             while self._acknowledged and self._wanted != self._sent:
                 await self._send_one()
         except OSError:
             log.debug("the browser left while a fragment was made for it")
         except Exception:
-            # The next tick tries again; the page says by itself that nothing comes.
+            # The next tick tries again; the page itself detects that nothing arrives.
             log.exception("a live fragment of cluster %s could not be sent", self.slug)
 
     async def _send_one(self) -> None:
@@ -115,7 +117,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         if occasion == HELLO and pages.seen(status) == self._seen:
             self._sent = occasion
             return
-        # Occasions that show the same tick in the same state look alike, but for alerts.
+        # The same tick in the same state gives the same HTML, except for alerts.
         mark = (occasion if occasion.startswith("alerts") else "", status.tick, status.state)
         html = await fragments.renderer().html(cluster, rights, self.show, mark)
         self._sent, self._acknowledged = occasion, False

@@ -48,7 +48,7 @@ def _texts(part: Part) -> dict[str, str]:
 
 
 def _texts_since(part: Part) -> dict[str, str]:
-    """Of what began at a moment that is known."""
+    """The texts for problems with a known start."""
     stuck = ngettext(
         "%(n)d message to webhooks is due and nobody sends it since %%(at)s",
         "%(n)d messages to webhooks are due and nobody sends them since %%(at)s",

@@ -19,8 +19,8 @@ class LivePart:
     """The live part of one page: a fragment with the page's query.
 
     Attributes:
-        context: of the fragment's template; None where there is nothing to show.
-        socket_url: where the page gets the same again when it is newer.
+        context: of the fragment's template; None = nothing to show.
+        socket_url: the URL of the socket that pushes newer versions.
     """
 
     def __init__(self, request: ClusterRequest, name: str, argument: str = "") -> None:

@@ -5,11 +5,11 @@ query a broker. Redis is queried at most every CHECK_SECONDS per cluster, and on
 A gap or an unavailable Redis changes the status; the figures stay those of the last ok tick, with
 their age.
 
-What is known of a cluster is a value (`_State`) that is never changed, only replaced. One thread at
-a time reads and computes the next one, off every request: until it is swapped in, whoever comes
-gets the last one at once. Only who asks before anything is known waits, and who asks when the last
-tick is late. Readers are told apart by their scope (monitoring/scope.py); some scopes are kept for
-each cluster, those asked for last. One that shows all that there is shares what was made for all.
+The data of a cluster is an immutable value (`_State`) that is replaced as a whole. One thread at a
+time reads and computes the next one, outside of requests; until it is ready, requests get the
+current one at once. A request waits only if there is no data yet, or if the last tick is late. Data
+is cached per scope (monitoring/scope.py), for the most recently used scopes of each cluster. A
+scope that shows everything shares the data of the whole cluster.
 
 A cluster that was removed or not used for a while is dropped from the cache, and its memory is
 released.
@@ -135,13 +135,13 @@ def _scope(rights: Rights | None) -> Scope:
 
 
 def snapshot(slug: str, rights: Rights) -> Snapshot | None:
-    """The newest good figures, without what these rights do not show; None = none yet."""
+    """The snapshot of the newest ok tick, within the scope of these rights; None = none yet."""
     scope = _scope(rights)
     return _look(slug, scope).state.snapshot(scope)
 
 
 def history(slug: str, rights: Rights) -> list[Totals | None]:
-    """The totals of the last ticks, oldest first; None for a tick that failed."""
+    """The totals of the last ticks, oldest first; None for a gap."""
     scope = _scope(rights)
     known = _look(slug, scope)
     if scope not in known.state.points and known.state.columns is not None:
@@ -162,9 +162,9 @@ def status(slug: str, rights: Rights | None = None) -> Status:
 
 
 def refresh(slug: str, *, at_once: bool = False, announced: int | None = None) -> None:
-    """Looks for newer ticks and waits for what is found: `at_once`, or where one was `announced`.
+    """Check for newer ticks and wait for the result: `at_once`, or if a tick was `announced`.
 
-    For who has nothing else to show meanwhile, as the socket of a page.
+    For callers that can wait, such as the sockets of pages.
     """
     known = _of(slug)
     if announced is not None and _has(known.state, announced):
@@ -195,7 +195,7 @@ def _look(slug: str, scope: Scope) -> _Known:
             if known.is_due:
                 _update(slug, known)
     elif known.lock.acquire(blocking=False):
-        if is_late(head):  # nobody asked for a while, or nothing is sampled: both are told soon
+        if is_late(head):  # not used for a while, or nothing is sampled
             _update_and_release(slug, known)
         else:
             _start(slug, known)
@@ -208,7 +208,7 @@ def _start(slug: str, known: _Known) -> None:
     )
     try:
         work.start()
-    except RuntimeError:  # no thread can be had: the next one who asks tries again
+    except RuntimeError:  # no thread could be started; the next request tries again
         known.lock.release()
         log.warning("the snapshot of cluster %s was not renewed: no thread can be started", slug)
 
@@ -240,7 +240,7 @@ def _unreadable(state: _State, reason: str | Promise) -> _State:
 
 
 def _read(slug: str, state: _State, scopes: Iterable[Scope]) -> _State:
-    """Takes in what is newer: as a rule nothing or one tick, else as much as the drawings show."""
+    """Read newer ticks: usually none or one, at first as many as the sparklines show."""
     if state.head is not None:
         newer = tick_stream.ticks_after(slug, state.head.start_ms, 2)
         if len(newer) < 2:
@@ -267,7 +267,7 @@ def _is_large(tick: Tick) -> bool:
 
 
 def _since_ms(head: Tick) -> int:
-    """How far back a line of points is read."""
+    """The start of the sparklines."""
     points = POINTS_LARGE if _is_large(head) else POINTS_MAX
     return head.start_ms - points * head.interval_ms
 
@@ -293,7 +293,7 @@ def _longer(line: Points, point: Totals | None) -> Points:
 
 
 def _add_points(slug: str, known: _Known, scope: Scope) -> None:
-    """The points of a scope that is new here, of the ticks up to the newest that is known."""
+    """The sparkline points of a new scope, for the ticks up to the current one."""
     state = known.state
     if scope in state.points or state.head is None:
         return

@@ -42,7 +42,7 @@ def start(
     user: User | None,
     scope: Scope,
 ) -> Report:
-    """Queues a report over the topics and groups of `cluster` that the scope shows.
+    """Queue a report about the topics and groups of `cluster` within the scope.
 
     Raises ValueError for bad parameters (see kinds.validated_range) and TooManyReports.
     """
@@ -68,13 +68,13 @@ def start(
 
 
 def of_cluster(cluster: Cluster, scope: Scope) -> list[Report]:
-    """The reports of a cluster that show nothing beyond the scope, newest first."""
+    """The reports of a cluster that contain only data within the scope, newest first."""
     rows = Report.objects.filter(cluster=cluster).select_related("created_by")
     return [report for report in rows[:KEPT_MAX] if scope.contains(report.scope)]
 
 
 def get(cluster: Cluster, report_id: uuid.UUID, scope: Scope) -> Report | None:
-    """The report, or None: not of this cluster, not there, or of more than the scope shows."""
+    """The report; None if it does not exist on this cluster or has data outside the scope."""
     report = (
         Report.objects.select_related("cluster", "created_by")
         .filter(cluster=cluster, pk=report_id)
