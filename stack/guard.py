@@ -37,7 +37,7 @@ def main() -> None:
         try:
             print(f"aerie: the supervisor is gone; ended its {ended} processes", flush=True)
         except OSError:
-            pass  # nobody is left to read it
+            pass  # the terminal is closed
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How a view asks for a right: `@requires("topic.view")`."""
+"""The decorator `@requires("topic.view")`, which checks a user's right."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,7 +16,7 @@ View = Callable[..., HttpResponse]
 
 
 def requires(verb: str, resource: str | None = None) -> Callable[[View], View]:
-    """Lets a view run only for a user who may do `verb`.
+    """Allow a view only for users with the right `verb`.
 
     The cluster is `request.cluster` (set by ClusterMiddleware from the URL), else none. With
     `resource="topic"` the right is asked for what the argument of that name says. A resource

@@ -1,7 +1,7 @@
-"""Who asks a service: what it decides by and writes down, whatever the way the question came.
+"""`Principal`: the user of a service call, for rights and the audit log.
 
-Views make one of a request (`request.principal`), a later API of a token. Services take it and
-plain values, never a request (tests/console/test_services_take_no_request.py).
+Views get it from the request (`request.principal`); a later API makes it from a token. Services
+take it and plain values, never a request (tests/console/test_services_take_no_request.py).
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from monitoring.models import Cluster
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A user, and the address that they ask from."""
+    """A user and the client's address."""
 
     user: User
     address: str = ""

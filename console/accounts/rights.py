@@ -1,4 +1,4 @@
-"""`may(user, verb, cluster, resource)`: the one question that decides every right.
+"""`may(user, verb, cluster, resource)`: the only function that decides about rights.
 
 Pages, WebSocket, tasks and later the API ask it; nothing else compares roles or names. VERBS gives
 the least role for a verb; the scope (monitoring/scope.py) says which topics and groups of the

@@ -45,8 +45,8 @@ def take_back(cluster: str) -> dict[str, str]:
 def ensure_admin(password: str, username: str = "admin") -> bool:
     """Make sure that an admin `username` exists. Returns True if it was created now.
 
-    The password is set when the account is made and, after that, only when it differs from what
-    the caller was told to use: a restart neither logs anyone out nor resets anything.
+    The password is set for a new account, and later only if it differs from the given one, so that
+    a restart signs nobody out.
     """
     user, created = get_user_model().objects.select_for_update().get_or_create(username=username)
     if created or (password and not user.check_password(password)):

@@ -86,7 +86,7 @@ def propose(
 
 
 def undo_of(plan: Plan, principal: Principal, cluster: Cluster) -> Proposal | None:
-    """The change that takes back what a plan did, where there is one and the user may plan it."""
+    """The change that undoes a plan, if there is one and the user may propose it."""
     proposal = registry.find(plan.kind).undo(plan) if plan.state == models.DONE else None
     if proposal is None:
         return None
@@ -165,7 +165,7 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
 
 
 def _send(plan: Plan) -> None:
-    """Hands the plan to a worker; where there is no queue to put it in, it is refused at once."""
+    """Send the plan to a worker; if the queue is unavailable, the plan is refused."""
     try:
         check()  # detects a Redis that hangs sooner than Celery does
         current_app.send_task(APPLY_TASK, (str(plan.pk),), retry=False)
@@ -249,7 +249,7 @@ def _finish(
     step_state: StepState = StepState.FAILED,
     **fields: str,
 ) -> None:
-    """Ends a plan, and with `step_state` the step at which it was; writes it down."""
+    """End a plan, and its current step with `step_state`; write the audit entry."""
     kept: dict[str, Any] = {"step_states": _ended(plan, step_state), **fields}
     if state == models.DONE:
         kept["progress"] = 100

@@ -38,7 +38,7 @@ def apply(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpRespons
     except PlanApplied:
         messages.info(request, _("It was applied already; this is what became of it."))
     except PlanRefused as error:
-        # A plan that was ended by this tells why itself.
+        # If this ended the plan, its page shows the reason.
         told = str(error) if found.state == models.DRAFT else ""
         return _page(request, found, told, status=422)
     return redirect("plan", cluster, plan)

@@ -28,7 +28,7 @@ class Tested:
 
 
 def visible(principal: Principal) -> list[dict[str, Any]]:
-    """The clusters that they may see, each with how it stands and what they may do there."""
+    """The clusters that the user may see, with status and rights."""
     rows = []
     for cluster in Cluster.objects.all():
         rights = principal.rights(cluster)

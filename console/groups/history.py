@@ -1,9 +1,8 @@
-"""The lag of a group over time: from the stored history, and from the live window for what is not
-stored yet.
+"""The chart of a group's lag: from the history, and from the live window for newer ticks.
 
-A chart has at most POINTS_MAX points a line; each is the most lag within its stretch of ticks, so
-that a peak is never averaged away. A stretch without a sample is a gap in the line, and so is one
-in which a part of the sum was not known: it would look like a group that caught up.
+A line has at most POINTS_MAX points. Each point is the maximum of several ticks, so that peaks are
+kept. The line is interrupted where no sample exists, and where the sum is incomplete, since that
+would look as if the group had caught up.
 
 A page that stands open asks for what is newer than its last point (`newer_points`), which is in the
 live window as a rule: the stored history is not read again for it.

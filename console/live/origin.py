@@ -1,9 +1,9 @@
 """Checks the Origin of WebSockets: only pages of the console's own origin may open one.
 
-A browser sends the session's cookie with a WebSocket that any page of the same host opens, for
-cookies ignore ports: which page asks, the header Origin alone says. It must be the address that
-the request itself went to, as the proxy told it. Where the proxy does not pass the Host on, so that
-the console sees its own loopback address, it must be one of those that Django trusts for forms
+Cookies ignore ports, so a browser sends the session cookie with a WebSocket that any page of the
+same host opens. Only the header Origin tells which page opened it. It must be the address that the
+request itself went to, as the proxy told it. Where the proxy does not pass the Host on, so that the
+console sees its own loopback address, it must be one of those that Django trusts for forms
 (CSRF_TRUSTED_ORIGINS). Browsers always send the header, so nobody may leave it out.
 """
 

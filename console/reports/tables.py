@@ -18,8 +18,8 @@ def reports(
 ) -> dict[str, Any]:
     """The reports that these rights may read, the newest first.
 
-    In memory: a cluster keeps at most `services.KEPT_MAX`, of which no database can tell which are
-    within a scope; and a search looks for titles and times as they are written here.
+    In memory: a cluster has at most `services.KEPT_MAX` reports, a database query cannot check the
+    scope, and the search matches titles and times as shown.
     """
     rows = services.of_cluster(cluster, rights.scope)
     columns = [

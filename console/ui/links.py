@@ -37,8 +37,8 @@ def topic_link(
 ) -> SafeString:
     """The topic as a link to one of its pages, or as text.
 
-    `there` are the names of all topics, where this one is from elsewhere: what a member was given,
-    or what a group committed. `text` stands in the name's place.
+    `there`: the names of all existing topics, if the name comes from a member's assignment or a
+    commit. `text` is shown instead of the name.
     """
     shown = name_shown(name) if text is None else format_html("{}", text)
     if not is_topic_name(name) or (there is not None and name not in there):

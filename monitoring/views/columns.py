@@ -33,7 +33,7 @@ class Names:
 
     @classmethod
     def of(cls, values: pa.Array, before: "Names | None") -> "Names":
-        """Those of the tick before where they are the same."""
+        """The previous tick's object, if it is equal."""
         if before is not None and before._values.equals(values):
             return before
         return cls(values)
@@ -86,7 +86,7 @@ def whole(value: float) -> int | None:
 class Sums:
     """One sum per code; `missing` of `of` parts are not included."""
 
-    values: Floats  # NaN where nothing is known
+    values: Floats  # NaN if no value is known
     missing: np.ndarray
     of: np.ndarray
     unit: str = "partitions"
