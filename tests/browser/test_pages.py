@@ -64,7 +64,7 @@ def test_a_stranger_is_asked_to_sign_in_and_led_back(page_as):
     expect(page).to_have_url(re.compile("/c/local/groups$"))
 
 
-def test_someone_without_a_role_is_told_what_to_do(page_as):
+def test_someone_without_a_role_is_reported_what_to_do(page_as):
     page = page_as("outsider")
     page.goto("/")
     expect(page.locator("h1")).to_have_text("No access yet")

@@ -57,7 +57,7 @@ def test_an_open_page_tells_of_a_redis_that_hangs_and_recovers(page_as, redis_se
     expect(page.locator("#live-status .status-text")).to_have_text("Live", timeout=60_000)
 
 
-def test_partitions_without_a_leader_are_told_with_a_way_to_them(page_as):
+def test_partitions_without_a_leader_are_reported_with_a_way_to_them(page_as):
     page = page_as("viewer")
     dead = PARTITIONS[0] | {"leader": -1, "log_end_offset": None, "size_bytes": None}
     number = put(partitions=[dead, *PARTITIONS[1:]], since={"leaderless": 1_000_000})

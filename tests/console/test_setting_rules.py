@@ -90,7 +90,9 @@ def test_what_is_right_is_let_through(rule: rules.Rule, value: str) -> None:
         (rules.secret_keys, "root:x:0:0", "something else than keys"),
     ],
 )
-def test_what_is_wrong_is_told_with_what_to_write(rule: rules.Rule, value: str, said: str) -> None:
+def test_what_is_wrong_is_reported_with_what_to_write(
+    rule: rules.Rule, value: str, said: str
+) -> None:
     assert said in rule(value)
 
 

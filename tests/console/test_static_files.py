@@ -52,7 +52,7 @@ def test_a_stylesheet_and_a_script_name_the_hashed_files(source: Path, settings)
     assert oct((settings.STATIC_ROOT / names.pop()).stat().st_mode)[-2:] == "00"
 
 
-def test_only_what_changed_is_collected_anew(source: Path) -> None:
+def test_only_what_changed_is_collected_again(source: Path) -> None:
     (source / "a.css").write_text("i {}\n")
     assert static_files.collect()
     assert not static_files.collect()

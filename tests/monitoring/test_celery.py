@@ -110,7 +110,7 @@ def test_a_full_redis_does_not_stop_sampling_for_good(processes, full_redis, set
     assert all(process.poll() is None for process in processes)
 
 
-def test_who_works_is_heard_and_who_is_stopped_is_not(processes):
+def test_who_works_is_received_and_who_is_stopped_is_not(processes):
     beat_ms = int(heartbeats.BEAT_S * 1000)
 
     def ages():

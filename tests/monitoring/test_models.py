@@ -60,13 +60,13 @@ def test_the_address_of_an_admin_port_is_taken(url):
 
 
 @pytest.mark.django_db
-def test_which_admin_url_is_wrong_is_said():
+def test_which_admin_url_is_wrong_is_reported():
     urls = {"1": "http://a:9192", "2": "http://a:99999"}
     with pytest.raises(ValidationError, match="broker 2 cannot be used: the URL does not parse"):
         Cluster(slug="c", name="C", bootstrap_servers="a:1", admin_urls=urls).full_clean()
 
 
-def test_secrets_are_sealed_and_open_again():
+def test_secrets_are_encrypted_and_open_again():
     cluster = Cluster(slug="c")
     cluster.set_admin_token("t0ken")
     assert "t0ken" not in cluster.admin_token

@@ -3,7 +3,7 @@ from monitoring.redis_lock import try_lock
 KEY = "aerie:tests:lock"
 
 
-def test_one_holds_it_and_the_other_is_told_who(redis_server):
+def test_one_holds_it_and_the_other_is_reported_who(redis_server):
     with try_lock(KEY, "7", 5000) as first, try_lock(KEY, "8", 5000) as second:
         assert (first, second) == (None, "7")
 

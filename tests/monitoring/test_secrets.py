@@ -33,7 +33,7 @@ def test_an_empty_key_file_gets_its_key(key_file):
     assert decrypt(encrypt("hush")) == "hush"
 
 
-def test_sealed_text_does_not_contain_the_secret(key_file):
+def test_encrypted_text_does_not_contain_the_secret(key_file):
     assert "hush" not in encrypt("hush")
 
 
@@ -50,7 +50,7 @@ def test_after_rotation_old_secrets_open_and_new_ones_use_the_new_key(key_file):
     assert Fernet(new_key).decrypt(encrypt("new").encode()) == b"new"
 
 
-def test_a_lost_key_is_said_with_what_to_do(key_file):
+def test_a_lost_key_is_reported_with_what_to_do(key_file):
     sealed = encrypt("hush")
     key_file.write_bytes(Fernet.generate_key())
     with pytest.raises(SecretUnreadable, match="AERIE_SECRET_KEY_FILE"):

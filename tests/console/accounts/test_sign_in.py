@@ -10,7 +10,7 @@ def sign_in(client, password, username="viewer", **extra):
     return client.post(reverse("login"), {"username": username, "password": password, **extra})
 
 
-def test_the_right_password_opens_and_is_written_down(client, viewer, clusters, redis_server):
+def test_the_right_password_opens_and_is_audited(client, viewer, clusters, redis_server):
     response = sign_in(client, "viewer-password")
     assert response.status_code == 302
     assert client.get("/c/local/").status_code == 200
@@ -24,7 +24,7 @@ def test_a_wrong_password_says_nothing_of_which_part_was_wrong(client, viewer, r
     assert b"correct username and password" in known.content
 
 
-def test_a_refused_sign_in_is_written_down_with_the_name_that_was_tried(
+def test_a_refused_sign_in_is_audited_with_the_name_that_was_tried(
     client, viewer, redis_server
 ):
     sign_in(client, "wrong", username="no\x00body")
@@ -58,7 +58,7 @@ def test_after_too_many_failures_even_the_right_password_must_wait(client, viewe
     assert int(response["Retry-After"]) > 0
 
 
-def test_who_must_wait_is_told_so_without_a_look_at_the_password(client, viewer, redis_server):
+def test_who_must_wait_is_reported_so_without_a_look_at_the_password(client, viewer, redis_server):
     looked_at = []
     note = lambda credentials, **_: looked_at.append(credentials["username"])  # noqa: E731
     user_login_failed.connect(note)

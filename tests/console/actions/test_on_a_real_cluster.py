@@ -29,7 +29,7 @@ def cluster(db, redis_server, live_cluster: LiveCluster) -> Cluster:
     return row
 
 
-def test_a_topic_is_created_as_planned_and_written_down(cluster, operator):
+def test_a_topic_is_created_as_planned_and_audited(cluster, operator):
     name = a_name()
     params = creation(name, configs={"retention.ms": "60000"})
     plan = propose(operator, cluster, "topic.create", name, **params)
@@ -67,7 +67,7 @@ def test_a_topic_is_deleted_only_with_its_name_typed(cluster, admin):
     assert AuditEntry.objects.get().before["partitions"] == 2
 
 
-def test_what_the_broker_refuses_is_told_in_its_words(cluster, operator):
+def test_what_the_broker_refuses_is_reported_in_its_words(cluster, operator):
     name = a_name()
     params = creation(name, configs={"no.such.setting": "1"})
     with pytest.raises(PlanRefused, match=r"no\.such\.setting"):

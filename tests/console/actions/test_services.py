@@ -64,7 +64,7 @@ def confirm_and_run(plan, user, typed=""):
 pytestmark = pytest.mark.usefixtures("_queued")
 
 
-def test_who_confirmed_and_from_where_is_written_down(cluster, operator):
+def test_who_confirmed_and_from_where_is_audited(cluster, operator):
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, "10.7.7.7"), "")
@@ -86,7 +86,7 @@ def test_a_plan_that_was_confirmed_too_late_says_by_whom(cluster, operator):
     assert AuditEntry.objects.get().remote_addr == "10.7.7.7"
 
 
-def test_what_changed_since_the_review_stops_it_and_is_told(cluster, operator):
+def test_what_changed_since_the_review_stops_it_and_is_reported(cluster, operator):
     name = a_name()
     make(cluster, name, 2)
     plan = propose(operator, cluster, "topic.add-partitions", name, total=5)
@@ -100,7 +100,9 @@ def test_what_changed_since_the_review_stops_it_and_is_told(cluster, operator):
 
 
 @pytest.mark.parametrize("kind", ["topic.delete", "topic.add-partitions"])
-def test_a_topic_that_was_deleted_and_made_anew_is_not_changed_by_an_old_plan(cluster, admin, kind):
+def test_a_topic_that_was_deleted_and_created_again_is_not_changed_by_an_old_plan(
+    cluster, admin, kind
+):
     name = a_name()
     make(cluster, name)
     plan = propose(admin, cluster, kind, name, total=5)
@@ -174,7 +176,7 @@ def test_two_workers_that_get_the_same_plan_apply_it_once(cluster, operator):
     assert AuditEntry.objects.count() == 1
 
 
-def test_a_plan_that_is_too_old_is_ended_and_written_down_once(cluster, operator):
+def test_a_plan_that_is_too_old_is_ended_and_audited_once(cluster, operator):
     name = a_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     plan.created_at -= timedelta(minutes=16)
@@ -273,7 +275,7 @@ def test_an_operator_never_learns_of_a_hidden_topic_by_a_collision(cluster, oper
     assert refusals == {"Your role does not include this change."}
 
 
-def test_of_a_collision_outside_the_scope_only_is_told_that_there_is_one(cluster):
+def test_of_a_collision_outside_the_scope_only_is_reported_that_there_is_one(cluster):
     scoped = a_user("scoped", "operator", topics=["mine.*"])
     make(cluster, "mine_secret")
     with pytest.raises(PlanRefused, match="collides with another topic") as refused:

@@ -42,7 +42,7 @@ def test_a_plan_that_is_done_went_through_all_its_steps(cluster, operator):
     assert plan.progress == 100
 
 
-def test_the_step_at_which_a_plan_failed_is_told_from_those_that_were_done(
+def test_the_step_at_which_a_plan_failed_is_distinguished_from_those_that_were_done(
     cluster, fake_cluster, operator, client_of, monkeypatch
 ):
     monkeypatch.setattr(topic_changes, "WAIT_SECONDS", 0.1)

@@ -100,7 +100,7 @@ def test_every_kind_of_change_can_be_planned_again_from_where_it_was_not_done(
     assert "Not done" in page
 
 
-def test_applying_somebody_elses_plan_is_not_there_and_is_written_down(
+def test_applying_somebody_elses_plan_is_not_there_and_is_audited(
     cluster, client_of, operator, admin
 ):
     name = a_name()
@@ -164,7 +164,7 @@ def test_a_wrong_form_says_what_is_wrong(cluster, client_of, operator, wrong):
     assert Plan.objects.count() == 0
 
 
-def test_a_cluster_that_is_down_is_said_in_the_form(cluster, fake_cluster, client_of, operator):
+def test_a_cluster_that_is_down_is_reported_in_the_form(cluster, fake_cluster, client_of, operator):
     fake_cluster.down.update(fake_cluster.broker_ids)
     form = {"name": a_name(), "partitions": 1, "replication": 1}
     response = client_of(operator).post(reverse("topic-create", args=["local"]), form)

@@ -147,7 +147,7 @@ def test_a_secret_alone_makes_no_webhook(client, make_rule):
         ({"topic_pattern": "console.audit"}, "does not include these topics"),
     ],
 )
-def test_a_bad_value_is_said_at_its_field(client, changes, said):
+def test_a_bad_value_is_reported_at_its_field(client, changes, said):
     answer = add(client, **changes)
     assert answer.status_code == 422
     assert any(part in answer.content.decode() for part in said.split("|"))
@@ -161,7 +161,7 @@ def resolving_to(monkeypatch, address):
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
 
 
-def test_what_a_name_of_this_network_stands_for_is_told_to_admins_only(
+def test_what_a_name_of_this_network_stands_for_is_reported_to_admins_only(
     client, client_of, admin, monkeypatch
 ):
     resolving_to(monkeypatch, "10.1.2.3")

@@ -83,7 +83,7 @@ def test_the_access_log_knows_the_role_not_the_name(sampled, client_of, operator
     assert set(line) == {"at_ms", "method", "path", "status", "duration_ms", "role"}
 
 
-def test_a_full_log_is_renamed_and_begun_anew(tmp_path: Path):
+def test_a_full_log_is_renamed_and_started_again(tmp_path: Path):
     path = tmp_path / "log.jsonl"
     path.write_bytes(b"x" * (SIZE_BYTES_MAX - 5))
     lines = JsonLines(path)

@@ -15,7 +15,7 @@ FORM = {
 }  # fmt: skip
 
 
-def test_an_admin_adds_a_cluster_and_the_token_is_sealed_and_unseen(sampled, client_of, admin):
+def test_an_admin_adds_a_cluster_and_the_token_is_encrypted_and_unseen(sampled, client_of, admin):
     client = client_of(admin)
     response = client.post(reverse("cluster-add"), FORM)
     assert response.status_code == 302
@@ -67,7 +67,7 @@ def test_a_stored_token_is_asked_for_again_where_scheme_host_or_port_is_another(
     assert answer.status_code == (422 if is_another else 302)
 
 
-def test_a_token_that_cannot_be_sealed_is_told_at_its_field(
+def test_a_token_that_cannot_be_encrypted_is_reported_at_its_field(
     sampled, client_of, admin, settings, tmp_path
 ):
     client = client_of(admin)
@@ -84,7 +84,7 @@ def test_a_token_that_cannot_be_sealed_is_told_at_its_field(
      {"slug": "add"}, {"slug": "local"}, {"admin_urls_text": "one http://x"},
      {"admin_urls_text": "1 file:///etc/passwd"}, {"name": ""}],
 )  # fmt: skip
-def test_a_wrong_value_is_said_beside_its_field(sampled, client_of, admin, wrong):
+def test_a_wrong_value_is_reported_beside_its_field(sampled, client_of, admin, wrong):
     response = client_of(admin).post(reverse("cluster-add"), FORM | wrong)
     assert response.status_code == 422
     assert b"invalid-feedback" in response.content
@@ -94,7 +94,7 @@ def test_a_wrong_value_is_said_beside_its_field(sampled, client_of, admin, wrong
 @pytest.mark.parametrize(
     ("slug", "told"), [("Ümlaut", "small letters"), ("local", "has this short name already")]
 )
-def test_a_wrong_short_name_is_told_by_the_name_it_has_in_the_form(
+def test_a_wrong_short_name_is_reported_by_the_name_it_has_in_the_form(
     sampled, client_of, admin, slug, told
 ):
     page = client_of(admin).post(reverse("cluster-add"), FORM | {"slug": slug}).content.decode()
@@ -103,7 +103,7 @@ def test_a_wrong_short_name_is_told_by_the_name_it_has_in_the_form(
     assert "Slug already" not in page
 
 
-def test_a_cluster_that_is_not_there_is_told_in_plain_words(sampled, client_of, admin):
+def test_a_cluster_that_is_not_there_is_reported_clearly(sampled, client_of, admin):
     client = client_of(admin)
     for answer in (
         client.get(reverse("cluster-edit", args=["nowhere"])),
@@ -127,7 +127,7 @@ def test_tests_of_the_connection_are_limited(sampled, admin):
     assert set(said[:-1]) == {"No broker answers"}
 
 
-def test_a_second_entry_of_a_cluster_is_told_to_be_one(
+def test_a_second_entry_of_a_cluster_is_recognised(
     db, redis_server, live_cluster, client_of, admin, outsider
 ):
     first = live_cluster.row("first")

@@ -99,7 +99,7 @@ def _ticks_of_a_group(count, change=lambda step: {}):
     return first, tick_stream.interval_ms()
 
 
-def test_an_open_chart_is_told_only_what_is_newer_and_without_the_stored_history(
+def test_an_open_chart_is_reported_only_what_is_newer_and_without_the_stored_history(
     redis_server, settings, tmp_path, monkeypatch
 ):
     settings.HISTORY_URL = str(tmp_path)
@@ -119,7 +119,7 @@ def test_an_open_chart_is_told_only_what_is_newer_and_without_the_stored_history
 
 
 @pytest.mark.parametrize("steps_ago", [15, 10_000, -5])
-def test_a_chart_is_told_as_a_whole_where_the_live_window_does_not_go_back_so_far(
+def test_a_chart_is_sent_completely_where_the_live_window_does_not_go_back_so_far(
     redis_server, steps_ago
 ):
     first, interval = _ticks_of_a_group(10)
@@ -129,7 +129,7 @@ def test_a_chart_is_told_as_a_whole_where_the_live_window_does_not_go_back_so_fa
     assert history.newer_points("local", "billing", rights, 900_000, now_ms, since_ms) is None
 
 
-def test_a_chart_is_told_as_a_whole_where_nothing_is_known_of_a_topic(redis_server):
+def test_a_chart_is_sent_completely_where_nothing_is_known_of_a_topic(redis_server):
     unknown = {"log_end_offset": None, "lag": None}
     first, interval = _ticks_of_a_group(10, lambda step: unknown if step > 5 else {})
     now_ms, rights = (first + 9) * interval, Rights("local", "viewer")

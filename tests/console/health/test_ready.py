@@ -68,7 +68,7 @@ def test_it_is_ready_when_every_part_works(client, stack):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_who_is_not_heard_any_more_is_named_and_said_on_pages(
+def test_who_is_ignored_any_more_is_named_and_reported_on_pages(
     client_of, client, viewer, stack, name
 ):
     fall_silent(stack, name)
@@ -86,7 +86,7 @@ def test_who_is_not_heard_any_more_is_named_and_said_on_pages(
     assert "has stopped" not in client_of(viewer).get("/c/local/").content.decode()
 
 
-def test_the_demo_traffic_is_told_of_and_not_needed(client, stack, settings, client_of, viewer):
+def test_the_demo_traffic_is_reported_of_and_not_needed(client, stack, settings, client_of, viewer):
     settings.AERIE_PROCESSES = [*PROCESSES, "demo"]
     heartbeats.record("demo")
     assert readyz(client)[1]["demo"] == "ok"
@@ -96,12 +96,12 @@ def test_the_demo_traffic_is_told_of_and_not_needed(client, stack, settings, cli
     assert "The demo traffic has stopped" in client_of(viewer).get("/c/local/").content.decode()
 
 
-def test_strangers_are_told_nothing_on_pages(client, stack):
+def test_strangers_are_reported_nothing_on_pages(client, stack):
     fall_silent(stack, "actions")
     assert "has stopped" not in client.get("/login").content.decode()
 
 
-def test_who_was_never_heard_is_named_and_said_once_it_should_have_been(
+def test_who_was_never_heard_is_named_and_reported_once_it_should_have_been(
     client, stack, monkeypatch, client_of, viewer
 ):
     stack.hdel(heartbeats.KEY, "history")
@@ -132,7 +132,7 @@ def test_without_redis_nobody_is_called_stopped(client, stack, redis_server, cli
     assert "has stopped" not in client_of(viewer).get("/c/local/").content.decode()
 
 
-def test_a_full_redis_is_named_and_said(client, stack, client_of, viewer):
+def test_a_full_redis_is_named_and_reported(client, stack, client_of, viewer):
     stack.config_set("maxmemory", 1)
     try:
         status, told = readyz(client)
@@ -170,14 +170,14 @@ def owed(clusters):
     return AlertDelivery.objects.create(rule=rule, event="test", payload={}, next_attempt_at=hour)
 
 
-def test_a_message_that_nobody_sends_is_named_and_said(client, stack, owed, client_of, viewer):
+def test_a_message_that_nobody_sends_is_named_and_reported(client, stack, owed, client_of, viewer):
     status, told = readyz(client)
     said = "1 message to webhooks is due and nobody sends it"
     assert (status, told["deliveries"].startswith(said)) == (503, True)
     assert said in client_of(viewer).get("/c/local/alerts").content.decode()
 
 
-def test_a_webhook_that_does_not_answer_is_somebody_elses_fault_and_is_told(
+def test_a_webhook_that_does_not_answer_is_an_external_fault_and_is_reported(
     client, stack, owed, client_of, viewer
 ):
     owed.attempts, owed.error, owed.attempted_at = 3, "no answer within 10 seconds", timezone.now()
@@ -188,14 +188,14 @@ def test_a_webhook_that_does_not_answer_is_somebody_elses_fault_and_is_told(
     assert "nobody sends" not in client_of(viewer).get("/c/local/alerts").content.decode()
 
 
-def test_a_broker_that_is_down_is_told_and_no_fault_of_the_console(client, stack):
+def test_a_broker_that_is_down_is_reported_and_no_fault_of_the_console(client, stack):
     sample("local", sample("local") + 1, brokers=[BROKERS[0] | {"up": False}])
     status, told = readyz(client)
     assert status == 200
     assert told["cluster local"].startswith("sampled, but broker 1 does not answer")
 
 
-def test_a_cluster_that_tells_what_cannot_be_true_is_told_with_that(client, stack):
+def test_a_cluster_that_tells_what_cannot_be_true_is_reported_with_that(client, stack):
     sample("local", sample("local") + 1, refused=["topic a: partition 20000000, though it has 1"])
     status, told = readyz(client)
     assert status == 200
@@ -203,7 +203,7 @@ def test_a_cluster_that_tells_what_cannot_be_true_is_told_with_that(client, stac
     assert told["cluster local"].startswith(said)
 
 
-def test_samples_that_stop_coming_are_named_though_every_worker_is_heard(client, stack):
+def test_samples_that_stop_coming_are_named_though_every_worker_is_received(client, stack):
     stack.delete("aerie:staging:ticks")
     sample("staging", 1000)
     status, told = readyz(client)

@@ -131,7 +131,7 @@ async def test_browsers_with_the_same_rights_and_query_share_a_rendering_of_rows
     await asyncio.gather(*(socket.disconnect() for socket in sockets))
 
 
-async def test_an_alert_is_told_at_once_only_to_pages_that_show_alerts(world, viewer):
+async def test_an_alert_is_reported_at_once_only_to_pages_that_show_alerts(world, viewer):
     sockets = [await connect(viewer, show=show) for show in ("dashboard", "topics")]
     for socket in sockets:
         await heard(socket)
@@ -207,7 +207,7 @@ async def test_a_browser_that_does_not_draw_gets_the_newest_tick_later_not_a_que
     await socket.disconnect()
 
 
-async def test_a_tick_of_another_cluster_is_not_heard(world, viewer):
+async def test_a_tick_of_another_cluster_is_ignored(world, viewer):
     socket = await connect(viewer)
     await heard(socket)
     await announce(7, "staging")

@@ -22,7 +22,7 @@ def test_a_cluster_that_is_removed_leaves_nothing_in_the_process(redis_server, m
     assert given_back
 
 
-def test_a_cluster_that_nobody_asks_about_is_forgotten(redis_server, monkeypatch):
+def test_a_cluster_that_is_not_used_is_forgotten(redis_server, monkeypatch):
     sample()
     shown = weakref.ref(snapshot_cache.snapshot("local", ADMIN))
     monkeypatch.setattr(snapshot_cache, "IDLE_SECONDS", -1.0)

@@ -147,7 +147,7 @@ def test_clusters_do_not_mix(redis_server):
     assert snapshot_cache.snapshot("local", ADMIN).topics
 
 
-def test_a_part_that_is_away_is_told_with_the_moment_it_went(redis_server):
+def test_a_part_that_is_away_is_reported_with_the_moment_it_went(redis_server):
     dead = PARTITIONS[0] | {"leader": -1, "log_end_offset": None}
     hidden = PARTITIONS[2] | {"leader": -1}
     gone = {"id": 2, "host": "h", "port": 1, "up": False, "down_since_ms": 30}
@@ -167,7 +167,9 @@ def test_a_part_that_is_away_is_told_with_the_moment_it_went(redis_server):
     )  # the hidden topic is not told
 
 
-def test_what_a_cluster_told_and_cannot_be_true_is_said_to_who_sees_every_topic(redis_server, db):
+def test_what_a_cluster_told_and_cannot_be_true_is_reported_to_who_sees_every_topic(
+    redis_server, db
+):
     sample(refused=["topic secret: partition 7, though it has <1>"])
     status = snapshot_cache.status("local", ADMIN)
     assert status.state == "partial"
@@ -204,7 +206,7 @@ def test_a_sample_that_is_two_intervals_late_is_stale(redis_server):
     assert (status.state, status.since_ms) == ("stale", at * 5000 + 40)
 
 
-def test_redis_that_is_away_is_told_since_when_until_it_is_back(redis_server):
+def test_redis_that_is_away_is_reported_since_when_until_it_is_back(redis_server):
     sample()
     redis_server.kill()
     snapshot_cache.refresh("local", at_once=True)
@@ -261,7 +263,7 @@ def test_a_few_scopes_of_a_cluster_are_kept_those_asked_for_last(redis_server, m
     assert shown() is None
 
 
-def test_a_scope_that_nobody_asked_for_in_a_while_is_dropped(redis_server, monkeypatch):
+def test_a_scope_that_was_not_used_for_a_while_is_dropped(redis_server, monkeypatch):
     sample()
     shown = weakref.ref(snapshot_cache.snapshot("local", VIEWER))
     snapshot_cache.snapshot("local", ADMIN)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from console.messages.decode import HEX_BYTES_MAX, SHOWN_CHARS_MAX, decode
 
 
-def test_null_and_empty_are_told_apart():
+def test_null_and_empty_are_reported_apart():
     assert decode(None).kind == "null"
     assert decode(b"").kind == "empty"
 

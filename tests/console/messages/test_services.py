@@ -134,7 +134,7 @@ def test_sizes_of_a_topic_with_a_rule_are_rounded_for_those_who_are_shown_less(
     assert not whole[0].value.is_coarse
 
 
-def test_who_was_shown_what_a_rule_covers_is_written_down(local, topic, admin, viewer):
+def test_who_was_shown_what_a_rule_covers_is_audited(local, topic, admin, viewer):
     read(by(admin, "10.0.0.9"), local, Query(topic, 1))
     assert not AuditEntry.objects.exists(), "no rule masks anything of it"
     cover(local, "key", "headers.token")
@@ -194,7 +194,7 @@ def test_a_topic_that_is_not_for_the_role_is_refused_before_anything_is_read(
 
 
 @pytest.mark.parametrize("name", ["payments", "console.audit"])
-def test_a_topic_outside_the_scope_is_not_there_and_nobody_is_asked(clusters, name):
+def test_a_topic_outside_the_scope_is_not_there_and_no_broker_is_queried(clusters, name):
     scoped = a_user("scoped", "operator", topics=["orders", "console.*"])
     with pytest.raises(NotFound):
         read(by(scoped), clusters[0], Query(name))
@@ -209,7 +209,7 @@ def test_someone_without_a_role_reads_nothing(local, topic, outsider):
         read(by(outsider), local, Query(topic))
 
 
-def test_what_is_not_there_is_said(local, topic, viewer):
+def test_what_is_not_there_is_reported(local, topic, viewer):
     with pytest.raises(NotFound):
         read(by(viewer), local, Query("no-such-topic"))
     with pytest.raises(OffsetOutOfRange, match="0 to 2"):

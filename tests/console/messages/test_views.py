@@ -45,7 +45,9 @@ def test_the_newest_are_read_where_nothing_is_asked(sampled, client_of, viewer, 
     assert "&lt;script&gt;alert" in page
 
 
-def test_the_door_is_told_from_where_records_are_read(sampled, client_of, admin, monkeypatch):
+def test_the_door_is_distinguished_from_where_records_are_read(
+    sampled, client_of, admin, monkeypatch
+):
     told = []
 
     def read(*asked):
@@ -122,7 +124,7 @@ def test_a_download_is_the_value_byte_for_byte_or_all_of_the_record(
     "path",
     ["1/41/key", f"{2**31}/41/value", f"1/{2**63}/value", "1/41/..", f"{'9' * 5000}/1/value"],
 )
-def test_a_download_that_there_is_not_is_said(sampled, client_of, viewer, one, path):
+def test_a_download_that_there_is_not_is_reported(sampled, client_of, viewer, one, path):
     assert client_of(viewer).get(f"{BROWSE}/{path}").status_code == 404
 
 
@@ -172,7 +174,7 @@ def test_a_wrong_question_is_answered_at_its_field(sampled, client_of, viewer, a
     assert asked == []
 
 
-def test_an_offset_outside_of_the_partition_is_told_at_its_field(
+def test_an_offset_outside_of_the_partition_is_reported_at_its_field(
     sampled, client_of, viewer, monkeypatch
 ):
     def outside(*_):
@@ -246,7 +248,7 @@ def test_the_tab_of_closed_records_is_there_for_admins_alone(sampled, client_of,
     assert "does not include reading the records" in refused.content.decode()
 
 
-def test_a_cluster_that_does_not_answer_is_said(sampled, client_of, viewer, monkeypatch):
+def test_a_cluster_that_does_not_answer_is_reported(sampled, client_of, viewer, monkeypatch):
     def down(*_):
         raise ClusterUnavailable("no broker answers")
 
@@ -258,7 +260,7 @@ def test_a_cluster_that_does_not_answer_is_said(sampled, client_of, viewer, monk
     assert "No broker answers." in page
 
 
-def test_a_rule_is_added_listed_and_removed_and_each_is_written_down(sampled, client_of, admin):
+def test_a_rule_is_added_listed_and_removed_and_each_is_audited(sampled, client_of, admin):
     client = client_of(admin)
     assert client.post(MASKING, RULE).url == MASKING
     assert "value.card" in client.get(MASKING).content.decode()
@@ -273,7 +275,9 @@ def test_a_rule_is_added_listed_and_removed_and_each_is_written_down(sampled, cl
 @pytest.mark.parametrize(
     "wrong", [{}, {"target": "card"}, {"target": "value. x"}, {"topic_pattern": ""}, RULE]
 )
-def test_a_wrong_rule_and_one_that_is_there_are_told_in_the_form(sampled, client_of, admin, wrong):
+def test_a_wrong_rule_and_one_that_is_there_are_reported_in_the_form(
+    sampled, client_of, admin, wrong
+):
     MaskingRule.objects.create(cluster=sampled[0], **RULE)
     answer = client_of(admin).post(MASKING, RULE | wrong if wrong else {})
     assert answer.status_code == 422
@@ -284,7 +288,7 @@ def test_a_wrong_rule_and_one_that_is_there_are_told_in_the_form(sampled, client
     ("pattern", "told"),
     [("[", "Character 1, “[”"), ("orders(.*)+$", "Character 7, “(”"), ("a*" * 11, "at most 10")],
 )
-def test_a_pattern_that_can_match_no_topic_or_has_too_many_stars_is_told_at_its_field(
+def test_a_pattern_that_can_match_no_topic_or_has_too_many_stars_is_reported_at_its_field(
     sampled, client_of, admin, pattern, told
 ):
     answer = client_of(admin).post(MASKING, RULE | {"topic_pattern": pattern})
@@ -293,7 +297,7 @@ def test_a_pattern_that_can_match_no_topic_or_has_too_many_stars_is_told_at_its_
     assert not MaskingRule.objects.exists()
 
 
-def test_a_rule_that_was_removed_already_is_said_in_plain_words(sampled, client_of, admin):
+def test_a_rule_that_was_removed_already_is_reported_clearly(sampled, client_of, admin):
     answer = client_of(admin).post(reverse("masking-remove", args=["local", 77]))
     assert answer.status_code == 404
     page = answer.content.decode()

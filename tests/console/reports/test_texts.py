@@ -41,7 +41,7 @@ def test_the_finding_names_what_matters():
         ({"groups_ahead": 2}, "At the end it was 5. 2 groups had commits beyond the end"),
     ],
 )
-def test_what_is_not_known_or_not_there_is_said(changes, told):
+def test_what_is_not_known_or_not_there_is_reported(changes, told):
     assert told in found(**changes)
 
 

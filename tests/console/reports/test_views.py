@@ -146,7 +146,7 @@ def test_an_admin_may_order_one_with_the_topics_that_only_admins_see(cluster, ro
         ),
     ],
 )
-def test_a_time_that_cannot_be_is_said_at_its_field(cluster, data, told):
+def test_a_time_that_cannot_be_is_reported_at_its_field(cluster, data, told):
     response = client_of("operator").post(reverse("report-new", args=["local"]), data)
     assert response.status_code == 422
     assert told in response.content.decode()
@@ -212,7 +212,7 @@ def test_a_failure_says_what_to_do(cluster, error):
     assert "log" in page
 
 
-def test_a_result_that_was_removed_is_said(cluster):
+def test_a_result_that_was_removed_is_reported(cluster):
     report = a_finished_report(cluster)
     result_files.remove(report.id)
     urls = urls_of(report)

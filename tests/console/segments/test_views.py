@@ -46,7 +46,7 @@ def test_the_files_are_listed_and_lead_inside(place, client_of, viewer):
 @pytest.mark.parametrize(
     ("start", "status"), [("x", 200), ("-5", 200), ("9" * 30, 422), ("100000", 422)]
 )
-def test_a_beginning_that_makes_no_sense_is_the_start_or_is_told(
+def test_a_beginning_that_makes_no_sense_is_the_start_or_is_reported(
     place, client_of, viewer, start, status
 ):
     answer = client_of(viewer).get(f"{place}/0?start={start}&show=nonsense")
@@ -66,7 +66,7 @@ def _covered(place) -> None:
 
 
 @pytest.mark.usefixtures("_covered")
-def test_where_a_rule_covers_records_sizes_are_rounded_and_no_place_is_told(
+def test_where_a_rule_covers_records_sizes_are_rounded_and_no_place_is_reported(
     place, client_of, viewer, admin
 ):
     for path in (place, f"{place}/0"):
@@ -112,7 +112,7 @@ def test_behind_the_last_entry_of_an_index_it_says_so(place, client_of, viewer):
         assert "No entries from here on" in answer.content.decode()
 
 
-def test_a_segment_or_partition_that_is_not_there_is_said(place, client_of, viewer):
+def test_a_segment_or_partition_that_is_not_there_is_reported(place, client_of, viewer):
     client = client_of(viewer)
     for base_offset in (77, 2**63, 10**30):
         answer = client.get(f"{place}/{base_offset}")
@@ -124,7 +124,7 @@ def test_a_segment_or_partition_that_is_not_there_is_said(place, client_of, view
         assert client.get(place.replace("/0/", f"/{wrong}/")).status_code == 404
 
 
-def test_a_partition_without_a_leader_says_so_and_nobody_is_asked(place, client_of, viewer):
+def test_a_partition_without_a_leader_says_so_and_no_broker_is_queried(place, client_of, viewer):
     for path in (place.replace("/0/", "/1/"), place.replace("/0/", "/1/") + "/0"):
         answer = client_of(viewer).get(path)
         assert answer.status_code == 503

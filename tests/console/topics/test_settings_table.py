@@ -21,7 +21,7 @@ def entry(name, value, source="DEFAULT_CONFIG", sensitive=False):
         ("segment.ms", "soon", ""),
     ],
 )
-def test_times_and_sizes_are_told_in_units_that_people_read(name, value, text):
+def test_times_and_sizes_are_reported_in_units_that_people_read(name, value, text):
     assert meaning(name, value).replace("\u202f", " ") == text
 
 

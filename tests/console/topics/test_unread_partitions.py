@@ -22,7 +22,7 @@ def a_snapshot(*brokers) -> Snapshot:
     return Snapshot.of(make_tick(1, partitions=rows, groups=[], brokers=[*BROKERS, *brokers]), None)
 
 
-def test_partitions_without_a_leader_are_told_together_with_the_broker_since_when_and_a_remedy():
+def test_the_brokers_that_are_down_are_named_and_partitions_with_the_same_reason_share_a_notice():
     [notice] = notices(
         [UnreadPartition(n, NO_LEADER) for n in (1, 2, 4, 5)], a_snapshot(DOWN), "orders"
     )
@@ -37,7 +37,7 @@ def test_a_moment_that_is_not_known_is_left_out():
     assert notice.title == "Partition 1 has no leader. Broker 2 is down."
 
 
-def test_without_a_sample_the_bare_fact_is_told():
+def test_without_a_sample_the_bare_fact_is_reported():
     [notice] = notices([UnreadPartition(1, NO_LEADER)], None, "orders")
     assert notice.title == "Partition 1 has no leader."
     assert notice.text
@@ -54,7 +54,7 @@ def test_a_leader_that_is_up_but_sends_no_records_is_not_called_down():
     assert "Its leader, broker 1, sent no records in time" in notice.title
 
 
-def test_what_differs_is_told_apart():
+def test_what_differs_is_reported_apart():
     unread = [
         UnreadPartition(0, TOO_MUCH),
         UnreadPartition(1, NO_LEADER),

@@ -73,7 +73,7 @@ def test_a_viewer_sees_no_way_to_change_it(sampled, client_of, viewer, operator,
     }
 
 
-def test_who_reads_it_is_told_with_their_lag(sampled, client_of, viewer):
+def test_who_reads_it_is_reported_with_their_lag(sampled, client_of, viewer):
     page = client_of(viewer).get("/c/local/topics/orders/consumers").content.decode()
     assert "billing" in page
     assert ">80<" in page

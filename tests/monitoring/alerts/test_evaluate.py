@@ -48,7 +48,7 @@ def test_a_group_whose_name_no_database_takes_hinders_no_other(make_rule, redis_
     assert "no alert for group 'a\\x00b'" in caplog.text
 
 
-def test_a_restart_while_pending_does_not_start_the_time_anew(make_rule, redis_server):
+def test_a_restart_while_pending_does_not_start_the_time_again(make_rule, redis_server):
     make_rule()
     evaluate(tick(1, 500))
     redis_server.kill()
@@ -173,7 +173,9 @@ def test_redis_away_leaves_the_alerts_as_they_are(make_rule, redis_server):
     assert evaluate(tick(2, 500))
 
 
-def test_each_transition_is_told_once(make_rule, redis_server, django_capture_on_commit_callbacks):
+def test_each_transition_is_reported_once(
+    make_rule, redis_server, django_capture_on_commit_callbacks
+):
     make_rule(webhook="http://127.0.0.1:1/hook", secret="s", for_seconds=0)
     make_rule("silent", for_seconds=0)
     with django_capture_on_commit_callbacks() as queued:

@@ -58,7 +58,7 @@ def test_the_limit_itself_is_not_over_it():
     assert run(rule_input(0, 100), rule_input(20_000, 100)) == ({}, [])
 
 
-def test_one_tick_under_the_limit_starts_the_time_anew():
+def test_one_tick_under_the_limit_starts_the_time_again():
     _, events = run(
         rule_input(0, 200), rule_input(5_000, 50), rule_input(10_000, 200), rule_input(15_000, 200)
     )

@@ -56,7 +56,7 @@ def test_a_refusal_carries_the_brokers_reason(admin):
         admin.create_partitions("admin.twice", 1)
 
 
-def test_a_cluster_that_is_down_is_said_to_be(monkeypatch):
+def test_a_cluster_that_is_down_is_reported_to_be(monkeypatch):
     monkeypatch.setattr("monitoring.gateway.admin._READ_TIMEOUT_S", 1)
     dead = Cluster(slug="dead", bootstrap_servers="127.0.0.1:1")
     with for_cluster(dead) as gateway, pytest.raises(ClusterUnavailable) as caught:

@@ -18,7 +18,7 @@ def topic(live_cluster):
     return int(metadata.leaders[metadata.spans["segments.some"].start]), "segments.some"
 
 
-def test_the_files_of_a_partition_are_told(live_cluster, topic):
+def test_the_files_of_a_partition_are_reported(live_cluster, topic):
     leader, name = topic
     with for_cluster(live_cluster.row()) as gateway:
         told = gateway.broker_admin.segments(leader, name, 0)
@@ -30,7 +30,7 @@ def test_the_files_of_a_partition_are_told(live_cluster, topic):
     assert index["total"] == 0
 
 
-def test_counters_and_events_are_told(live_cluster, topic):
+def test_counters_and_events_are_reported(live_cluster, topic):
     leader, _ = topic
     with for_cluster(live_cluster.row()) as gateway:
         assert gateway.broker_admin.broker(leader)["broker_id"] == leader
@@ -42,13 +42,13 @@ def test_what_is_not_there_is_not_found(live_cluster, topic):
         gateway.broker_admin.segments(topic[0], "no.such.topic", 0)
 
 
-def test_a_broker_without_admin_address_is_said_to_have_none(live_cluster):
+def test_a_broker_without_admin_address_is_reported_to_have_none(live_cluster):
     with for_cluster(live_cluster.row(admin_urls={})) as gateway:
         with pytest.raises(Unsupported, match="no admin address"):
             gateway.broker_admin.broker(1)
 
 
-def test_a_wrong_token_is_said_and_not_shown(live_cluster):
+def test_a_wrong_token_is_reported_and_not_shown(live_cluster):
     row = live_cluster.row()
     row.set_admin_token("wr0ng")
     with for_cluster(row) as gateway, pytest.raises(Refused, match="token") as caught:
@@ -56,7 +56,7 @@ def test_a_wrong_token_is_said_and_not_shown(live_cluster):
     assert "wr0ng" not in str(caught.value)
 
 
-def test_a_token_that_cannot_be_opened_is_said(live_cluster):
+def test_a_token_that_cannot_be_opened_is_reported(live_cluster):
     with for_cluster(live_cluster.row(admin_token="sealed with a lost key")) as gateway:
         with pytest.raises(Refused, match="AERIE_SECRET_KEY_FILE"):
             gateway.broker_admin.broker(1)

@@ -157,7 +157,7 @@ def test_an_empty_partition_has_no_records(browse):
     assert browse.read("browse.some", 2, None, 5) == RecordPage((), (), 2)
 
 
-def test_unknown_topics_and_partitions_are_said_and_not_created(browse, live_cluster):
+def test_unknown_topics_and_partitions_are_reported_and_not_created(browse, live_cluster):
     with pytest.raises(NotFound):
         browse.read("browse.nothing", 0, None, 5)
     with pytest.raises(NotFound, match="no partition 9"):
@@ -221,7 +221,7 @@ def test_reading_leaves_no_group_behind(browse, live_cluster):
     assert not any("browse" in group for group in listed)
 
 
-def test_a_cluster_that_is_down_is_said_to_be(monkeypatch):
+def test_a_cluster_that_is_down_is_reported_to_be(monkeypatch):
     monkeypatch.setattr(module, "_TIMEOUT_S", 1.0)
     dead = for_cluster(Cluster(slug="dead", bootstrap_servers="127.0.0.1:1"))
     with pytest.raises(ClusterUnavailable):

@@ -184,7 +184,7 @@ def test_a_job_that_fails_marks_its_report(
 
 
 @pytest.mark.parametrize("harm", [Path.unlink, lambda file: file.write_bytes(b"PAR1 no more")])
-def test_a_file_of_samples_that_is_gone_or_damaged_is_said(
+def test_a_file_of_samples_that_is_gone_or_damaged_is_reported(
     cluster: Cluster, spark_server: SparkConfig, monkeypatch: pytest.MonkeyPatch, harm: Callable
 ) -> None:
     Cluster.objects.update(slug=f"harmed-{cluster.pk}-{time.time_ns()}")  # a history of its own

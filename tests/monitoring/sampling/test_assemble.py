@@ -72,7 +72,7 @@ def test_lag_is_null_where_the_end_or_the_topic_is_unknown():
     assert [row["committed_offset"] for row in rows] == [4, 4, 1]
 
 
-def test_a_commit_on_a_partition_that_its_topic_lacks_is_refused_and_said():
+def test_a_commit_on_a_partition_that_its_topic_lacks_is_refused_and_reported():
     tick = tick_of(with_commits(commits("a", {0: 4, 9: 4})))
     assert [row["partition"] for row in tick.groups.to_pylist()] == [0]
     assert tick.refused == ["group g: partitions that topic a does not have"]

@@ -64,7 +64,7 @@ def test_the_groups_of_a_silent_coordinator_stay_as_it_told_them_last():
     assert (kilo["tick"], kilo["told_at_ms"]) == (2, BEFORE.at_ms)
 
 
-def test_they_are_left_out_where_there_is_no_room_which_is_said(monkeypatch):
+def test_they_are_left_out_where_there_is_no_room_which_is_reported(monkeypatch):
     monkeypatch.setattr(limits, "GROUP_ROWS_MAX", 1)
     tick = carry_over(silent(), BEFORE, {1})
     assert set(groups_of(tick)) == {"alpha"}
@@ -93,7 +93,7 @@ def test_a_group_that_moves_stays_until_its_new_coordinator_can_know_it():
     assert set(groups_of(later)) == {"alpha"}
 
 
-def test_a_group_that_comes_back_is_as_it_is_told_now():
+def test_a_group_that_comes_back_is_as_it_is_reported_now():
     back = make_tick(
         3, partitions=offsets(1, 2), groups=[group("alpha", 1), group("kilo", 2, lag=0)],
         cluster_id="c",
@@ -126,7 +126,7 @@ def test_a_broker_that_is_down_keeps_its_address_and_the_moment_it_went():
     assert broker["down_since_ms"] == make_tick(2).at_ms
 
 
-def test_a_broker_that_nobody_has_seen_has_no_address():
+def test_a_broker_that_was_never_seen_has_no_address():
     (broker,) = carry_over(make_tick(2, brokers=[{"id": 2, **GONE}]), None, set()).brokers
     assert (broker["host"], broker["port"]) == (None, None)
     assert broker["down_since_ms"] == make_tick(2).at_ms

@@ -139,7 +139,7 @@ def test_of_topics_that_are_gone_all_groups_together_have_no_more_than_a_limit(m
     assert rows.refused.messages() == [UNKNOWN.replace("group g", "group h")]
 
 
-def test_where_there_is_no_room_for_all_groups_the_largest_is_left_out_and_said(monkeypatch):
+def test_where_there_is_no_room_for_all_groups_the_largest_is_left_out_and_reported(monkeypatch):
     monkeypatch.setattr(limits, "GROUP_TABLE_BYTES_MAX", 1000)
     read = CoordinatorRead(
         1,

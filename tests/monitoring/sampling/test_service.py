@@ -151,7 +151,7 @@ def test_a_broker_that_dies_takes_no_group_no_address_and_no_sum_with_it(
     assert not Snapshot.of(back, after).totals.lag.is_partial
 
 
-def test_zookeeper_that_is_away_is_told_with_its_beginning(live_cluster, redis_server):
+def test_zookeeper_that_is_away_is_reported_with_its_beginning(live_cluster, redis_server):
     gone = live_cluster.row(zookeeper_connect="127.0.0.1:1/live")
     first = sample_cluster(SamplingTarget.of(gone), 1000, INTERVAL_MS)
     second = sample_cluster(SamplingTarget.of(gone), 1001, INTERVAL_MS)

@@ -92,7 +92,7 @@ def test_clusters_do_not_see_each_other(redis_server):
     assert tick_stream.latest_tick("two") is None
 
 
-def test_what_is_newer_than_a_tick_is_told_oldest_first_and_bounded(redis_server):
+def test_what_is_newer_than_a_tick_is_reported_oldest_first_and_bounded(redis_server):
     ticks = [make_tick(number) for number in (10, 11, 12, 13)]
     for tick in ticks:
         put_tick(tick)
@@ -108,7 +108,7 @@ def test_recent_ticks_start_at_the_time_asked_for(redis_server):
     assert [tick.tick for tick in ticks] == [11, 12]
 
 
-def test_a_redis_that_is_gone_is_said_and_comes_back(redis_server):
+def test_a_redis_that_is_gone_is_reported_and_comes_back(redis_server):
     put_tick(make_tick(10))
     redis_server.kill()
     with pytest.raises(redis_client.StoreDown, match="Redis cannot be reached"):

@@ -182,7 +182,7 @@ def test_the_lag_of_a_cluster_counts_the_partitions_that_are_not_in_it():
     assert Snapshot.of(tick, None).totals.lag == PartialSum(10, 1, 2)
 
 
-def test_partitions_that_are_ahead_of_their_ends_count_as_0_and_are_told_beside_the_sum():
+def test_partitions_that_are_ahead_of_their_ends_count_as_0_and_are_reported_beside_the_sum():
     tick = make_tick(
         2,
         groups=[commit("g", "a", 0, 600, 110), commit("g", "b", 0, 100, 107),

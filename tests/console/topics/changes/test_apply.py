@@ -51,7 +51,7 @@ def test_a_name_that_collides_is_among_the_facts(fake):
     assert CreateTopic().read(fake.gateway(), NEW | {"name": "a_b"})["alike"] == ["a.b"]
 
 
-def test_partitions_without_a_leader_are_said(fake, stages):
+def test_partitions_without_a_leader_are_reported(fake, stages):
     fake.create_topic("orders", 1)
     fake.down.add(2)
     with pytest.raises(GatewayError, match="no leader yet"):
@@ -60,7 +60,9 @@ def test_partitions_without_a_leader_are_said(fake, stages):
     assert stages == ["add", "leaders"]
 
 
-def test_a_topic_that_stays_although_its_deletion_was_accepted_is_said(fake, stages, monkeypatch):
+def test_a_topic_that_stays_although_its_deletion_was_accepted_is_reported(
+    fake, stages, monkeypatch
+):
     fake.create_topic("orders")
     gateway = fake.gateway()
     monkeypatch.setattr(gateway.admin, "delete_topic", lambda name: None)

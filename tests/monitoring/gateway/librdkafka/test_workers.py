@@ -148,7 +148,7 @@ def test_few_are_kept_and_calls_beyond_the_most_are_refused(monkeypatch, silent)
         workers.end()
 
 
-def test_another_error_is_told_with_its_text(workers):
+def test_another_error_is_reported_with_its_text(workers):
     with pytest.raises(RuntimeError, match="TypeError"):
         workers.call(CONFIGS, (), LIMIT_S)
 

@@ -105,7 +105,7 @@ def test_topics_before_bytes_that_do_not_parse_count_as_well(monkeypatch):
     ]
 
 
-def test_a_member_with_too_many_topics_is_left_without_them_and_said(monkeypatch):
+def test_a_member_with_too_many_topics_is_left_without_them_and_reported(monkeypatch):
     monkeypatch.setattr(limits, "GROUP_TOPICS_MAX", 3)
     big, small = assignment({str(number): [] for number in range(4)}), assignment({"a": [1]})
     refused = Refusals()
@@ -114,7 +114,9 @@ def test_a_member_with_too_many_topics_is_left_without_them_and_said(monkeypatch
     assert refused.messages() == ["group g: the assignment of member big, which cannot be read"]
 
 
-def test_a_group_with_too_many_members_is_told_without_them_and_the_others_with_theirs(monkeypatch):
+def test_a_group_with_too_many_members_is_reported_without_them_and_the_others_with_theirs(
+    monkeypatch,
+):
     monkeypatch.setattr(limits, "MEMBERS_PER_GROUP_MAX", 2)
     refused = Refusals()
     many = [(f"m-{number}", b"") for number in range(3)]

@@ -62,14 +62,14 @@ def test_an_honest_cluster_is_read_and_nothing_refused():
     assert told.answered == {1}
 
 
-def test_a_partition_of_number_20_million_costs_nothing_and_is_said():
+def test_a_partition_of_number_20_million_costs_nothing_and_is_reported():
     with memory_below(32 * MIB):
         told = read(cluster({"a": {20_000_000: ONE}}))
     assert told.metadata.row_count == 1
     assert told.refused.messages()[0] == "topic a: partition 20000000, though it has 1"
 
 
-def test_an_answer_that_is_too_large_costs_its_own_part_alone_and_is_said(monkeypatch):
+def test_an_answer_that_is_too_large_costs_its_own_part_alone_and_is_reported(monkeypatch):
     monkeypatch.setattr(connection, "ANSWER_BYTES_MAX", 4096)
     answers = cluster()
     answers[groups.LIST_KEY] = lambda _: bytes(8192)
@@ -88,7 +88,7 @@ class Torn(bytes):
         return 2 * MIB
 
 
-def test_a_large_answer_that_does_not_come_in_time_is_said_and_the_broker_is_up():
+def test_a_large_answer_that_does_not_come_in_time_is_reported_and_the_broker_is_up():
     answers = cluster()
     answers[groups.LIST_KEY] = lambda _: Torn(100)
     told = read(answers, timeout_s=5)

@@ -33,7 +33,7 @@ def test_every_partition_becomes_its_row(topics):
     assert told == {}
 
 
-def test_a_partition_beyond_its_topics_count_is_refused_and_said():
+def test_a_partition_beyond_its_topics_count_is_refused_and_reported():
     one = (1, (1,), (1,))
     known = metadata.decode(metadata_answer({"a": {0: one, 20_000_000: one}, "b": {-1: one}}))
     assert [row[:3] for row in rows(known)] == [("a", 0, 1), ("a", 1, -1), ("b", 0, -1)]
@@ -52,7 +52,7 @@ def test_a_topics_rows_are_one_span_in_order(topics):
         assert [where[row] for row in span] == [(name, p) for p in range(len(span))]
 
 
-def test_brokers_and_controller_are_told():
+def test_brokers_and_controller_are_reported():
     known = metadata.decode(metadata_answer({}, brokers=(2, 1), controller=-1))
     assert known.brokers == (
         metadata.Broker(1, "host-1", 9091, None),
@@ -96,7 +96,7 @@ def test_a_broker_at_a_port_that_there_is_not_is_refused():
         metadata.decode(metadata_answer({}, address=("host", 70_000)))
 
 
-def test_topics_without_a_name_or_with_an_endless_one_are_left_out_and_said():
+def test_topics_without_a_name_or_with_an_endless_one_are_left_out_and_reported():
     known = metadata.decode(metadata_answer({"": {0: ONE}, "x" * 250: {0: ONE}, "a": {0: ONE}}))
     assert known.topics == ("a",)
     assert len(known.refused.messages()) == 2

@@ -40,7 +40,7 @@ def ends(reads):
     return reads.log_end[span.start : span.stop].tolist()
 
 
-def test_ends_starts_and_sizes_are_told(reads):
+def test_ends_starts_and_sizes_are_reported(reads):
     told = reads()
     span = told.metadata.spans[TOPIC]
     assert ends(told) == [5, 6, 7, 0]
@@ -50,7 +50,7 @@ def test_ends_starts_and_sizes_are_told(reads):
     assert (told.failures, told.groups_complete) == ([], True)
 
 
-def test_commits_are_told_without_asking_group_by_group(reads):
+def test_commits_are_reported_without_asking_group_by_group(reads):
     told = reads()
     found = {
         group.group: {
