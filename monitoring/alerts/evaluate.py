@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterable, Mapping
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext_noop
 
 from monitoring.alerts import pending
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
@@ -33,12 +34,14 @@ from monitoring.ticks.tick import Tick
 
 log = logging.getLogger(__name__)
 _UNSEEN_INTERVALS = 3
-GONE = "the group or topic does not exist any more, or the rule does not match it"
+GONE = gettext_noop(
+    "the group or topic does not exist any more, or the rule does not match it"
+)
 NAME_LENGTH_MAX = 255  # of the columns; PostgreSQL also refuses NUL characters
 # The lag is a lower bound: partitions with commits beyond their ends count as 0.
 AHEAD = "the lag fell; partitions whose commits are beyond their ends: %(n)d, by %(by)d together"
-RULE_OFF = "the rule was disabled"
-CHANGED = "the rule was changed"
+RULE_OFF = gettext_noop("the rule was disabled")
+CHANGED = gettext_noop("the rule was changed")
 
 
 def evaluate(tick: Tick) -> bool:

@@ -5,7 +5,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from monitoring.alerts.evaluate import RULE_OFF
 from monitoring.models import AlertDelivery
+from tests.support.pseudo_language import LANGUAGE, pseudo_language
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -121,3 +123,13 @@ def test_pages_stand_without_any_sample(client_of, viewer, make_rule, make_alert
             assert "late" in page(client_of(viewer), name) or name == "alert-deliveries"
     finally:
         redis_server.start()
+
+
+def test_why_an_alert_resolved_is_read_in_the_readers_language(
+    client_of, viewer, make_rule, make_alert
+):
+    make_alert(make_rule(), state="resolved", resolved_at_ms=71_000, resolved_reason=RULE_OFF)
+    with pseudo_language():
+        asked = {"headers": {"accept-language": LANGUAGE}}
+        html = client_of(viewer).get(reverse("alerts", args=["local"]), **asked).content.decode()
+    assert f"⟦{RULE_OFF}⟧" in html
