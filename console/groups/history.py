@@ -62,7 +62,8 @@ def newer_points(
     interval = tick_stream.interval_ms()
     stretch = _stretch(range_ms // interval + 1)
     first_tick, last_tick = since_ms // interval // stretch * stretch, now_ms // interval
-    if not now_ms - NEWER_MAX_MS <= since_ms <= now_ms:
+    is_near = now_ms - NEWER_MAX_MS <= since_ms <= now_ms
+    if not is_near or not rights.may("group.view", group):
         return None
     tables = _live_since(slug, group, first_tick, interval)
     sums = _sums(tables or [], rights)

@@ -50,7 +50,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         show = query.get("show", [""])[0]
         self.show = registry.parse(show)
         self._language = language.of_scope(self.scope)
-        self._seen = query.get("seen", [""])[0]  # the page's tick, until something was sent
+        self._seen = query.get("seen", [""])[0]  # the tick that the browser has
         self._groups = [f"tick.{self.slug}"]
         self._wanted = ""  # the version to send next
         self._sent = ""  # the version sent last
@@ -114,13 +114,14 @@ class ClusterConsumer(AsyncWebsocketConsumer):
             return
         cluster, rights = allowed
         status = await sync_to_async(self._status, thread_sensitive=False)(rights)
-        if occasion == HELLO and pages.seen(status) == self._seen:
+        is_alert = occasion.startswith("alerts")
+        if pages.seen(status) == self._seen and not is_alert:
             self._sent = occasion
             return
         # The same tick in the same state gives the same HTML, except for alerts.
-        mark = (occasion if occasion.startswith("alerts") else "", status.tick, status.state)
+        mark = (occasion if is_alert else "", status.tick, status.state)
         html = await fragments.renderer().html(cluster, rights, self.show, mark)
-        self._sent, self._acknowledged = occasion, False
+        self._sent, self._seen, self._acknowledged = occasion, pages.seen(status), False
         await self.send(text_data=html)
 
     def _status(self, rights: Rights) -> Status:

@@ -5,6 +5,7 @@ from console.accounts.rights import Rights
 from console.groups import history
 from monitoring.history.root import current
 from monitoring.history.writer import flush
+from monitoring.scope import Scope
 from monitoring.ticks import tick_stream
 from tests.console.conftest import GROUPS, PUBLIC, sample, sample_next, tick_now
 
@@ -158,6 +159,19 @@ def test_the_chart_leaves_out_what_the_rights_hide(redis_server):
     assert spec["series"] == []
     spec = history.lag_chart("local", "auditors", Rights("local", "admin"), 60_000, now_ms)
     assert spec["series"][0]["name"] == "console.audit"
+
+
+def test_what_is_newer_is_only_of_groups_that_the_rights_show(redis_server):
+    number = sample()
+    interval = tick_stream.interval_ms()
+    told = {}
+    for groups in (("*",), ("bill*",), ("other*",)):
+        rights = Rights("local", "viewer", Scope(groups=groups))
+        now_ms, since_ms = (number + 1) * interval, number * interval
+        told[groups] = history.newer_points("local", "billing", rights, 900_000, now_ms, since_ms)
+    assert told[("*",)] is not None
+    assert told[("*",)] == told[("bill*",)]
+    assert told[("other*",)] is None
 
 
 def test_a_long_range_keeps_its_peaks_in_few_points():
