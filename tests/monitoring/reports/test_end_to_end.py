@@ -19,7 +19,7 @@ from monitoring.own_topics import NAMES
 from monitoring.reports import kinds, result_files, services, tasks
 from monitoring.reports.models import Report, State
 from monitoring.reports.runner import run_report
-from monitoring.scope import Scope
+from monitoring.scope import EVERYTHING, Scope
 from monitoring.spark.config import SparkConfig
 from tests.monitoring.spark import reference
 from tests.monitoring.tick_factory import make_tick
@@ -140,7 +140,7 @@ def check(report: Report, bad_day: tuple[list[dict], list[dict]]) -> None:
 def _start(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Report:
     monkeypatch.setattr(services, "send", lambda report: None)
     return services.start(
-        kinds.THROUGHPUT_AND_LAG, cluster, {"from_ms": 0, "to_ms": 3_600_000}, None, []
+        kinds.THROUGHPUT_AND_LAG, cluster, {"from_ms": 0, "to_ms": 3_600_000}, None, EVERYTHING
     )
 
 
