@@ -39,8 +39,8 @@ def apply(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpRespons
         messages.info(request, _("It was applied already; this is what became of it."))
     except PlanRefused as error:
         # If this ended the plan, its page shows the reason.
-        told = str(error) if found.state == models.DRAFT else ""
-        return _page(request, found, told, status=422)
+        error_text = str(error) if found.state == models.DRAFT else ""
+        return _page(request, found, error_text, status=422)
     return redirect("plan", cluster, plan)
 
 

@@ -17,8 +17,8 @@ def _signed_in(user: Any, address: str, **_: Any) -> None:
 
 @receiver(sign_in_refused)
 def _sign_in_refused(username: str, address: str, **_: Any) -> None:
-    shown = username[:USERNAME_LENGTH_MAX].replace("\x00", "")  # PostgreSQL stores no NUL
-    record(None, "account.sign-in", resource=shown, remote_addr=address, outcome="refused")
+    name = username[:USERNAME_LENGTH_MAX].replace("\x00", "")  # PostgreSQL stores no NUL
+    record(None, "account.sign-in", resource=name, remote_addr=address, outcome="refused")
 
 
 @receiver(account_changed)

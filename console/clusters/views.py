@@ -48,11 +48,11 @@ def _form(request: UserRequest, cluster: Cluster) -> HttpResponse:
         others = services.save(request.principal, form, before)
         messages.success(request, _("The cluster “%(name)s” was saved.") % {"name": cluster.name})
         for other in others:
-            told = {"name": cluster.name, "other": other.name}
+            params = {"name": cluster.name, "other": other.name}
             messages.warning(request, _(
                 "“%(name)s” leads to the same cluster as “%(other)s”. Masking rules of either hold "
                 "for both; roles, alert rules and history are kept apart."
-            ) % told)  # fmt: skip
+            ) % params)  # fmt: skip
         return redirect("clusters")
     context = {"form": form, "cluster": cluster, "tested": tested, "is_new": cluster.pk is None}
     return render(request, "clusters/form.html", context, status=status)

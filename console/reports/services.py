@@ -38,8 +38,8 @@ def order(
         scope = replace(scope, hidden_topics=hidden_on(cluster))
     params = {"from_ms": from_ms, "to_ms": to_ms}
     report = reports.start(THROUGHPUT_AND_LAG, cluster, params, principal.user, scope)
-    told = {"kind": report.kind, **params}
-    audit.record_by(principal, "report.run", cluster.slug, str(report.id), after=told)
+    audit_fields = {"kind": report.kind, **params}
+    audit.record_by(principal, "report.run", cluster.slug, str(report.id), after=audit_fields)
     return report
 
 

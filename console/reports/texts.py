@@ -97,15 +97,15 @@ def _written(figures: Mapping[str, Any]) -> str:
         return _("How many messages were written is not known: one sample tells no difference.")
     topics = ngettext("%(n)d topic", "%(n)d topics", figures["topics"]) % {"n": figures["topics"]}
     topics = _at_least(topics, figures.get("topics_least", False))
-    told = {
+    params = {
         "messages": _at_least(numbers.count(figures["messages"]), figures["messages_least"]),
         "topics": topics,
     }
     if figures["bytes"] is None:
-        text = _("%(messages)s messages were written to %(topics)s.") % told
+        text = _("%(messages)s messages were written to %(topics)s.") % params
     else:
-        told["size"] = _at_least(numbers.size(figures["bytes"]), figures["bytes_least"])
-        text = _("%(messages)s messages (%(size)s) were written to %(topics)s.") % told
+        params["size"] = _at_least(numbers.size(figures["bytes"]), figures["bytes_least"])
+        text = _("%(messages)s messages (%(size)s) were written to %(topics)s.") % params
     text = text[0].upper() + text[1:]
     if not figures["messages"] or figures["topics"] < 2:
         return text
@@ -129,15 +129,15 @@ def _behind(figures: Mapping[str, Any]) -> str:
     if figures["worst_lag"] <= 0:
         return f"{_('No consumer group was behind at any sample.')} {_ahead(figures)}".strip()
     last = figures["worst_lag_last"]
-    told = {
+    params = {
         "group": figures["worst_group"],
         "lag": numbers.count(figures["worst_lag"]),
         "at": numbers.moment(figures["worst_lag_at_ms"]),
         "last": numbers.count(last),
     }
-    text = _("%(group)s was furthest behind: %(lag)s messages at %(at)s.") % told
+    text = _("%(group)s was furthest behind: %(lag)s messages at %(at)s.") % params
     if last is not None:
-        text = text + " " + _("At the end it was %(last)s.") % told
+        text = text + " " + _("At the end it was %(last)s.") % params
     return f"{text} {_ahead(figures)}".strip()
 
 

@@ -99,8 +99,8 @@ def _failed(
     form.add_error(None, error)
     action_type = registry.find(kind)
     title = action_type.title(topic)
-    shown = "" if action_type.creates else topic
-    return _form(request, form, title, topic=shown, status=status)
+    resource = "" if action_type.creates else topic
+    return _form(request, form, title, topic=resource, status=status)
 
 
 def _form(

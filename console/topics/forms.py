@@ -86,8 +86,8 @@ class CreateTopicForm(forms.Form):
         for name, key in (("cleanup", "cleanup.policy"), ("retention_hours", "retention.ms")):
             if key in settings and self.cleaned_data.get(name) not in (None, ""):
                 text = _("“%(key)s” is set by “%(field)s” above already: take one of them out.")
-                told = {"key": key, "field": self.fields[name].label}
-                self.add_error("settings", ValidationError(text, params=told))
+                params = {"key": key, "field": self.fields[name].label}
+                self.add_error("settings", ValidationError(text, params=params))
 
     def params(self) -> dict[str, Any]:
         """The parameters of the plan `topic.create`."""

@@ -40,10 +40,10 @@ def topic_link(
     `there`: the names of all existing topics, if the name comes from a member's assignment or a
     commit. `text` is shown instead of the name.
     """
-    shown = name_shown(name) if text is None else format_html("{}", text)
+    link_text = name_shown(name) if text is None else format_html("{}", text)
     if not is_topic_name(name) or (there is not None and name not in there):
-        return shown
-    return format_html('<a href="{}">{}</a>', reverse(page, args=[slug, name]), shown)
+        return link_text
+    return format_html('<a href="{}">{}</a>', reverse(page, args=[slug, name]), link_text)
 
 
 def group_link(slug: str, name: str) -> SafeString:

@@ -15,8 +15,8 @@ def of_new_topic(then: Facts, now: Facts) -> list[str]:
         lines.append(_("A topic of this name was made meanwhile."))
     if now["alike"] != then["alike"]:
         others = ", ".join(f"“{name}”" if name else _("another topic") for name in now["alike"])
-        told = _("Its name collides with %(others)s now.") if others else _("It collides no more.")
-        lines.append(told % {"others": others})
+        text = _("Its name collides with %(others)s now.") if others else _("It collides no more.")
+        lines.append(text % {"others": others})
     if now["brokers"] != then["brokers"]:
         text = ngettext(
             "%(now)d broker is there now, %(then)d were.",
@@ -25,8 +25,8 @@ def of_new_topic(then: Facts, now: Facts) -> list[str]:
         )
         lines.append(text % {"now": now["brokers"], "then": then["brokers"]})
     if now["objection"] != then["objection"] and not now["exists"]:
-        told = _("The brokers object now: %(why)s.") if now["objection"] else ""
-        lines.append(told % {"why": now["objection"].rstrip(".")})
+        text = _("The brokers object now: %(why)s.") if now["objection"] else ""
+        lines.append(text % {"why": now["objection"].rstrip(".")})
     return list(filter(None, lines))
 
 

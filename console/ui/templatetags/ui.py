@@ -145,8 +145,8 @@ def lag(row: Any) -> SafeString:
     """The lag of a group, a group on one topic, or a partition, with notes on what is missing."""
     if getattr(row, "told_at_ms", None):
         return _figure(numbers.UNKNOWN, _("its coordinator does not answer"))
-    shown = _lag(row)
-    return format_html("{} {}", shown, ahead(row)) if getattr(row, "ahead", 0) > 0 else shown
+    text = _lag(row)
+    return format_html("{} {}", text, ahead(row)) if getattr(row, "ahead", 0) > 0 else text
 
 
 def _lag(row: Any) -> SafeString:
