@@ -40,24 +40,24 @@ def test_a_topic_is_created_grown_and_deleted(local, web, page):
         expect(page.locator("h1")).to_contain_text("Create the topic")
         assert partitions_of(local, "journey") is None
         page.click("button:has-text('Apply')")
-        expect(page.locator(".alert-success")).to_be_visible(timeout=APPLIED_MS)
+        expect(page.locator("#plan .alert-success")).to_be_visible(timeout=APPLIED_MS)
         assert partitions_of(local, "journey") == 3
 
         page.goto(f"{web}/c/local/topics/journey/add-partitions")
         page.fill("input[name=total]", "5")
         page.click("button:has-text('Review the plan')")
         page.click("button:has-text('Apply')")
-        expect(page.locator(".alert-success")).to_be_visible(timeout=APPLIED_MS)
+        expect(page.locator("#plan .alert-success")).to_be_visible(timeout=APPLIED_MS)
         assert partitions_of(local, "journey") == 5
 
         page.goto(f"{web}/c/local/topics/journey/delete")
         page.click("button:has-text('Review the plan')")
         page.fill("#typed", "jorney")
         page.click("button:has-text('Delete for good')")
-        expect(page.locator(".alert-danger")).to_contain_text("exactly")
+        expect(page.locator("#plan .alert-danger")).to_contain_text("exactly")
         page.fill("#typed", "journey")
         page.click("button:has-text('Delete for good')")
-        expect(page.locator(".alert-success")).to_be_visible(timeout=APPLIED_MS)
+        expect(page.locator("#plan .alert-success")).to_be_visible(timeout=APPLIED_MS)
         assert partitions_of(local, "journey") is None
 
     page.goto(f"{web}/audit")
@@ -74,5 +74,5 @@ def test_a_plan_waits_for_a_worker_and_the_page_for_the_plan(local, web, page):
     expect(page.locator("progress")).to_be_visible()
     expect(page.locator("#plan [role=status]")).to_contain_text("Waiting for a worker")
     with worker("actions"):
-        expect(page.locator(".alert-success")).to_be_visible(timeout=APPLIED_MS)
+        expect(page.locator("#plan .alert-success")).to_be_visible(timeout=APPLIED_MS)
     assert partitions_of(local, "patience") == 3
