@@ -18,6 +18,7 @@ from monitoring.reasons import Reason
 from monitoring.redis_lock import try_lock
 from monitoring.sampling.assemble import assemble
 from monitoring.sampling.carry_over import carry_over
+from monitoring.sampling.free_memory import free_memory
 from monitoring.sampling.sampler import Samplers, SamplingResult, SamplingTarget
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
@@ -44,11 +45,21 @@ def sample_cluster(target: SamplingTarget, number: int, interval_ms: int) -> Tic
                 samplers.last[target.slug] = tick
     except redis_client.StoreDown as error:
         log.warning("tick %d of %s is lost: %s", number, target.slug, error)
+        if isinstance(error, redis_client.StoreFull):
+            _make_room()
         return None
     notify(f"tick.{target.slug}", "tick", tick)
     if evaluate(tick):
         notify(f"alerts.{target.slug}", "alerts", tick)
     return tick
+
+
+def _make_room() -> None:
+    """At once: the main loop does it too, but a Redis that is full may cut it off."""
+    try:
+        free_memory()
+    except redis_client.StoreDown as error:
+        log.warning("no old samples were deleted: %s", error)
 
 
 def _make_tick(outcome: SamplingResult, number: int, interval_ms: int) -> Tick:

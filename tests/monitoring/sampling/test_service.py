@@ -1,6 +1,7 @@
 """A whole tick on a real cluster, real Redis and a real channel layer."""
 
 import itertools
+import os
 import time
 
 import pytest
@@ -84,6 +85,19 @@ def test_a_sample_notes_which_cluster_an_entry_leads_to(live_cluster, redis_serv
         return Cluster.objects.get().kafka_cluster_id
 
     assert wait_until(noted) == live_cluster.gateway().wire.cluster_id()
+
+
+def test_a_tick_that_finds_redis_full_makes_room_for_the_next(live_cluster, redis_server):
+    target, client = SamplingTarget.of(live_cluster.row()), redis_server.client()
+    for number in range(4):  # samples of another cluster, long out of the live window
+        client.xadd("aerie:other:ticks", {"meta": os.urandom(1 << 20)}, id=f"{1000 + number}-0")
+    try:
+        client.config_set("maxmemory", int(client.info("memory")["used_memory"]) - (1 << 20))
+        assert sample_cluster(target, 1000, INTERVAL_MS) is None
+        assert client.xlen("aerie:other:ticks") == 0
+        assert sample_cluster(target, 1001, INTERVAL_MS) is not None
+    finally:
+        client.config_set("maxmemory", 0)
 
 
 def test_redis_away_loses_the_tick_and_nothing_else(live_cluster, redis_server):
