@@ -173,7 +173,7 @@ def _check_address(host: str, address: Address, allowed: Sequence[str]) -> None:
         if address in network or destination in network:
             return
     raise EgressRefused(
-        f"{host} is not a public address. If it is destination, whoever runs Aerie names it in "
+        f"{host} is not a public address. If it is meant, whoever runs Aerie adds it to "
         "AERIE_EGRESS_ALLOW",
         "" if host == str(address) else str(address),
     )

@@ -11,7 +11,7 @@ from django.db import DatabaseError, connection
 from console import ports
 from monitoring.secrets import missing_key_problem
 from monitoring.seed import EMBEDDED_SLUG
-from stack import data_folder_lock, os_processes, procfile
+from stack import data_folder_lock, os_processes, procfile_parser
 from stack.config import StackConfig
 from stack.external_services import Service, wait_for
 from stack.preparation import (
@@ -33,7 +33,7 @@ def up(config: StackConfig, without: Collection[str], services: Iterable[Service
 
     `services`: the external services that must answer first.
     """
-    commands = procfile.parse((config.root / "Procfile").read_text())
+    commands = procfile_parser.parse((config.root / "Procfile").read_text())
     _check_names(commands, without)
     names = [name for name in commands if name not in config.replaced.union(without)]
     with data_folder_lock.acquire(config.data):
@@ -121,6 +121,8 @@ def _check_names(commands: Collection[str], without: Collection[str]) -> None:
 def _programs(commands: dict[str, str], prepared: Prepared) -> dict[str, Program]:
     roles = roles_for(commands)
     return {
-        name: Program(procfile.expand(command, prepared.variables, sys.executable), roles[name])
+        name: Program(
+            procfile_parser.expand(command, prepared.variables, sys.executable), roles[name]
+        )
         for name, command in commands.items()
     }

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 from django.urls import reverse
 from django.utils.functional import Promise
 
+from console.actions.draft import Draft, Facts, Proposal, Step, StepState
 from console.actions.models import Plan
-from console.actions.plan import Draft, Facts, Proposal, Step, StepState
 from monitoring.gateway.gateway import Gateway
 from monitoring.scope import Scope
 
@@ -79,12 +79,12 @@ class ActionType(ABC):
         """Describes the differences between two versions of the facts; pure."""
 
     @abstractmethod
-    def items(self, params: Params) -> list[Step]:
+    def steps(self, params: Params) -> list[Step]:
         """What `apply` goes through, in that order; pure."""
 
     @abstractmethod
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
-        """Apply the change; call `progress` at the start of each of `items`. Raises
+        """Apply the change; call `progress` at the start of each of `steps`. Raises
         GatewayError."""
 
     def undo(self, plan: Plan) -> Proposal | None:
@@ -94,12 +94,12 @@ class ActionType(ABC):
         """
         return None
 
-    def steps(self, plan: Plan) -> list[Step]:
+    def plan_steps(self, plan: Plan) -> list[Step]:
         """The steps of a plan, with their states."""
         states = plan.step_states
         return [
             replace(step, state=StepState(states.get(step.key, step.state)))
-            for step in self.items(plan.params)
+            for step in self.steps(plan.params)
         ]
 
     def again_url(self, cluster: str, resource: str) -> str:

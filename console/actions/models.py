@@ -23,13 +23,13 @@ class Plan(models.Model):
     params = models.JSONField()
     facts = models.JSONField()
     fingerprint = models.CharField(max_length=64)
-    draft = models.JSONField()  # console.actions.plan.Draft
+    draft = models.JSONField()  # console.actions.draft.Draft
     state = models.CharField(
         max_length=16, default=DRAFT, choices=[(state, state) for state in STATES]
     )
     progress = models.PositiveSmallIntegerField(default=0)
     stage = models.CharField(max_length=200, blank=True)  # see texts.stage
-    # Key of each started step → console.actions.plan.StepState.
+    # Key of each started step → console.actions.draft.StepState.
     step_states = models.JSONField(default=dict)
     outcome = models.TextField(blank=True)  # the reason, if it failed or was refused
     created_by = models.ForeignKey(

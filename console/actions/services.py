@@ -21,8 +21,7 @@ from console.accounts.principal import Principal
 from console.accounts.rights import may, rights_of
 from console.actions import models, registry, texts
 from console.actions.action_type import ActionType
-from console.actions.models import Plan
-from console.actions.plan import (
+from console.actions.draft import (
     Facts,
     PlanApplied,
     PlanRefused,
@@ -31,6 +30,7 @@ from console.actions.plan import (
     fingerprint,
     is_expired,
 )
+from console.actions.models import Plan
 from console.audit import services as audit
 from console.live import snapshot_cache
 from monitoring.clock import now_ms
@@ -218,7 +218,7 @@ def _apply(plan: Plan) -> None:
 
 def _begin(plan: Plan, action_type: ActionType, key: str) -> None:
     """A step begins; the previous one is done."""
-    keys = [step.key for step in action_type.items(plan.params)]
+    keys = [step.key for step in action_type.steps(plan.params)]
     plan.progress = 10 + 90 * keys.index(key) // len(keys)
     plan.stage = key
     plan.step_states = _ended(plan, StepState.DONE) | {key: StepState.RUNNING}

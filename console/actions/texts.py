@@ -3,8 +3,8 @@
 from django.utils.translation import gettext as _
 
 from console.actions import registry
+from console.actions.draft import StepState
 from console.actions.models import Plan
-from console.actions.plan import StepState
 from console.ui.texts import sentence
 from monitoring.reasons import loads
 
@@ -14,7 +14,7 @@ QUEUED, READING = "queued", "reading"  # before the first step
 def stage(plan: Plan) -> str:
     """What is done just now; the text itself of a plan that was applied by an older Aerie."""
     titles = {QUEUED: _("Waiting for a worker"), READING: _("Reading again")}
-    titles |= {step.key: step.title for step in registry.find(plan.kind).items(plan.params)}
+    titles |= {step.key: step.title for step in registry.find(plan.kind).steps(plan.params)}
     return titles.get(plan.stage, plan.stage)
 
 

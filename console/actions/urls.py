@@ -4,6 +4,6 @@ from console.actions import views
 
 urlpatterns = [
     path("c/<slug:cluster>/plans/<uuid:plan>", views.show, name="plan"),
-    path("c/<slug:cluster>/plans/<uuid:plan>/apply", views.apply, name="plan-apply"),
+    path("c/<slug:cluster>/plans/<uuid:plan>/apply", views.confirm, name="plan-apply"),
     path("c/<slug:cluster>/plans/<uuid:plan>/undo", views.undo, name="plan-undo"),
 ]

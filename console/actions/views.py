@@ -12,8 +12,8 @@ from django.views.decorators.http import require_POST, require_safe
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
 from console.actions import models, registry, services, texts
+from console.actions.draft import PlanApplied, PlanRefused, is_expired
 from console.actions.models import Plan
-from console.actions.plan import PlanApplied, PlanRefused, is_expired
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError
@@ -27,7 +27,7 @@ def show(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse
 
 @require_POST
 @requires("plan.view")
-def apply(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
+def confirm(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
     try:
         found = _own(request, cluster, plan)
     except Http404:
@@ -85,7 +85,7 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         "again_url": action_type.again_url(plan.cluster, plan.resource)
         if expired or plan.state in (models.FAILED, models.REFUSED)
         else "",
-        "steps": [
+        "stages": [
             (_("Plan"), False),
             (_("Review"), plan.state == models.DRAFT),
             (_("Apply"), plan.is_open),
@@ -97,7 +97,7 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         "created_ms": plan.created_ms,
         "stage": texts.stage(plan),
         "outcome": texts.outcome(plan),
-        "items": [(step, texts.step_state(step.state)) for step in action_type.steps(plan)]
+        "steps": [(step, texts.step_state(step.state)) for step in action_type.plan_steps(plan)]
         if plan.state == models.FAILED and plan.step_states
         else [],
         "undo": services.undo_of(plan, request.principal, request.cluster),

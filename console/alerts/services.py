@@ -13,14 +13,14 @@ from console.accounts.rights import Rights
 from console.alerts.forms import RuleForm
 from console.audit import services as audit
 from monitoring.alerts import rules
+from monitoring.alerts.delivery_queue import enqueue
 from monitoring.alerts.evaluate import RULE_OFF, resolve_all
 from monitoring.alerts.payload import sample_payload
-from monitoring.alerts.send import enqueue
 from monitoring.clock import now_ms
 from monitoring.models import Alert, AlertDelivery, AlertRule, Cluster
+from monitoring.read_model.rows import GroupOnTopicRow, GroupRow
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope_filter import shows_group, shows_topic
-from monitoring.views.rows import GroupOnTopicRow, GroupRow
-from monitoring.views.snapshot import Snapshot
 
 RULES_MAX = 500
 

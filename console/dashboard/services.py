@@ -7,7 +7,7 @@ from console.accounts.rights import Rights
 from console.alerts.services import open_alerts
 from console.live import snapshot_cache
 from monitoring.models import Cluster
-from monitoring.views.rows import Totals
+from monitoring.read_model.rows import Totals
 
 TOP = 8
 

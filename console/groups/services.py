@@ -9,7 +9,7 @@ from console.accounts.rights import Rights
 from console.live import snapshot_cache
 from monitoring.lag.tables import member_totals
 from monitoring.models import Cluster
-from monitoring.views.partial_sum import PartialSum
+from monitoring.read_model.partial_sum import PartialSum
 
 ROWS_MAX = 500
 

@@ -11,8 +11,8 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from console.audit.middleware import responses_by_status
-from console.live import health_texts, snapshot_cache
-from console.live.sample_status import Status, Troubles
+from console.live import health_banner, snapshot_cache
+from console.live.sample_status import ClusterProblems, Status
 from console.ui import numbers
 from monitoring import health
 from monitoring.models import Cluster
@@ -34,7 +34,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     Problems of external systems (a broker, a webhook) are listed and do not cause a 503.
     """
     found = health.current(spark_wait_s=probe.DEADLINE_S + 1)
-    states = {part.name: health_texts.line(part) for part in found}
+    states = {part.name: health_banner.line(part) for part in found}
     is_ready = all(part.is_ready for part in found)
     if states["database"] == "ok":
         for slug in Cluster.objects.values_list("slug", flat=True):
@@ -54,22 +54,22 @@ def _sampled(status: Status) -> str:
         "unreadable": _("samples cannot be read") + since,
         "gap": _("the cluster does not answer") + since,
     }
-    if status.troubles is None:
+    if status.problems is None:
         return texts[status.state]
-    return _("sampled, but ") + ", ".join(_troubles(status.troubles)) + since
+    return _("sampled, but ") + ", ".join(_problems(status.problems)) + since
 
 
-def _troubles(troubles: Troubles) -> list[str]:
-    texts = [_("broker %(id)d does not answer") % {"id": row.id} for row in troubles.brokers_down]
-    if troubles.zookeeper_since_ms:
+def _problems(problems: ClusterProblems) -> list[str]:
+    texts = [_("broker %(id)d does not answer") % {"id": row.id} for row in problems.brokers_down]
+    if problems.zookeeper_since_ms:
         texts.append(_("ZooKeeper does not answer"))
-    if n := troubles.leaderless:
+    if n := problems.leaderless:
         text = ngettext("%(n)d partition has no leader", "%(n)d partitions have no leader", n)
         texts.append(text % {"n": n})
-    if n := troubles.groups_silent:
+    if n := problems.groups_silent:
         text = ngettext("%(n)d group has no coordinator", "%(n)d groups have no coordinator", n)
         texts.append(text % {"n": n})
-    if troubles.refused:
+    if problems.refused:
         texts.append(_("some of what it tells cannot be true and is left out"))
     return texts
 

@@ -13,7 +13,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import may, rights_of
-from console.live import health_texts, pages, snapshot_cache
+from console.live import health_banner, pages, snapshot_cache
 from monitoring import health
 from monitoring.models import Cluster
 from monitoring.ticks import tick_stream
@@ -85,11 +85,11 @@ class Page:
         return snapshot_cache.status(self.menu_cluster.slug, rights)
 
     @cached_property
-    def health(self) -> list[health_texts.Trouble]:
+    def health(self) -> list[health_banner.HealthBanner]:
         """The parts of the console that have failed, for signed-in users."""
         if not self._request.user.is_authenticated:
             return []
-        return [health_texts.trouble(part) for part in health.problems()]
+        return [health_banner.banner(part) for part in health.problems()]
 
     @property
     def socket_url(self) -> str:

@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from console.accounts.rights import Rights
-from console.live import health_texts, snapshot_cache
+from console.live import health_banner, snapshot_cache
 from console.live.registry import Show
 from monitoring import health
 from monitoring.models import Cluster
@@ -25,7 +25,7 @@ def status(cluster: Cluster, rights: Rights) -> str:
     """The out-of-band HTML of status line and banners."""
     base = {
         "status": snapshot_cache.status(cluster.slug, rights),
-        "health": [health_texts.trouble(part) for part in health.problems()],
+        "health": [health_banner.banner(part) for part in health.problems()],
         "oob": True,
         "cluster": cluster,
     }

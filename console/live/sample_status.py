@@ -10,17 +10,17 @@ from django.utils.translation import gettext as _
 
 from console.ui.texts import sentence, translated
 from monitoring.clock import now_ms
+from monitoring.read_model.rows import BrokerRow
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.ticks.tick import Tick
-from monitoring.views.rows import BrokerRow
-from monitoring.views.snapshot import Snapshot
 
 LATE_INTERVALS, LATE_SLACK_MS = 2, 1500  # static/app/live.js waits as long
 
 
 @dataclass(frozen=True, slots=True)
-class Troubles:
+class ClusterProblems:
     """What of a cluster that answers is away or untrue; made for one scope."""
 
     leaderless: int = 0
@@ -59,7 +59,7 @@ class Troubles:
 class Status:
     """How the samples of a cluster stand.
 
-    state: ok | partial (live, but a part of the cluster is away: `troubles`) | gap (sampling
+    state: ok | partial (live, but a part of the cluster is away: `problems`) | gap (sampling
            fails: `reason`) | stale (no tick comes) | none (never sampled)
            | unreadable (Redis is away)
     at_ms: when the figures shown were sampled, None when there are none; age_ms: how long ago
@@ -74,7 +74,7 @@ class Status:
     source: str = ""
     tick: int | None = None
     since_ms: int | None = None
-    troubles: Troubles | None = None
+    problems: ClusterProblems | None = None
 
     @property
     def is_live(self) -> bool:
@@ -101,21 +101,21 @@ def status_of(
     if not head.ok or snapshot is None:
         reason = sentence(_within(head.reason, scope))
         return replace(status, state="gap", reason=reason, since_ms=at_ms)
-    troubles = _troubles(snapshot)
-    if not troubles:
+    problems = _problems(snapshot)
+    if not problems:
         return replace(status, state="ok", reason=translated(_within(head.reason, scope)))
     return replace(
         status,
         state="partial",
         reason=translated(_within(head.reason, scope)),
-        since_ms=troubles.since_ms,
-        troubles=troubles,
+        since_ms=problems.since_ms,
+        problems=problems,
     )
 
 
-def _troubles(snapshot: Snapshot) -> Troubles:
+def _problems(snapshot: Snapshot) -> ClusterProblems:
     totals, since = snapshot.totals, snapshot.tick.since
-    return Troubles(
+    return ClusterProblems(
         leaderless=totals.offline,
         leaderless_since_ms=since.get("leaderless") if totals.offline else None,
         partitions=totals.partitions,

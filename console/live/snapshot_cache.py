@@ -29,13 +29,13 @@ from console.live.sample_status import Status, is_late, status_of
 from monitoring import memory
 from monitoring.clock import now_ms
 from monitoring.own_topics import NAMES
+from monitoring.read_model.rows import Totals
+from monitoring.read_model.snapshot import Snapshot
+from monitoring.read_model.tick_columns import TickColumns
 from monitoring.redis_client import StoreDown, reset_backoff
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
-from monitoring.views.rows import Totals
-from monitoring.views.snapshot import Snapshot
-from monitoring.views.tick_columns import TickColumns
 
 CHECK_SECONDS = 1.0
 POINTS_MAX = 60  # of the small history beside the totals
@@ -157,7 +157,7 @@ def status(slug: str, rights: Rights | None = None) -> Status:
     found = status_of(slug, state.head, state.snapshot(scope), scope)
     if state.unreadable:
         reason, since_ms = str(state.unreadable), state.unreadable_since_ms
-        found = replace(found, state="unreadable", reason=reason, since_ms=since_ms, troubles=None)
+        found = replace(found, state="unreadable", reason=reason, since_ms=since_ms, problems=None)
     return found
 
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
-from console.messages import files, services
+from console.messages import downloads, services
 from console.messages.forms import OFFSET_MAX, PARTITION_MAX, BrowseForm, MaskingRuleForm
 from console.messages.models import MaskingRule
 from console.topics import unread_partitions
@@ -58,7 +58,7 @@ def download(
     request: ClusterRequest, cluster: str, topic: str, partition: int, offset: int, part: str
 ) -> HttpResponse:
     """Download a record: its value, or the whole record as JSON."""
-    if part not in files.PARTS or partition > PARTITION_MAX or offset > OFFSET_MAX:
+    if part not in downloads.PARTS or partition > PARTITION_MAX or offset > OFFSET_MAX:
         raise Http404(_("There is no such file."))
     try:
         where = (topic, partition, offset)
@@ -68,11 +68,11 @@ def download(
     except GatewayError as error:
         status = 503 if error.retriable else 502
         return HttpResponse(sentence(error.message), "text/plain; charset=utf-8", status)
-    content = files.of(topic, record, part)
+    content = downloads.of(topic, record, part)
     if content is None:
         raise Http404(_("The value of this record is null."))
-    response = HttpResponse(content, content_type=files.PARTS[part].content_type)
-    name = f"{topic}-{partition}-{offset}{files.PARTS[part].suffix}"
+    response = HttpResponse(content, content_type=downloads.PARTS[part].content_type)
+    name = f"{topic}-{partition}-{offset}{downloads.PARTS[part].suffix}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 

@@ -14,8 +14,8 @@ from console.messages.services import is_masked
 from monitoring.gateway.errors import OffsetOutOfRange, Refused
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
+from monitoring.read_model.rows import PartitionRow
 from monitoring.secrets import SecretUnreadable, decrypt, encrypt
-from monitoring.views.rows import PartitionRow
 
 PAGE = 100
 START_MAX = 2**40

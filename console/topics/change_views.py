@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
 from console.actions import registry, services
-from console.actions.plan import PlanRefused
+from console.actions.draft import PlanRefused
 from console.topics.changes.topic import refusal
 from console.topics.forms import AddPartitionsForm, CreateTopicForm
 from console.topics.topic_context import topic_context

@@ -17,7 +17,7 @@ _LIMITLESS = {"-1", str(2**63 - 1), str(2**31 - 1)}
 
 
 class Entry(Protocol):
-    """A setting; implemented by monitoring.gateway.admin.ConfigValue."""
+    """A setting; implemented by monitoring.gateway.topic_admin.ConfigValue."""
 
     @property
     def name(self) -> str: ...

@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.accounts.requests import ClusterRequest
-from monitoring.views.rows import TopicRow
+from monitoring.read_model.rows import TopicRow
 
 PLACES = (
     ("overview", "topic", "topic.view"),

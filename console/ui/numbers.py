@@ -1,6 +1,6 @@
 """Formats figures: one format for each kind, and "—" for unknown values.
 
-An incomplete sum (monitoring/views/partial_sum.py) has "≥" before it.
+An incomplete sum (monitoring/read_model/partial_sum.py) has "≥" before it.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from functools import wraps
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from monitoring.views.partial_sum import PartialSum
+from monitoring.read_model.partial_sum import PartialSum
 
 UNKNOWN = "—"
 _THIN = "\u202f"  # narrow no-break space between thousands

@@ -5,7 +5,7 @@ from operator import itemgetter
 from typing import Any, Self
 
 from console.ui.table_query import PAGE_SIZE, Column, TableQuery
-from monitoring.views.partial_sum import PartialSum
+from monitoring.read_model.partial_sum import PartialSum
 
 __all__ = ["PAGE_SIZE", "Column", "Table"]
 

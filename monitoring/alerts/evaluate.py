@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_noop
 
-from monitoring.alerts import pending
+from monitoring.alerts import pending_subjects
+from monitoring.alerts.delivery_queue import enqueue
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
 from monitoring.alerts.payload import alert_payload
 from monitoring.alerts.rule_input import rule_input_of
@@ -27,7 +28,6 @@ from monitoring.alerts.rules import (
     Transition,
     evaluate_rule,
 )
-from monitoring.alerts.send import enqueue
 from monitoring.own_topics import public_scope
 from monitoring.redis_client import StoreDown
 from monitoring.ticks.tick import Tick
@@ -51,12 +51,12 @@ def evaluate(tick: Tick) -> bool:
     if not tick.ok or not rules:
         return False
     try:
-        waiting = pending.load(tick.cluster)
+        waiting = pending_subjects.load(tick.cluster)
         scope = public_scope(rules[0].cluster)
         with_topics = any(rule.topic_pattern for rule in rules)
         rule_input = rule_input_of(tick, scope, with_topics=with_topics)
         firing = _firing(rules)
-        new_pending: pending.Pending = {}
+        new_pending: pending_subjects.Pending = {}
         changed = False
         for rule in rules:
             try:
@@ -70,7 +70,7 @@ def evaluate(tick: Tick) -> bool:
             new_pending[rule.pk] = kept
             changed = changed or has_changed
         if waiting or any(new_pending.values()):
-            pending.save(tick.cluster, new_pending)
+            pending_subjects.save(tick.cluster, new_pending)
     except StoreDown as error:
         log.warning(
             "the alert rules of %s were not evaluated on tick %d: %s",

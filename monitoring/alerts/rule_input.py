@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from monitoring.alerts.rules import LagReading, RuleInput, Subject
+from monitoring.read_model.group_columns import LagSums
+from monitoring.read_model.tick_columns import TickColumns
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.ticks.tick import Tick
-from monitoring.views.group_columns import LagSums
-from monitoring.views.tick_columns import TickColumns
 
 
 def rule_input_of(tick: Tick, scope: Scope = EVERYTHING, *, with_topics: bool) -> RuleInput:

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from monitoring.alerts import webhook
 from monitoring.alerts.backoff import wait_s
+from monitoring.alerts.delivery_queue import enqueue_due, rules_with_due_deliveries
 from monitoring.alerts.models import Alert, AlertDelivery
-from monitoring.alerts.send import enqueue_due, rules_with_due_deliveries
 from monitoring.secrets import SecretUnreadable
 
 # No other worker claims the row within this time; if the worker died, `send_due` retries later.

@@ -14,7 +14,7 @@ import numpy as np
 from monitoring import bounded_http
 from monitoring.bounded_http import Answer, AnswerRefused
 from monitoring.egress import EgressRefused, EgressUnresolved, Target, check_url
-from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused
 from monitoring.gateway.wire.limits import OFFSET_MAX
 from monitoring.gateway.wire.metadata import Longs

@@ -10,11 +10,11 @@ from typing import Self
 from django.utils.functional import cached_property
 
 from monitoring.clusters import Cluster, parse_addresses
-from monitoring.gateway.admin import Admin
-from monitoring.gateway.admin_urls import AdminUrls
-from monitoring.gateway.broker_admin import BrokerAdmin
+from monitoring.gateway.brokerd_admin import BrokerAdmin
+from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import Refused
+from monitoring.gateway.topic_admin import Admin
 from monitoring.gateway.wire.facade import Wire
 from monitoring.gateway.zookeeper import ZooKeeper
 from monitoring.reasons import Reason

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from monitoring import redis_client
 from monitoring.clock import now_ms
-from monitoring.history import compaction, manifest, writer
+from monitoring.history import cleanup, manifest, writer
 from monitoring.history.root import Root, current
 from monitoring.redis_lock import try_lock
 
@@ -32,9 +32,9 @@ def compact_and_expire() -> bool:
 
 def _compact_and_expire(root: Root, slug: str) -> None:
     at_ms = now_ms()
-    compaction.drop_old(root, slug, at_ms)
-    compaction.merge_one_hour(root, slug, at_ms)
-    compaction.delete_unlisted(root, slug, at_ms)
+    cleanup.drop_old(root, slug, at_ms)
+    cleanup.merge_one_hour(root, slug, at_ms)
+    cleanup.delete_unlisted(root, slug, at_ms)
 
 
 def _for_each_cluster(slugs: Iterable[str], work: Callable[[Root, str], object]) -> bool:

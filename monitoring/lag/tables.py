@@ -1,6 +1,6 @@
 """Sums of lag over group tables of one or several ticks (GROUPS in monitoring/ticks/schema.py).
 
-The read model has the sums of all groups of a tick (monitoring/views/group_columns.py).
+The read model has the sums of all groups of a tick (monitoring/read_model/group_columns.py).
 
 Sums skip partitions without a lag and count them separately. A partition with a commit beyond its
 end is *ahead*: it counts as 0, so that its negative lag does not hide another partition's. `ahead`

@@ -12,7 +12,7 @@ from monitoring.clusters import Cluster
 from monitoring.gateway import loop
 from monitoring.reasons import Reason
 from monitoring.redis_client import StoreDown
-from monitoring.sampling.sampler import SamplingTarget
+from monitoring.sampling.cluster_readers import SamplingTarget
 from monitoring.sampling.service import sample_cluster, samplers
 from monitoring.secrets import SecretUnreadable
 from monitoring.ticks import tick_stream

@@ -13,8 +13,8 @@ from collections import deque
 from pathlib import Path
 
 from monitoring.clock import now_ms
-from monitoring.gateway.admin_urls import AdminUrls
-from monitoring.gateway.broker_admin import BrokerAdmin
+from monitoring.gateway.brokerd_admin import BrokerAdmin
+from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import GatewayError
 from stack.demo.outages import OutageLog
 from stack.demo.records import Outgoing, broker_event

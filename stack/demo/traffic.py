@@ -14,7 +14,7 @@ from typing import Protocol
 import psutil
 
 from monitoring.clock import now_ms
-from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.topic_names import CONSOLE_ACCESS, CONSOLE_AUDIT
 from stack.demo import topics
 from stack.demo.client import Sender, create_topics

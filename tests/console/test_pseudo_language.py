@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from console.actions import models, registry
+from console.actions.draft import Change, Draft
 from console.actions.models import Plan
-from console.actions.plan import Change, Draft
 from console.live import language
 from tests.console.conftest import BROKERS, GROUPS, PARTITIONS, sample_next
 from tests.support.pseudo_language import LANGUAGE, outside, pseudo_language, texts

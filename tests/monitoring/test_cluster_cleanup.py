@@ -3,7 +3,7 @@
 import pytest
 
 from monitoring import redis_client, redis_keys
-from monitoring.alerts import pending
+from monitoring.alerts import pending_subjects
 from monitoring.alerts.rules import Phase, Subject, SubjectState
 from monitoring.cluster_cleanup import delete_cluster_data
 from monitoring.history import root
@@ -18,7 +18,7 @@ from tests.monitoring.tick_factory import make_tick
 def sample(slug):
     put_tick(make_tick(1, cluster=slug))
     record_gap(slug, 2, "it was late")
-    pending.save(slug, {1: {Subject("g"): SubjectState(Phase.PENDING, 1, 1)}})
+    pending_subjects.save(slug, {1: {Subject("g"): SubjectState(Phase.PENDING, 1, 1)}})
 
 
 def kept_in_redis():

@@ -11,7 +11,7 @@ from monitoring.celery import app
 from monitoring.queues import QUEUES, routes
 from monitoring.schedule import beat_schedule
 from stack.process_table import ROLES
-from stack.procfile import parse
+from stack.procfile_parser import parse
 
 PROCFILE = Path(__file__).parents[2] / "Procfile"
 

@@ -18,7 +18,7 @@ from kazoo.exceptions import KazooException
 
 from brokerd.cluster.kazoo_client import Client
 from brokerd.security import jaas
-from stack import procfile
+from stack import procfile_parser
 from stack.config import StackConfig
 from stack.embedded.zookeeper import CONNECTIONS_MAX, broker_login
 from stack.preparation import make_folder, prepare
@@ -80,10 +80,10 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedded]:
         admin_password_file=data / "admin.password",
     )
     variables = prepare(config, os.environ, {"zookeeper"}).variables
-    line = procfile.parse((config.root / "Procfile").read_text())["zookeeper"]
+    line = procfile_parser.parse((config.root / "Procfile").read_text())["zookeeper"]
     with (data / "output").open("wb") as output:
         process = subprocess.Popen(
-            procfile.expand(line, variables, sys.executable), stdout=output, stderr=output
+            procfile_parser.expand(line, variables, sys.executable), stdout=output, stderr=output
         )
     server = Embedded(process, config.zookeeper_port, data / "zookeeper")
     try:

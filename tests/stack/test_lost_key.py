@@ -12,7 +12,7 @@ from django.core.management import call_command
 
 from monitoring.models import Cluster
 from monitoring.secrets import SecretUnreadable, encrypt
-from stack import procfile
+from stack import procfile_parser
 from stack.config import StackConfig
 from stack.launch import up
 from stack.preparation import NotReady, make_folder
@@ -36,7 +36,7 @@ def test_without_the_key_the_stack_does_not_start_and_the_error_says_what_to_do(
 ) -> None:
     config = replace(StackConfig.from_settings(django_settings), data=tmp_path / "data")
     make_folder(config.data, print)
-    everything = procfile.parse((config.root / "Procfile").read_text())
+    everything = procfile_parser.parse((config.root / "Procfile").read_text())
     with pytest.raises(NotReady, match=re.escape(f"AERIE_SECRET_KEY_FILE={lost} is missing")):
         up(config, everything, [])
     assert not lost.exists()

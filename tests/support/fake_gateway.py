@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from monitoring.gateway.admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.gateway.browse import LIMIT_MAX, NO_LEADER, RecordPage, UnreadPartition
 from monitoring.gateway.errors import (
     ClusterUnavailable,
@@ -27,6 +26,7 @@ from monitoring.gateway.errors import (
 )
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.records import RecordRow, by_offset, by_time
+from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.gateway.wire.limits import Refusals
 from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble
 from monitoring.gateway.zookeeper import Server
@@ -175,7 +175,7 @@ class FakeWire:
 
 
 class FakeAdmin:
-    """As monitoring.gateway.admin.Admin."""
+    """As monitoring.gateway.topic_admin.Admin."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster
@@ -296,7 +296,7 @@ def _downwards(partition: int, log: list[RecordRow], before: int | None, limit: 
 
 
 class FakeBrokerAdmin:
-    """As monitoring.gateway.broker_admin.BrokerAdmin of a cluster that has no admin ports."""
+    """As monitoring.gateway.brokerd_admin.BrokerAdmin of a cluster that has no admin ports."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, Params, Progress
-from console.actions.plan import Change, Draft, Facts, PlanRefused, Step
+from console.actions.draft import Change, Draft, Facts, PlanRefused, Step
 from console.topics.changes import fact_diff, topic
 from monitoring.gateway.gateway import Gateway
 
@@ -46,7 +46,7 @@ class AddPartitions(ActionType):
             after={"partitions": total},
         )
 
-    def items(self, params: Params) -> list[Step]:
+    def steps(self, params: Params) -> list[Step]:
         return [Step("add", _("Adding partitions")), topic.waiting_for_leaders()]
 
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, Params, Progress
+from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
-from console.actions.plan import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.topics.changes import fact_diff, topic
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
@@ -94,7 +94,7 @@ class CreateTopic(ActionType):
             },
         )
 
-    def items(self, params: Params) -> list[Step]:
+    def steps(self, params: Params) -> list[Step]:
         return [Step("create", _("Creating")), topic.waiting_for_leaders()]
 
     def undo(self, plan: Plan) -> Proposal | None:

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, Params, Progress
-from console.actions.plan import Change, Draft, Facts, PlanRefused, Step
+from console.actions.draft import Change, Draft, Facts, PlanRefused, Step
 from console.topics.changes import fact_diff, topic
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError, NotFound
@@ -63,7 +63,7 @@ class DeleteTopic(ActionType):
             },
         )
 
-    def items(self, params: Params) -> list[Step]:
+    def steps(self, params: Params) -> list[Step]:
         return [Step("delete", _("Deleting")), Step("gone", _("Waiting until it is gone"))]
 
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:

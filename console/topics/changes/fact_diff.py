@@ -3,7 +3,7 @@
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.actions.plan import Facts
+from console.actions.draft import Facts
 
 MOVES_MAX = 5
 

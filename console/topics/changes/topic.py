@@ -7,12 +7,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from console.actions.action_type import Params, Progress, Target
-from console.actions.plan import Facts, Step
+from console.actions.draft import Facts, Step
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 from monitoring.scope import ANY
-from monitoring.views.snapshot import Snapshot
 
 WAIT_SECONDS = 20.0
 _LEADERS = "leaders"

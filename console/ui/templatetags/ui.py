@@ -21,7 +21,7 @@ from console.ui import links, numbers, sparkline
 from console.ui.table_query import TableQuery
 from console.ui.tones import TONES, icon_of
 from monitoring.clock import now_ms
-from monitoring.views.partial_sum import PartialSum
+from monitoring.read_model.partial_sum import PartialSum
 
 register = template.Library()
 _UNIT = re.compile(r"(-?[\d.,\u00a0\u202f]*\d)(\D+)")  # a figure and its unit

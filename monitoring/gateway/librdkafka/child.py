@@ -20,15 +20,15 @@ from pathlib import Path
 from typing import Any
 
 from monitoring.gateway.errors import GatewayError
-from monitoring.gateway.librdkafka import administration, reading
+from monitoring.gateway.librdkafka import reading, topic_admin
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "read": reading.read,
-    "create_topic": administration.create_topic,
-    "create_partitions": administration.create_partitions,
-    "delete_topic": administration.delete_topic,
-    "describe_topic": administration.describe_topic,
-    "describe_configs": administration.describe_configs,
+    "create_topic": topic_admin.create_topic,
+    "create_partitions": topic_admin.create_partitions,
+    "delete_topic": topic_admin.delete_topic,
+    "describe_topic": topic_admin.describe_topic,
+    "describe_configs": topic_admin.describe_configs,
 }
 
 

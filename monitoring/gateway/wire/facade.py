@@ -1,7 +1,7 @@
 """Synchronous reads of metadata and offsets, each with a short-lived connection.
 
-Sampling has its own reader (monitoring/sampling/sampler.py), and pages read the samples. This is
-for reads that need the cluster's current state, for example whether an address answers.
+Sampling has its own reader (monitoring/gateway/wire/reader.py), and pages read the samples. This
+is for reads that need the cluster's current state, for example whether an address answers.
 """
 
 from collections.abc import Sequence

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 from monitoring.scope import EVERYTHING, Scope
-from monitoring.spark import schemas
+from monitoring.spark import input_schemas
 from monitoring.spark.transforms import lag, throughput
 from monitoring.spark.transforms.names import within
 from monitoring.spark.transforms.time import GAP_STEPS, bucket_ms_for, sampling_interval
@@ -52,8 +52,8 @@ class Outcome:
 def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) -> Outcome:
     """Run the job. Calls `on_stage(i)` before the i-th of STAGES. Raises Spark's errors."""
     on_stage(0)
-    partitions = _samples(spark, request, request.partition_files, schemas.PARTITION_SAMPLES)
-    groups = _samples(spark, request, request.group_files, schemas.GROUP_SAMPLES)
+    partitions = _samples(spark, request, request.partition_files, input_schemas.PARTITION_SAMPLES)
+    groups = _samples(spark, request, request.group_files, input_schemas.GROUP_SAMPLES)
     sampling = sampling_interval(partitions.select("at_ms")).toArrow().to_pylist()[0]
     bucket_ms = bucket_ms_for(request.from_ms, request.to_ms)
     gap_ms = GAP_STEPS * (sampling["interval_ms"] or bucket_ms)
@@ -82,7 +82,7 @@ def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) 
 def _samples(
     spark: SparkSession, request: Request, files: Sequence[str], schema: StructType
 ) -> DataFrame:
-    rows = schemas.read(spark, files, schema, request.from_ms, request.to_ms)
+    rows = input_schemas.read(spark, files, schema, request.from_ms, request.to_ms)
     return within(rows, request.scope)
 
 

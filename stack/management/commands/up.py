@@ -12,7 +12,7 @@ from stack.config import StackConfig
 from stack.data_folder_lock import AlreadyRunning
 from stack.launch import check, up
 from stack.preparation import NotReady
-from stack.procfile import ProcfileError
+from stack.procfile_parser import ProcfileError
 
 
 class Command(BaseCommand):

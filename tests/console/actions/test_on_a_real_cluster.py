@@ -4,7 +4,7 @@ import pytest
 
 from console.accounts.principal import Principal
 from console.actions import models, services
-from console.actions.plan import PlanRefused
+from console.actions.draft import PlanRefused
 from console.audit.models import AuditEntry
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster

@@ -9,8 +9,8 @@ from django.db import connections
 
 from console.accounts.principal import Principal
 from console.actions import models, services
+from console.actions.draft import PlanApplied, PlanRefused
 from console.actions.models import Plan
-from console.actions.plan import PlanApplied, PlanRefused
 from console.actions.tasks import apply_plan
 from console.audit.models import AuditEntry
 from console.topics.changes import topic as topic_changes

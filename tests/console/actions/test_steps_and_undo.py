@@ -8,8 +8,8 @@ from django.utils import timezone, translation
 
 from console.accounts.principal import Principal
 from console.actions import models, registry, services, texts
+from console.actions.draft import PlanRefused, StepState
 from console.actions.models import Plan
-from console.actions.plan import PlanRefused, StepState
 from console.audit.models import AuditEntry
 from console.topics.changes import topic as topic_changes
 from monitoring.gateway.errors import Refused
@@ -30,7 +30,7 @@ ADDRESS = "10.0.0.9"
 
 
 def states(plan: Plan) -> list[StepState]:
-    return [step.state for step in registry.find(plan.kind).steps(plan)]
+    return [step.state for step in registry.find(plan.kind).plan_steps(plan)]
 
 
 def test_a_plan_that_is_done_went_through_all_its_steps(cluster, operator):

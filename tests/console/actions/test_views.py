@@ -6,8 +6,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from console.actions import models, registry, services
+from console.actions.draft import Draft
 from console.actions.models import Plan
-from console.actions.plan import Draft
 from console.audit.models import AuditEntry
 from tests.console.actions.test_services import a_name, creation, make, partitions_of, propose
 from tests.console.conftest import sample

@@ -7,10 +7,10 @@ import pytest
 from console.accounts.rights import Rights
 from console.live import fragments, snapshot_cache
 from monitoring.models import Cluster
+from monitoring.read_model.tick_columns import TickColumns
 from monitoring.reasons import Reason
 from monitoring.scope import Scope
 from monitoring.ticks import tick_stream
-from monitoring.views.tick_columns import TickColumns
 from tests.console.conftest import BROKERS, PARTITIONS, PUBLIC, sample, tick_now
 
 VIEWER, ADMIN = Rights("local", "viewer", PUBLIC), Rights("local", "admin")
@@ -158,12 +158,12 @@ def test_a_part_that_is_away_is_reported_with_the_moment_it_went(redis_server):
     )
     status = snapshot_cache.status("local", ADMIN)
     assert (status.state, status.since_ms) == ("partial", 30)
-    told = status.troubles
+    told = status.problems
     assert (told.leaderless, told.partitions, told.leaderless_since_ms) == (2, 3, 50)
     assert [broker.id for broker in told.brokers_down] == [2]
     assert told.zookeeper_since_ms == 60
     assert (
-        snapshot_cache.status("local", VIEWER).troubles.leaderless == 1
+        snapshot_cache.status("local", VIEWER).problems.leaderless == 1
     )  # the hidden topic is not told
 
 
@@ -184,7 +184,7 @@ def test_what_a_cluster_told_and_cannot_be_true_is_reported_to_who_sees_every_to
 def test_partitions_whose_leader_is_silent_are_not_said_to_work(redis_server, db):
     sample(brokers=[BROKERS[0] | {"up": False, "down_since_ms": 30}])
     led = sum(row["leader"] == BROKERS[0]["id"] for row in PARTITIONS)
-    assert snapshot_cache.status("local", ADMIN).troubles.led_by_brokers_down == led
+    assert snapshot_cache.status("local", ADMIN).problems.led_by_brokers_down == led
     banner = fragments.status(Cluster(slug="local"), ADMIN)
     assert f"{led} partitions whose leader does not answer" in banner
     assert "Every partition has a leader" not in banner
@@ -280,8 +280,8 @@ def test_each_scope_has_figures_points_and_status_of_its_own(redis_server):
     shown = snapshot_cache.snapshot("local", narrow)
     assert [row.name for row in shown.topics] == ["orders"]
     assert shown.groups == []  # those in the scope read a topic outside it
-    assert snapshot_cache.status("local", narrow).troubles.leaderless == 2
-    assert snapshot_cache.status("local", ADMIN).troubles.leaderless == 4
+    assert snapshot_cache.status("local", narrow).problems.leaderless == 2
+    assert snapshot_cache.status("local", ADMIN).problems.leaderless == 4
     [point] = snapshot_cache.history("local", narrow)
     assert (point.partitions, point.groups, point.lag.value) == (2, 0, None)
     [point] = snapshot_cache.history("local", ADMIN)
@@ -312,9 +312,9 @@ def test_what_was_refused_names_only_what_is_in_the_scope(redis_server):
     ]
     sample(refused=[mine, *others])
     scoped = Rights("local", "admin", Scope(("orders",), ("mine",)))
-    told = snapshot_cache.status("local", scoped).troubles.refused
+    told = snapshot_cache.status("local", scoped).problems.refused
     assert told == (str(mine), "An admin sees what it is.")
-    assert len(snapshot_cache.status("local", ADMIN).troubles.refused) == 4
+    assert len(snapshot_cache.status("local", ADMIN).problems.refused) == 4
 
 
 def test_a_gap_names_only_what_is_in_the_scope(redis_server):

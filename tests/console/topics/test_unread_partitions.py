@@ -4,7 +4,7 @@ import pytest
 
 from console.topics.unread_partitions import notices, ranges
 from monitoring.gateway.browse import FAILED, NO_LEADER, SILENT, TOO_MUCH, UnreadPartition
-from monitoring.views.snapshot import Snapshot
+from monitoring.read_model.snapshot import Snapshot
 from tests.console.conftest import BROKERS, PARTITIONS
 from tests.monitoring.tick_factory import make_tick
 

@@ -7,9 +7,9 @@ from monitoring.gateway import loop
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.sampling.assemble import assemble
-from monitoring.sampling.sampler import Samplers, SamplingTarget
-from monitoring.views.snapshot import Snapshot
+from monitoring.sampling.cluster_readers import ClusterReaders, SamplingTarget
 from tests.support.kafka import apache_kafka
 
 pytestmark = pytest.mark.kafka
@@ -48,7 +48,7 @@ def written(kafka):
 
 
 def test_a_tick_tells_the_truth(written):
-    samplers = Samplers()
+    samplers = ClusterReaders()
     outcome = loop.run(samplers.read(SamplingTarget.of(written), 20_000), 20)
     loop.run(samplers.keep_only([]), 5)
     tick = assemble("kafka", 1, 20_000, outcome.took_ms, outcome.reads)
@@ -81,7 +81,7 @@ def test_data_on_disk_is_that_of_every_replica(kafka, shared_kafka, tmp_path):
         for number in range(20):
             producer.produce("twice", b"value-%d" % number, partition=number % 2)
         assert producer.flush(20) == 0  # acknowledged by both replicas
-        samplers = Samplers()
+        samplers = ClusterReaders()
         outcome = loop.run(samplers.read(SamplingTarget.of(kafka), 20_000), 20)
         loop.run(samplers.keep_only([]), 5)
         tick = assemble("kafka", 2, 20_000, outcome.took_ms, outcome.reads)

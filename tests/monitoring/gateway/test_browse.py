@@ -214,9 +214,9 @@ def test_a_leader_that_stands_still_costs_its_own_partitions_only(live_cluster, 
 def test_reading_leaves_no_group_behind(browse, live_cluster):
     browse.read("browse.some", 0, None, 5)
     from monitoring.gateway import loop
-    from monitoring.sampling.sampler import Samplers, SamplingTarget
+    from monitoring.sampling.cluster_readers import ClusterReaders, SamplingTarget
 
-    outcome = loop.run(Samplers().read(SamplingTarget.of(live_cluster.row()), 20_000), 20)
+    outcome = loop.run(ClusterReaders().read(SamplingTarget.of(live_cluster.row()), 20_000), 20)
     listed = {g.group for read in outcome.reads.coordinators for g in read.listed}
     assert not any("browse" in group for group in listed)
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from monitoring.gateway.admin import Admin
-from monitoring.gateway.broker_admin import BrokerAdmin
+from monitoring.gateway.brokerd_admin import BrokerAdmin
 from monitoring.gateway.browse import Browse
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
 from monitoring.gateway.gateway import Gateway
+from monitoring.gateway.topic_admin import Admin
 from monitoring.gateway.wire.facade import Wire
 from monitoring.gateway.zookeeper import ZooKeeper
 from tests.support import fake_gateway as fake

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from monitoring.gateway import counters
-from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.counters import CounterSource
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused
 from monitoring.gateway.wire import metadata

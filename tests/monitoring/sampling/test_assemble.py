@@ -4,9 +4,9 @@ from monitoring.gateway.wire import metadata
 from monitoring.gateway.wire.commits import GroupCommits, TopicCommits
 from monitoring.gateway.wire.groups import ListedGroup
 from monitoring.gateway.wire.reads import ClusterReads, CoordinatorRead
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.sampling.assemble import assemble
 from monitoring.ticks.schema import GROUPS, PARTITIONS
-from monitoring.views.snapshot import Snapshot
 from tests.monitoring.gateway.wire.answers import metadata_answer
 
 TOPICS = {"a": {0: (1, (1, 2), (1,)), 1: (-1, (3,), ())}, "b": {0: (2, (2,), (2,))}}

@@ -10,13 +10,13 @@ from channels.layers import get_channel_layer
 from monitoring.gateway import loop
 from monitoring.gateway.wire import limits
 from monitoring.models import Cluster
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.redis_lock import try_lock
 from monitoring.sampling import tasks
-from monitoring.sampling.sampler import SamplingTarget
+from monitoring.sampling.cluster_readers import SamplingTarget
 from monitoring.sampling.service import sample_cluster
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
-from monitoring.views.snapshot import Snapshot
 from tests.monitoring.gateway.wire.test_hostile import ONE
 from tests.monitoring.gateway.wire.test_hostile import cluster as lying
 from tests.support.hostile_broker import hostile_broker

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from monitoring.own_topics import NAMES
 from monitoring.reports.kinds import KINDS, THROUGHPUT_AND_LAG
 from monitoring.scope import Scope
-from monitoring.spark import schemas
+from monitoring.spark import input_schemas
 from monitoring.spark.jobs import throughput_and_lag
 from monitoring.spark.jobs.throughput_and_lag import STAGES, Outcome, Request, run
 from monitoring.ticks.schema import GROUPS, PARTITIONS
@@ -157,7 +157,7 @@ def test_a_file_that_is_in_no_manifest_is_not_read(spark: SparkSession, history:
 
 @pytest.mark.parametrize(
     ("arrow", "spark_schema"),
-    [(PARTITIONS, schemas.PARTITION_SAMPLES), (GROUPS, schemas.GROUP_SAMPLES)],
+    [(PARTITIONS, input_schemas.PARTITION_SAMPLES), (GROUPS, input_schemas.GROUP_SAMPLES)],
 )
 def test_the_columns_read_are_columns_of_the_history(arrow: pa.Schema, spark_schema) -> None:
     names = {pa.int64(): "bigint", pa.int32(): "int"}

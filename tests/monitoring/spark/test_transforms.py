@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from pyspark.sql import SparkSession
 
 from monitoring.scope import Scope
-from monitoring.spark.schemas import GROUP_SAMPLES, PARTITION_SAMPLES
+from monitoring.spark.input_schemas import GROUP_SAMPLES, PARTITION_SAMPLES
 from monitoring.spark.transforms import lag, throughput
 from monitoring.spark.transforms.names import within
 from monitoring.spark.transforms.time import BUCKETS_MAX, bucket_ms_for, sampling_interval

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from stack.demo import events as module
 from stack.demo.events import BrokerEvents
 

@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from stack.demo.topics import LOAD_SEQUENCE
 from stack.demo.traffic import DemoConfig, run_load, run_real
 from tests.support.brokerd import BrokerdCluster

@@ -18,7 +18,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from monitoring import heartbeats, redis_client
-from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from stack.config import StackConfig
 from stack.demo.rates import RATE_MIN, split_rate
 from stack.demo.traffic import DemoConfig, run_load, run_real

@@ -1,6 +1,6 @@
 import pytest
 
-from console.actions.plan import PlanRefused
+from console.actions.draft import PlanRefused
 from console.topics.changes.add_partitions import AddPartitions
 from console.topics.changes.delete import DeleteTopic
 

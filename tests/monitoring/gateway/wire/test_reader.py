@@ -10,7 +10,7 @@ from monitoring.gateway import loop
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
-from monitoring.sampling.sampler import Samplers, SamplingTarget
+from monitoring.sampling.cluster_readers import ClusterReaders, SamplingTarget
 from tests.support.processes import hung
 
 INTERVAL_MS = 8000
@@ -20,7 +20,7 @@ TOPIC, GROUP = "reader.some", "reader-group"
 @pytest.fixture
 def reads(live_cluster):
     """Reads the cluster once; the first call makes the topic and the group."""
-    samplers = Samplers()
+    samplers = ClusterReaders()
     if TOPIC not in for_cluster(live_cluster.row()).wire.metadata().topics:
         live_cluster.create_topic(TOPIC, 4)
         live_cluster.produce(TOPIC, {0: 5, 1: 6, 2: 7})

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from monitoring.read_model.group_columns import GroupColumns
+from monitoring.read_model.partition_columns import PartitionColumns, TopicColumns
 from monitoring.ticks.tick import Tick
-from monitoring.views.group_columns import GroupColumns
-from monitoring.views.partition_columns import PartitionColumns, TopicColumns
 
 _BROKER_COUNTERS = ("bytes_in", "bytes_out", "messages_in", "requests", "cpu_seconds")
 

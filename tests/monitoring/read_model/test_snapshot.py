@@ -2,10 +2,10 @@
 
 import pytest
 
+from monitoring.read_model import snapshot
+from monitoring.read_model.partial_sum import PartialSum
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope import Scope
-from monitoring.views import snapshot
-from monitoring.views.partial_sum import PartialSum
-from monitoring.views.snapshot import Snapshot
 from tests.monitoring.tick_factory import make_tick
 
 FULL = {

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.actions.plan import EXPIRES_MS, fingerprint, is_expired
+from console.actions.draft import EXPIRES_MS, fingerprint, is_expired
 
 FACTS = st.dictionaries(st.text(max_size=5), st.integers() | st.lists(st.integers(), max_size=3))
 

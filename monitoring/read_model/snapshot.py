@@ -16,12 +16,10 @@ import pyarrow as pa
 from django.utils.functional import cached_property
 
 from monitoring.lag.tables import with_lag
-from monitoring.scope import EVERYTHING, Scope
-from monitoring.ticks.tick import Tick
-from monitoring.views.columns import Names, number, whole
-from monitoring.views.group_columns import LagSums
-from monitoring.views.partial_sum import PartialSum
-from monitoring.views.rows import (
+from monitoring.read_model.columns import Names, number, whole
+from monitoring.read_model.group_columns import LagSums
+from monitoring.read_model.partial_sum import PartialSum
+from monitoring.read_model.rows import (
     BrokerRow,
     GroupOnTopicRow,
     GroupRow,
@@ -31,7 +29,9 @@ from monitoring.views.rows import (
     TopicRow,
     Totals,
 )
-from monitoring.views.tick_columns import TickColumns
+from monitoring.read_model.tick_columns import TickColumns
+from monitoring.scope import EVERYTHING, Scope
+from monitoring.ticks.tick import Tick
 
 Row = TypeVar("Row")
 

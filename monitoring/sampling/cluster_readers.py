@@ -1,8 +1,8 @@
 """Reads one cluster for one tick, within the tick's time limit.
 
-`Samplers` keeps one reader per cluster between ticks, so that connections, metadata and requests
-are reused. When a cluster's settings change, it makes a new reader. It runs on the gateway's event
-loop.
+`ClusterReaders` keeps one reader (monitoring/gateway/wire/reader.py) per cluster between ticks, so
+that connections, metadata and requests are reused. When a cluster's settings change, it makes a new
+reader. It runs on the gateway's event loop.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from monitoring.clock import now_ms
 from monitoring.clusters import Cluster, parse_addresses
-from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.counters import CounterSource
 from monitoring.gateway.errors import GatewayError, OverLimit
 from monitoring.gateway.wire.reader import ClusterReader
@@ -52,7 +52,7 @@ class SamplingResult:
     zookeeper_up: bool | None = None  # None = the cluster has no ZooKeeper
 
 
-class Samplers:
+class ClusterReaders:
     """The readers of all sampled clusters. Use it on the gateway's event loop only."""
 
     def __init__(self) -> None:

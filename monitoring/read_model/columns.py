@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monitoring.read_model.partial_sum import PartialSum
 from monitoring.scope import ANY
-from monitoring.views.partial_sum import PartialSum
 
 Floats = np.ndarray
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from stack.process_table import ROLES, roles_for
-from stack.procfile import ProcfileError, expand, parse
+from stack.procfile_parser import ProcfileError, expand, parse
 
 PROCFILE = Path(__file__).parents[2] / "Procfile"
 

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monitoring.read_model.columns import Floats, Names, RowIndex, Sums, counts, names, numbers
 from monitoring.ticks.tick import Tick
-from monitoring.views.columns import Floats, Names, RowIndex, Sums, counts, names, numbers
 
 _PARTITION_BITS = 21  # of a key made of topic code and partition number
 COUNTERS = ("end", "bytes_in", "bytes_out")

@@ -12,7 +12,7 @@ from monitoring import bounded_http
 from monitoring.bounded_http import Answer, AnswerRefused
 from monitoring.egress import EgressRefused, EgressUnresolved, Target, check_url
 from monitoring.gateway import loop
-from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unsupported
 from monitoring.reasons import Reason
 

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitoring import scope
-from monitoring.views.columns import Names
+from monitoring.read_model.columns import Names
 
 names = st.lists(st.text("ab.*", min_size=1, max_size=4), unique=True, max_size=8)
 patterns = st.lists(st.text("ab.*", max_size=4), max_size=4)

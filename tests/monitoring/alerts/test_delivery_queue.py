@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from monitoring.alerts import send, tasks
+from monitoring.alerts import delivery_queue, tasks
 from monitoring.alerts.payload import sample_payload
 from monitoring.models import AlertDelivery
 from tests.support.waiting import wait_until
@@ -40,7 +40,7 @@ def test_a_second_sweep_does_not_hand_a_message_over_again(make_rule, redis_serv
     [delivery] = owed(make_rule())
     tasks.send_due()
     tasks.send_due()
-    assert not send.enqueue(delivery.pk)
+    assert not delivery_queue.enqueue(delivery.pk)
     assert queued(redis_server) == named(delivery)
 
 
@@ -51,7 +51,7 @@ def test_a_message_that_was_lost_is_handed_over_again_after_a_time(make_rule, re
     redis_server.client().delete(QUEUE)
     tasks.send_due()
     assert queued(redis_server) == []
-    long_ago = timezone.now() - send.LOST_AFTER
+    long_ago = timezone.now() - delivery_queue.LOST_AFTER
     AlertDelivery.objects.update(queued_at=long_ago)
     tasks.send_due()
     assert queued(redis_server) == named(delivery)
@@ -61,7 +61,7 @@ def test_a_message_that_was_lost_is_handed_over_again_after_a_time(make_rule, re
 def test_what_no_queue_took_is_handed_over_at_the_next_sweep(make_rule, redis_server):
     [delivery] = owed(make_rule())
     redis_server.kill()
-    assert not send.enqueue(delivery.pk)
+    assert not delivery_queue.enqueue(delivery.pk)
     redis_server.start()
     tasks.send_due()
     assert queued(redis_server) == named(delivery)
@@ -71,7 +71,7 @@ def test_what_no_queue_took_is_handed_over_at_the_next_sweep(make_rule, redis_se
 def test_what_is_not_due_is_not_handed_over(make_rule, redis_server):
     [later] = owed(make_rule(), next_attempt_at=timezone.now() + timedelta(hours=1))
     tasks.send_due()
-    assert not send.enqueue(later.pk)
+    assert not delivery_queue.enqueue(later.pk)
     assert queued(redis_server) == []
 
 
@@ -82,7 +82,7 @@ def test_of_one_rule_a_few_are_handed_over_and_the_next_when_one_is_done(
     first, second, third = owed(make_rule(webhook=webhook_server.url), 3)
     [other] = owed(make_rule("other"))
     for delivery in (first, second, third, other):
-        send.enqueue(delivery.pk)
+        delivery_queue.enqueue(delivery.pk)
     assert queued(redis_server) == named(first, second, other)
     tasks.deliver(first.pk)
     assert queued(redis_server) == named(first, second, other, third)
@@ -93,7 +93,7 @@ def test_one_rule_does_not_keep_the_sweep_from_another(make_rule, redis_server):
     many = owed(make_rule(), 50)
     [other] = owed(make_rule("other"))
     tasks.send_due()
-    assert set(queued(redis_server)) == set(named(*many[: send.IN_PROGRESS_MAX], other))
+    assert set(queued(redis_server)) == set(named(*many[: delivery_queue.IN_PROGRESS_MAX], other))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -115,12 +115,12 @@ def test_webhooks_that_never_answer_hold_up_no_other(make_rule, webhook_server, 
 def test_an_attempt_whose_worker_is_killed_is_made_again(make_rule, webhook_server, redis_server):
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         [delivery] = owed(make_rule(webhook=f"http://127.0.0.1:{silent.getsockname()[1]}/"))
-        send.enqueue(delivery.pk)
+        delivery_queue.enqueue(delivery.pk)
         with worker("deliveries", AERIE_EGRESS_ALLOW="127.0.0.1"):
             wait_until(lambda: AlertDelivery.objects.filter(attempts=1).exists(), "it began", 120)
     delivery.rule.set_webhook(webhook_server.url, "")
     delivery.rule.save()
-    long_ago = timezone.now() - send.LOST_AFTER
+    long_ago = timezone.now() - delivery_queue.LOST_AFTER
     AlertDelivery.objects.update(queued_at=long_ago, next_attempt_at=long_ago)
     tasks.send_due()
     with worker("deliveries", AERIE_EGRESS_ALLOW="127.0.0.1"):

@@ -15,7 +15,7 @@ from monitoring.history.hours import end_ms
 from monitoring.history.root import Root, cluster_folder, hour_folder
 from monitoring.history.writer import SCHEMAS, write_file
 
-RAW_KEPT_MS = 48 * 3_600_000
+HISTORY_KEPT_MS = 48 * 3_600_000
 _MERGE_AFTER_MS = 5 * 60_000
 _MERGE_ROWS_MAX = 4_000_000  # larger hours would need too much memory
 _GRACE_MS = 15 * 60_000
@@ -28,7 +28,7 @@ _ORDER = {
 
 def drop_old(root: Root, slug: str, now_ms: int) -> list[str]:
     """Delete the hours that ended more than 48 hours ago; returns them."""
-    old = [hour for hour in manifest.hours(root, slug) if end_ms(hour) <= now_ms - RAW_KEPT_MS]
+    old = [hour for hour in manifest.hours(root, slug) if end_ms(hour) <= now_ms - HISTORY_KEPT_MS]
     for hour in old:
         root.delete_folder(cluster_folder(slug), hour_folder(hour))
     return old

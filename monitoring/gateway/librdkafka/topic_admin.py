@@ -19,9 +19,9 @@ from confluent_kafka.admin import (
     NewTopic,
 )
 
-from monitoring.gateway.admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.librdkafka.errors import translated
+from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.reasons import Reason
 
 T = TypeVar("T")

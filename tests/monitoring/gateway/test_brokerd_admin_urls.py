@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitoring.gateway.admin_urls import AdminUrls
+from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.models import Cluster
 
 

@@ -1,8 +1,8 @@
 import pytest
 
-from monitoring.gateway import broker_admin
-from monitoring.gateway.admin_urls import AdminUrls
-from monitoring.gateway.broker_admin import BrokerAdmin
+from monitoring.gateway import brokerd_admin
+from monitoring.gateway.brokerd_admin import BrokerAdmin
+from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unsupported
 from monitoring.gateway.gateway import for_cluster
 from tests.support.hostile_http import MIB, answering, json_answer, memory_below, zstd_bomb
@@ -104,7 +104,7 @@ def test_json_that_would_fill_the_memory_is_refused(hostile_admin, body):
 
 
 def test_an_admin_port_that_drips_its_answer_is_unavailable(hostile_admin, monkeypatch):
-    monkeypatch.setattr(broker_admin, "TIMEOUT_S", 0.3)
+    monkeypatch.setattr(brokerd_admin, "TIMEOUT_S", 0.3)
     with answering(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", then=b"x") as (port, _):
         with pytest.raises(ClusterUnavailable, match="timed out"):
             hostile_admin(port).broker(1)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from monitoring.views.partial_sum import PartialSum
-from monitoring.views.partition_columns import TopicColumns
+from monitoring.read_model.partial_sum import PartialSum
+from monitoring.read_model.partition_columns import TopicColumns
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Readers that are kept from tick to tick, and their end."""
 
 from monitoring.gateway import loop
-from monitoring.gateway.admin_urls import AdminUrls
-from monitoring.sampling.sampler import Samplers, SamplingTarget
+from monitoring.gateway.brokerd_admin_urls import AdminUrls
+from monitoring.sampling.cluster_readers import ClusterReaders, SamplingTarget
 
 INTERVAL_MS = 5000
 
@@ -20,7 +20,7 @@ def is_closed(reader):
 
 
 def test_a_cluster_keeps_its_reader_until_its_settings_change():
-    samplers = Samplers()
+    samplers = ClusterReaders()
     first = reader_of(samplers, target())
     assert reader_of(samplers, target()) is first
     second = reader_of(samplers, target(token="two"))
@@ -30,7 +30,7 @@ def test_a_cluster_keeps_its_reader_until_its_settings_change():
 
 
 def test_the_reader_of_a_cluster_that_is_gone_is_closed_and_named():
-    samplers = Samplers()
+    samplers = ClusterReaders()
     gone, kept = reader_of(samplers, target(slug="gone")), reader_of(samplers, target(slug="kept"))
     assert loop.run(samplers.keep_only(["kept", "new"]), 5) == ["gone"]
     assert (is_closed(gone), is_closed(kept)) == (True, False)

@@ -3,9 +3,9 @@ from dataclasses import asdict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitoring.views.group_columns import GroupColumns
-from monitoring.views.partial_sum import PartialSum
-from monitoring.views.snapshot import Snapshot
+from monitoring.read_model.group_columns import GroupColumns
+from monitoring.read_model.partial_sum import PartialSum
+from monitoring.read_model.snapshot import Snapshot
 from tests.monitoring.tick_factory import make_tick
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monitoring.read_model.columns import Names, names
+from monitoring.read_model.partial_sum import PartialSum
 from monitoring.ticks.tick import Tick
-from monitoring.views.columns import Names, names
-from monitoring.views.partial_sum import PartialSum
 
 _FACTS = ("state", "protocol_type", "coordinator", "members", "told_at_ms")
 

@@ -11,7 +11,7 @@ from monitoring.queues import QUEUES
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class HealthBanner:
     """A banner: the problem, its start, and its consequences."""
 
     title: str
@@ -78,12 +78,12 @@ def _unanswered(count: int) -> str:
     ) % {"n": count}
 
 
-def trouble(part: Part) -> Trouble:
+def banner(part: Part) -> HealthBanner:
     """The text on pages for one of `health.problems()`."""
     if part.name.startswith("worker "):
         queue = part.name.removeprefix("worker ")
         title = _("The worker of the queue “%(queue)s” has stopped") % {"queue": queue}
-        return Trouble(title, part.since_ms, f"{_consequence(queue)} {_look(part.name)}")
+        return HealthBanner(title, part.since_ms, f"{_consequence(queue)} {_look(part.name)}")
     told = {
         ("redis", "full"): (
             _("Redis is full"),
@@ -115,7 +115,7 @@ def trouble(part: Part) -> Trouble:
         ),
     }
     title, text = told[part.name, part.why]
-    return Trouble(title, part.since_ms, f"{text} {_look(part.name)}")
+    return HealthBanner(title, part.since_ms, f"{text} {_look(part.name)}")
 
 
 def _consequence(queue: str) -> str:
