@@ -1,7 +1,7 @@
 """Kafka's admin client: topics and their configuration.
 
 Every call waits for the cluster's response (changes 15 seconds, reads 5) and raises GatewayError.
-librdkafka runs in a separate process (librdkafka/administration.py).
+librdkafka runs in a separate process (librdkafka/topic_admin.py).
 """
 
 from collections.abc import Mapping
