@@ -76,12 +76,6 @@ def problems() -> list[Part]:
     return [part for part in current() if part.state is State.DOWN and part.why != "silent"]
 
 
-def clear_cache() -> None:
-    """Make the next call check again."""
-    global _checked_s
-    _checked_s = -1e9
-
-
 def _database() -> Part:
     try:
         with connection.cursor() as cursor:

@@ -123,7 +123,8 @@ def find_own(principal: Principal, cluster: str, plan_id: uuid.UUID) -> Plan | N
 
 def record_attempt(principal: Principal, cluster: str, plan_id: uuid.UUID) -> None:
     """Writes down that somebody tried to apply what somebody else had planned."""
-    other = Plan.objects.filter(pk=plan_id, cluster=cluster).first()
+    plans = Plan.objects.filter(pk=plan_id, cluster=cluster)
+    other = plans.exclude(created_by=principal.user.pk).first()
     if other is not None:
         audit.record(
             principal.user,
@@ -168,7 +169,9 @@ def _send(plan: Plan) -> None:
     """Send the plan to a worker; if the queue is unavailable, the plan is refused."""
     try:
         check()  # detects a Redis that hangs sooner than Celery does
-        current_app.send_task(APPLY_TASK, (str(plan.pk),), retry=False)
+        current_app.send_task(
+            APPLY_TASK, (str(plan.pk),), retry=False, expires=QUEUED_MAX.total_seconds()
+        )
     except Exception:
         log.exception("plan %s could not be queued", plan.pk)
         reason = Reason("plan_not_queued")

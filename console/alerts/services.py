@@ -153,9 +153,10 @@ def send_test(principal: Principal, rule: AlertRule) -> bool:
     if not throttle.allows("alert-test", principal.user):
         return False
     payload = sample_payload(rule, now_ms())
-    delivery = AlertDelivery.objects.create(
-        rule=rule, event=AlertDelivery.Event.TEST, payload=payload
-    )
-    transaction.on_commit(lambda: enqueue(delivery.pk))
-    audit.record_by(principal, "alert.test", rule.cluster.slug, rule.name)
+    with transaction.atomic():
+        delivery = AlertDelivery.objects.create(
+            rule=rule, event=AlertDelivery.Event.TEST, payload=payload
+        )
+        transaction.on_commit(lambda: enqueue(delivery.pk))
+        audit.record_by(principal, "alert.test", rule.cluster.slug, rule.name)
     return True

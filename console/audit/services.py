@@ -71,11 +71,14 @@ def record_by(
 
 def visible_to(principal: Principal) -> QuerySet[AuditEntry]:
     """The entries that contain only what the principal may see."""
-    inside, elsewhere = Q(cluster=""), ~Q(cluster="")
+    scope = principal.rights().scope
+    grants = Q(verb="account.set")  # their patterns may name any topic or group
+    inside = Q(cluster="") if scope == EVERYTHING else Q(cluster="") & ~grants
+    elsewhere = ~Q(cluster="")
     for slug in granted_clusters(principal.user):
         inside |= Q(cluster=slug) & _within(principal.rights(slug).scope)
         elsewhere &= ~Q(cluster=slug)
-    return AuditEntry.objects.filter(inside | elsewhere & _within(principal.rights().scope))
+    return AuditEntry.objects.filter(inside | elsewhere & _within(scope))
 
 
 def _within(scope: Scope) -> Q:
@@ -84,9 +87,8 @@ def _within(scope: Scope) -> Q:
     if scope == EVERYTHING:
         return Q()
     about_topic = Q(verb__regex=r"^(topic|record|masking)\.")
-    return ~about_topic & ~Q(verb__startswith="alert.") | about_topic & shows_topic(
-        scope, "resource"
-    )
+    may_name_any = Q(verb__startswith="alert.") | Q(verb="account.set")
+    return ~about_topic & ~may_name_any | about_topic & shows_topic(scope, "resource")
 
 
 def drop_refused_sign_ins() -> None:

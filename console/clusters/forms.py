@@ -105,9 +105,3 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
         saved: Cluster = super().save(commit)
         return saved
 
-    def shown(self) -> dict[str, Any]:
-        """The fields of a cluster in the audit log, without secrets."""
-        kept = {name: self.cleaned_data[name] for name in self._meta.fields or ()}
-        kept["admin_urls"] = self.cleaned_data["admin_urls_text"]
-        kept["token_changed"] = bool(self.cleaned_data["token"])
-        return kept

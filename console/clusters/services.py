@@ -63,7 +63,10 @@ def save(principal: Principal, form: ClusterForm, before: dict[str, Any]) -> lis
     with transaction.atomic():
         saved = form.save()
         verb = "cluster.edit" if before else "cluster.add"
-        audit.record_by(principal, verb, saved.slug, saved.name, before, form.shown())
+        after = audit_fields(saved)
+        if form.cleaned_data["token"]:
+            after["token_changed"] = True
+        audit.record_by(principal, verb, saved.slug, saved.name, before, after)
     snapshot_cache.forget(saved.slug)
     return learn_identity(saved)
 

@@ -1,6 +1,7 @@
 """The pages of clusters: list, add, edit, remove. Changes are for admins."""
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -30,7 +31,7 @@ def add(request: UserRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("cluster.edit")
 def edit(request: UserRequest, slug: str) -> HttpResponse:
-    return _form(request, _cluster(slug))
+    return _form(request, _editable(request, slug))
 
 
 def _form(request: UserRequest, cluster: Cluster) -> HttpResponse:
@@ -62,7 +63,7 @@ def _form(request: UserRequest, cluster: Cluster) -> HttpResponse:
 @requires("cluster.edit")
 def remove(request: UserRequest, slug: str) -> HttpResponse:
     """Delete a cluster's entry and data in the console; the Kafka cluster is not changed."""
-    cluster = _cluster(slug)
+    cluster = _editable(request, slug)
     if request.POST.get("typed", "") != cluster.slug:
         messages.error(request, _("Type the cluster's short name to remove it."))
         return redirect("cluster-edit", slug)
@@ -71,8 +72,11 @@ def remove(request: UserRequest, slug: str) -> HttpResponse:
     return redirect("clusters")
 
 
-def _cluster(slug: str) -> Cluster:
+def _editable(request: UserRequest, slug: str) -> Cluster:
+    """The cluster; a role for it alone decides also where a role for all gives more."""
     found = Cluster.objects.filter(slug=slug).first()
     if found is None:
         raise Http404(_("There is no such cluster here."))
+    if not request.principal.may("cluster.edit", found):
+        raise PermissionDenied(_("Your role on this cluster does not include “cluster.edit”."))
     return found

@@ -7,9 +7,9 @@ class DashboardConfig(AppConfig):
     name = "console.dashboard"
 
     def ready(self) -> None:
-        from console.dashboard import services
+        from console.dashboard import fragments
         from console.live import registry
 
-        context, template = services.context, "dashboard/live.html"
+        context, template = fragments.context, "dashboard/live.html"
         fragment = registry.Fragment("cluster.view", template, context, shows_alerts=True)
         registry.register("dashboard", fragment)

@@ -7,9 +7,9 @@ class GroupsConfig(AppConfig):
     name = "console.groups"
 
     def ready(self) -> None:
-        from console.groups import services, tables
+        from console.groups import fragments, tables
         from console.live.registry import Fragment, register
 
         params = ("q", "sort", "page")
         register("groups", Fragment("group.view", "groups/table.html", tables.groups, params))
-        register("group", Fragment("group.view", "groups/live.html", services.context))
+        register("group", Fragment("group.view", "groups/live.html", fragments.context))

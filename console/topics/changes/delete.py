@@ -76,6 +76,8 @@ class DeleteTopic(ActionType):
                 gateway.admin.describe_topic(params["name"])
             except NotFound:
                 return True
+            except GatewayError:  # the topic may be deleted all the same: ask again
+                return False
             return False
 
         if not topic.wait_until(is_gone):

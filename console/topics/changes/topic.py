@@ -1,6 +1,7 @@
 """Functions that the changes to topics share."""
 
 import time
+from collections import Counter
 from collections.abc import Callable
 
 from django.utils.translation import gettext as _
@@ -52,8 +53,9 @@ def groups_reading(topic: str, snapshot: Snapshot | None) -> list[str]:
         return [_("Who reads it is not known: there is no sample of this cluster yet.")]
     lags = snapshot.lags(topic=topic)
     lines = []
+    owned_by = Counter(row.group for row in lags if row.member_id is not None)
     for group in sorted({row.group for row in lags}):
-        owned = sum(row.group == group and row.member_id is not None for row in lags)
+        owned = owned_by[group]
         text = ngettext(
             "Group “%(group)s” reads %(n)d partition now",
             "Group “%(group)s” reads %(n)d partitions now",

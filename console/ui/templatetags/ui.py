@@ -269,12 +269,6 @@ def pager(table: TableQuery) -> dict[str, Any]:
 
 
 @register.inclusion_tag("ui/empty.html")
-def empty_state(title: str, text: str = "", **options: Any) -> dict[str, Any]:
-    """An empty state. Options: icon, href, action."""
-    return {"icon": "info-circle", **options, "title": title, "text": text}
-
-
-@register.inclusion_tag("ui/empty.html")
 def no_match(table: TableQuery, title: str, text: str) -> dict[str, Any]:
     """The empty state of a search without results, with a link that clears the search."""
     back = {"href": table.clear_url, "action": _("Clear the search")}

@@ -209,6 +209,16 @@ def test_of_a_cluster_with_a_scope_of_its_own_only_what_is_in_it_is_read():
 
 
 @pytest.mark.usefixtures("entries")
+def test_grants_whose_patterns_name_topics_are_read_only_by_who_sees_everything(admin):
+    after = {"topics": ["payments.eu"]}
+    for cluster in ("", "local"):
+        services.record(None, "account.set", cluster, "somebody", after=after)
+    narrow = Principal(a_user("narrow", "admin", topics=["orders.*"]))
+    assert not services.visible_to(narrow).filter(verb="account.set").exists()
+    assert services.visible_to(Principal(admin)).filter(verb="account.set").count() == 2
+
+
+@pytest.mark.usefixtures("entries")
 def test_a_scope_for_all_clusters_holds_for_each():
     user = a_user("some", "admin", topics=["orders.*"])
     assert visible_to(user) == {

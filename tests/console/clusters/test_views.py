@@ -1,4 +1,5 @@
 import pytest
+from django.contrib.auth import get_user_model
 from django.urls import reverse
 
 from console.accounts import throttle
@@ -36,6 +37,17 @@ def test_an_empty_token_keeps_the_present_one_and_the_slug_stays(sampled, client
     client.post(reverse("cluster-edit", args=["other"]), changed)
     cluster = Cluster.objects.get(slug="other")
     assert (cluster.name, cluster.decrypt_admin_token()) == ("Renamed", "top-secret-token")
+
+
+def test_a_lower_role_on_one_cluster_holds_there_for_an_admin_of_all(sampled, client_of, admin):
+    client = client_of(admin)
+    client.post(reverse("cluster-add"), FORM)
+    grant(admin, "viewer", "other")
+    client = client_of(get_user_model().objects.get(pk=admin.pk))
+    edit, remove = (reverse(name, args=["other"]) for name in ("cluster-edit", "cluster-remove"))
+    assert client.get(edit).status_code == 403
+    assert client.post(remove, {"typed": "other"}).status_code == 403
+    assert Cluster.objects.filter(slug="other").exists()
 
 
 def test_a_stored_token_goes_to_no_address_that_it_was_not_typed_for(sampled, client_of, admin):

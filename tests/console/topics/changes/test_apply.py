@@ -32,7 +32,7 @@ def test_a_topic_is_created_with_its_settings(fake, stages):
     applied(CreateTopic(), fake, NEW, stages)
     assert len(fake.topics["orders"].replicas) == 2
     assert fake.topics["orders"].configs == {"retention.ms": "1000"}
-    assert stages == [step.key for step in CreateTopic().items(NEW)]
+    assert stages == [step.key for step in CreateTopic().steps(NEW)]
 
 
 def test_a_new_topic_is_only_validated_while_it_is_planned(fake):
@@ -74,7 +74,7 @@ def test_a_deleted_topic_is_gone(fake, stages):
     fake.create_topic("orders")
     applied(DeleteTopic(), fake, {"name": "orders"}, stages)
     assert fake.topics == {}
-    assert stages == [step.key for step in DeleteTopic().items(NEW)]
+    assert stages == [step.key for step in DeleteTopic().steps(NEW)]
 
 
 @pytest.mark.parametrize("change", [AddPartitions(), DeleteTopic()])
