@@ -116,7 +116,7 @@ def test_so_is_a_page_that_is_not_there(page):
 @pytest.mark.parametrize("state", models.STATES)
 @pytest.mark.usefixtures("sampled")
 def test_so_is_a_plan_in_each_of_its_states(page, admin, kind, state):
-    keys = [step.key for step in registry.find(kind).items({})]
+    keys = [step.key for step in registry.find(kind).steps({})]
     plan = Plan.objects.create(
         cluster="local", kind=kind, resource="orders", params={}, facts={}, fingerprint="",
         draft=Draft("⟦…⟧", [Change("⟦…⟧", "1", "2")], undo="⟦…⟧", typed_name="orders").as_json(),
