@@ -1,8 +1,9 @@
-"""`python -m monitoring.gateway.librdkafka.child FD`: a worker process of workers.py.
+"""`python -m monitoring.gateway.librdkafka.child FD BYTES`: a worker process of workers.py.
 
 It receives function name, arguments and time limit on the socket FD, and sends the result back. The
 process ends when the socket closes. If a call takes too long, SIGALRM ends it, even if librdkafka
-blocks all Python threads. Django is not loaded here.
+blocks all Python threads. If it needs more than BYTES of memory, as for a compressed batch that
+unpacks to gigabytes, librdkafka ends it. Django is not loaded here.
 """
 
 import contextlib
@@ -30,6 +31,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "describe_topic": topic_admin.describe_topic,
     "describe_configs": topic_admin.describe_configs,
 }
+
+# Each thread's stack counts as used memory, and librdkafka has a thread for each broker.
+STACK_BYTES = 1 << 20
 
 
 def main(descriptor: int) -> None:
@@ -63,7 +67,18 @@ def _answer(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[b
         return False, traceback.format_exc()
 
 
+def _limit_memory(size_bytes: int) -> None:
+    """Limit memory and stacks of this process; it starts again, since stacks are sized at start."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if hard == resource.RLIM_INFINITY or hard > size_bytes:
+        resource.setrlimit(resource.RLIMIT_DATA, (size_bytes, size_bytes))
+    if resource.getrlimit(resource.RLIMIT_STACK)[0] != STACK_BYTES:
+        resource.setrlimit(resource.RLIMIT_STACK, (STACK_BYTES, STACK_BYTES))
+        os.execv(sys.executable, [sys.executable, "-m", __spec__.name, *sys.argv[1:]])
+
+
 if __name__ == "__main__":
+    _limit_memory(int(sys.argv[2]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the parent closes the socket
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     with contextlib.suppress(OSError):  # where memory runs short the kernel ends this one first

@@ -27,6 +27,7 @@ _MODULE = "monitoring.gateway.librdkafka.child"
 _ROOT = Path(__file__).parents[3]
 _WORKERS_MAX = 8  # concurrent calls
 _IDLE_MAX = 2  # workers kept for later calls
+_MEMORY_BYTES = 512 << 20  # of one worker; a batch that unpacks to more ends it
 _START_LIMIT_S = 60.0  # for the imports
 _GRACE_S = 2.0  # added to the worker's own alarm, so that this process ends it first
 
@@ -125,7 +126,7 @@ class _Worker:
         self._connection, theirs = Pipe()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", _MODULE, str(theirs.fileno())],
+                [sys.executable, "-m", _MODULE, str(theirs.fileno()), str(_MEMORY_BYTES)],
                 cwd=_ROOT,
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,

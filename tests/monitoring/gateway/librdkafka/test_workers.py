@@ -6,10 +6,14 @@ import socket
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from brokerd.protocol.compression import Codec
+from brokerd.protocol.records import Record, encode_batch
+from monitoring.gateway.browse import ReadRequest
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.librdkafka import workers as module
@@ -18,6 +22,7 @@ from monitoring.models import Cluster
 from tests.monitoring.gateway.wire.answers import a_cluster_of_one
 from tests.support.hostile_broker import hostile_broker
 from tests.support.waiting import wait_until
+from tests.support.wire import Wire
 
 CONFIGS, LIMIT_S = "describe_configs", 120
 
@@ -120,6 +125,35 @@ def test_one_that_takes_too_long_is_ended_and_replaced(workers, silent):
     assert not is_there(id)
     with pytest.raises(ClusterUnavailable):
         workers.call(CONFIGS, (silent, 1, "a"), LIMIT_S)
+
+
+def test_a_batch_that_unpacks_to_more_than_the_limit_ends_only_its_call(live_cluster, monkeypatch):
+    monkeypatch.setattr(module, "_MEMORY_BYTES", 160 << 20)
+    for topic, size_bytes in (("large", 8 << 20), ("bomb", 160 << 20)):
+        live_cluster.create_topic(topic, 1)
+        _produce_zeros(live_cluster, topic, size_bytes)
+    workers = Workers(os.getpid())
+    servers, spans = live_cluster.brokerd.bootstrap_servers, {0: range(1)}
+    request = ReadRequest(servers, "bomb", 0, None, None, 5, 64 << 20, 30, spans)
+    try:
+        with pytest.raises(Unreadable, match="short of memory"):
+            workers.call("read", (request,), LIMIT_S)
+        page = workers.call("read", (replace(request, topic="large"),), LIMIT_S)
+        assert [row.offset for row in page.rows] == [0]
+    finally:
+        workers.end()
+
+
+def _produce_zeros(live_cluster, topic: str, size_bytes: int) -> None:
+    """One record of zeros, compressed to a thousandth."""
+    batch = bytes(encode_batch([Record(0, 1, None, bytes(size_bytes))], codec=Codec.GZIP))
+    with live_cluster.gateway() as gateway:
+        (leader,) = (place.leader for place in gateway.admin.describe_topic(topic).partitions)
+    broker = next(each for each in live_cluster.brokerd.brokers if each.id == leader)
+    data = [{"name": topic, "partition_data": [{"index": 0, "records": batch}]}]
+    with Wire(broker.port) as wire:
+        answer = wire.ask(0, 7, {"acks": -1, "timeout": 30_000, "topic_data": data})
+    assert answer.responses[0].partition_responses[0].error_code == 0
 
 
 def test_few_are_kept_and_calls_beyond_the_most_are_refused(monkeypatch, silent):
