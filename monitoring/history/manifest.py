@@ -1,7 +1,7 @@
-"""The manifest of an hour lists the hour's files. Other files in the folder are ignored.
+"""The manifest of a span lists the span's files. Other files in the folder are ignored.
 
-    _manifest-<N>.json   {"version": 1, "files": [{"name", "table", "rows", "min_tick", "max_tick",
-                          "min_at_ms", "max_at_ms", "bytes"}]}
+    _manifest-<N>.json   {"version": 2, "files": [{"name", "table", "rows", "min_at_ms",
+                          "max_at_ms", "bytes", "source_ticks"}]}
 
 Readers use the highest N that can be parsed. The manifest is written after its files, so a crash
 before it changes nothing. Replaced files stay for a while, for readers with an older manifest. Each
@@ -13,30 +13,35 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from monitoring.history.root import Root, cluster_folder, hour_folder
+from monitoring.history.levels import Level
+from monitoring.history.root import Place, Root, cluster_folder, level_folder
 
-_VERSION = 1
+_VERSION = 2
 _NAME = re.compile(r"^_manifest-([0-9]+)\.json$")
 _KEPT = 3  # older manifests, for readers that are about to open them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryFile:
-    """One Parquet file of one hour."""
+    """One Parquet file of one span.
+
+    `min_at_ms` and `max_at_ms` are of its rows. `source_ticks` is the number of raw ticks that the
+    hours of the file were computed from (0 in the raw level): more ticks now means that some came
+    late.
+    """
 
     name: str
     table: str
     rows: int
-    min_tick: int
-    max_tick: int
     min_at_ms: int
     max_at_ms: int
     bytes: int
+    source_ticks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The files of an hour; `number` is the highest one, even if it cannot be parsed (0 = none)."""
+    """The files of a span; `number` is the highest one, even if it cannot be parsed (0 = none)."""
 
     number: int
     files: tuple[HistoryFile, ...]
@@ -45,7 +50,7 @@ class Manifest:
         return [file for file in self.files if file.table == table]
 
     def max_at_ms(self) -> int:
-        """The time of the hour's newest sample; −1 = no samples."""
+        """The time of the span's newest row; −1 = no rows."""
         return max((file.max_at_ms for file in self.files), default=-1)
 
 
@@ -71,36 +76,34 @@ def parse_manifest(number: int, data: bytes) -> Manifest:
         raise ValueError(f"not a manifest: {error}") from error
 
 
-def load(root: Root, slug: str, hour: str) -> Manifest:
-    """The current manifest of an hour: the newest one that can be parsed."""
-    folder = (cluster_folder(slug), hour_folder(hour))
-    found = numbers(entry.base_name for entry in root.entries(*folder))
+def load(root: Root, place: Place) -> Manifest:
+    """The current manifest of a span: the newest one that can be parsed."""
+    found = numbers(entry.base_name for entry in root.entries(*place.folder))
     for number in found:
         try:
-            return parse_manifest(found[0], root.read(*folder, f"_manifest-{number}.json"))
+            return parse_manifest(found[0], root.read(*place.folder, f"_manifest-{number}.json"))
         except (ValueError, FileNotFoundError):
             continue
     return Manifest(found[0] if found else 0, ())
 
 
-def replace(root: Root, slug: str, hour: str, before: Manifest, files: list[HistoryFile]) -> None:
+def replace(root: Root, place: Place, before: Manifest, files: list[HistoryFile]) -> None:
     """Write the next manifest, with `files`; it replaces `before`.
 
     Raises FileExistsError if another writer has replaced `before` already.
     """
-    folder = (cluster_folder(slug), hour_folder(hour))
     number = before.number + 1
-    root.create(format_manifest(files), *folder, f"_manifest-{number}.json")
-    for old in numbers(entry.base_name for entry in root.entries(*folder)):
+    root.create(format_manifest(files), *place.folder, f"_manifest-{number}.json")
+    for old in numbers(entry.base_name for entry in root.entries(*place.folder)):
         if old <= number - _KEPT:
-            root.delete_file(*folder, f"_manifest-{old}.json")
+            root.delete_file(*place.folder, f"_manifest-{old}.json")
 
 
-def hours(root: Root, slug: str) -> list[str]:
-    """The hours of a cluster, oldest first."""
-    names = (entry.base_name for entry in root.entries(cluster_folder(slug)))
-    found = [name.removeprefix("hour=") for name in names if re.match(r"^hour=[0-9]{10}$", name)]
-    return sorted(found)
+def places(root: Root, slug: str, level: Level) -> list[Place]:
+    """The spans of a level of a cluster that have a folder, oldest first."""
+    names = (entry.base_name for entry in root.entries(cluster_folder(slug), level_folder(level)))
+    spans = sorted(name.removeprefix("span=") for name in names if name.startswith("span="))
+    return [Place(slug, level, span) for span in spans if level.is_span(span)]
 
 
 def clusters(root: Root) -> list[str]:

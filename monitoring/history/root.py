@@ -1,10 +1,9 @@
 """The root folder of the history: on a local file system, S3 or HDFS, given by HISTORY_URL.
 
-Its content, per cluster and hour (UTC):
+Its content, per cluster, level and span (levels.py):
 
-    cluster=<slug>/hour=<YYYYMMDDHH>/partitions-<min tick>-<max tick>.parquet
-                                     groups-….parquet  ticks-….parquet
-                                     _manifest-<N>.json
+    cluster=<slug>/level=<level>/span=<span>/<table>-<…>.parquet   the tables of tables.py, and ticks
+                                             _manifest-<N>.json
 """
 
 import os
@@ -14,6 +13,7 @@ from functools import lru_cache
 import pyarrow.fs as pafs
 from django.conf import settings
 
+from monitoring.history.levels import Level
 from monitoring.history.location import local_folder
 
 
@@ -109,5 +109,28 @@ def cluster_folder(slug: str) -> str:
     return f"cluster={slug}"
 
 
-def hour_folder(hour: str) -> str:
-    return f"hour={hour}"
+def level_folder(level: Level) -> str:
+    return f"level={level.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder of the history: one span of one level of one cluster."""
+
+    slug: str
+    level: Level
+    span: str
+
+    @property
+    def folder(self) -> tuple[str, str, str]:
+        """Its path, relative to the root."""
+        return cluster_folder(self.slug), level_folder(self.level), f"span={self.span}"
+
+    @property
+    def start_ms(self) -> int:
+        return self.level.span_start_ms(self.span)
+
+    @property
+    def end_ms(self) -> int:
+        """The start of the next span."""
+        return self.level.span_end_ms(self.span)

@@ -1,0 +1,75 @@
+"""The levels of the history: raw ticks, minutes, hours, days. Pure.
+
+A level's files are in a folder for each *span* of time, with a manifest (manifest.py):
+
+    cluster=<slug>/level=raw/span=<YYYYMMDDHH>/      ticks, an hour a folder
+    cluster=<slug>/level=minute/span=<YYYYMMDD>/     buckets of a minute, a day a folder
+    cluster=<slug>/level=hour/span=<YYYYMM>/         buckets of an hour, a month a folder
+    cluster=<slug>/level=day/span=<YYYY>/            buckets of a day, a year a folder
+
+All times are UTC. The first bucket of a file that starts a *portion* has a row for each key
+(tables.py): of raw ticks and minutes a portion is an hour, of hours a day, of days a day.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+MINUTE_MS = 60_000
+HOUR_MS = 60 * MINUTE_MS
+DAY_MS = 24 * HOUR_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level; `bucket_ms` 0 = a bucket is a tick. `setting` names its retention in hours."""
+
+    name: str
+    bucket_ms: int
+    span_format: str
+    portion_ms: int
+    setting: str
+
+    def span_of(self, at_ms: int) -> str:
+        """The span that contains a time."""
+        return _utc(at_ms).strftime(self.span_format)
+
+    def span_start_ms(self, span: str) -> int:
+        """The start of a span. Raises ValueError if `span` is not valid."""
+        start = datetime.strptime(span, self.span_format).replace(tzinfo=UTC)
+        if start.strftime(self.span_format) != span:
+            raise ValueError(f"{span} is not a span of the level {self.name}")
+        return int(start.timestamp() * 1000)
+
+    def is_span(self, span: str) -> bool:
+        """Whether `span` is valid."""
+        try:
+            self.span_start_ms(span)
+        except ValueError:
+            return False
+        return True
+
+    def span_end_ms(self, span: str) -> int:
+        """The start of the next span."""
+        at_ms = self.span_start_ms(span)
+        while self.span_of(at_ms) == span:  # at most 366 days
+            at_ms += self.portion_ms
+        return at_ms
+
+
+def _utc(at_ms: int) -> datetime:
+    return datetime.fromtimestamp(at_ms / 1000, UTC)
+
+
+RAW = Level("raw", 0, "%Y%m%d%H", HOUR_MS, "AERIE_HISTORY_RAW_HOURS")
+MINUTE = Level("minute", MINUTE_MS, "%Y%m%d", HOUR_MS, "AERIE_HISTORY_MINUTE_HOURS")
+HOUR = Level("hour", HOUR_MS, "%Y%m", DAY_MS, "AERIE_HISTORY_HOUR_HOURS")
+DAY = Level("day", DAY_MS, "%Y", DAY_MS, "AERIE_HISTORY_DAY_HOURS")
+LEVELS = (RAW, MINUTE, HOUR, DAY)
+BY_NAME = {level.name: level for level in LEVELS}
+
+
+def bucket_start(at_ms: int, bucket_ms: int) -> int:
+    """The start of the bucket that contains a time."""
+    return at_ms - at_ms % bucket_ms

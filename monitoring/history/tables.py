@@ -1,0 +1,208 @@
+"""The tables of the history: their columns at every level. Pure.
+
+A table is described once (`Table`) and has the same kinds of columns at each level:
+
+- keys: what a row is about, for example topic and partition;
+- facts: the last known value only (the leader, the end offset);
+- gauges: a value that goes up and down (lag, size). A level row has its lowest, highest and last
+  value, the sum over the samples in which it was known, and their number;
+- counters: what was added since the sample before (records, bytes). A level row has the amount, the
+  amount and the time of the samples that have a rate, and the lowest and highest rate as amount per
+  second.
+
+Only changes are stored. A row of a bucket (a tick, a minute, an hour, a day) is written if something
+of its key changed in the bucket. A missing row means: facts and gauges as before, nothing added. So
+a row also has the gauges and the state *before* its bucket (`…_before`, `state_before`). The first
+bucket of a span (see levels.py) has a row for each key; those that only repeat have `repeated`.
+
+`state` has one bit for `EXISTS` and one for each counter (`counter_bit`): whether its value is known
+at the end of the bucket. While a counter is known, a sample without a row has the rate 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+NAME = pa.dictionary(pa.int32(), pa.string())
+EXISTS = 1
+_INT, _LONG = pa.int32(), pa.int64()
+
+
+@dataclass(frozen=True)
+class Table:
+    """The description of one table. Gauges and counters are int64."""
+
+    name: str
+    keys: dict[str, pa.DataType]
+    facts: dict[str, pa.DataType]
+    gauges: tuple[str, ...]
+    counters: tuple[str, ...]
+
+    def counter_bit(self, counter: str) -> int:
+        """The bit of a counter in `state` and `rated`."""
+        return 2 << self.counters.index(counter)
+
+    @cached_property
+    def raw_schema(self) -> pa.Schema:
+        """A row per key and tick.
+
+        `rated` has the bits of the counters whose amount is a rate of this tick: it was added since
+        the tick before, and that tick is not further away than a gap.
+        """
+        columns = {"at_ms": _LONG} | self.keys | {"repeated": pa.bool_(), "state_before": _INT}
+        columns |= {"state": _INT, "rated": _INT} | self.facts
+        for gauge in self.gauges:
+            columns |= {f"{gauge}_before": _LONG, gauge: _LONG}
+        columns |= dict.fromkeys(self.counters, _LONG)
+        return pa.schema(list(columns.items()))
+
+    @cached_property
+    def level_schema(self) -> pa.Schema:
+        """A row per key and bucket; `at_ms` is the bucket's start, `samples` the ticks in which the
+        key existed."""
+        columns = {"at_ms": _LONG} | self.keys | {"repeated": pa.bool_(), "state_before": _INT}
+        columns |= {"state": _INT, "samples": _LONG} | self.facts
+        for gauge in self.gauges:
+            columns |= dict.fromkeys(gauge_columns(gauge), _LONG)
+        for counter in self.counters:
+            whole, *rates = counter_columns(counter)
+            columns |= {whole: _LONG} | dict.fromkeys(rates[:2], _LONG)
+            columns |= dict.fromkeys(rates[2:], pa.float64())
+        return pa.schema(list(columns.items()))
+
+
+def gauge_columns(gauge: str) -> tuple[str, ...]:
+    """The level's columns of a gauge."""
+    return (
+        f"{gauge}_before",
+        f"{gauge}_last",
+        f"{gauge}_low",
+        f"{gauge}_high",
+        f"{gauge}_sum",
+        f"{gauge}_samples",
+    )
+
+
+def counter_columns(counter: str) -> tuple[str, ...]:
+    """The level's columns of a counter: amounts and milliseconds, then rates per second."""
+    return (
+        counter,
+        f"{counter}_rated",
+        f"{counter}_rated_ms",
+        f"{counter}_low",
+        f"{counter}_high",
+    )
+
+
+PARTITIONS = Table(
+    name="partitions",
+    keys={"topic": NAME, "partition": _INT},
+    facts={
+        "leader": _INT,  # -1 = none
+        "replicas": _INT,
+        "in_sync": _INT,
+        "log_start_offset": _LONG,
+        "log_end_offset": _LONG,
+    },
+    gauges=("size_bytes",),  # of the leader's replica
+    counters=("records", "bytes_in", "bytes_out"),
+)
+TOPICS = Table(
+    name="topics",
+    keys={"topic": NAME},
+    facts={"partitions": _INT, "under_replicated": _INT, "offline": _INT},
+    gauges=("size_bytes", "disk_bytes"),  # leaders' replicas; all replicas
+    counters=("records", "bytes_in", "bytes_out"),
+)
+GROUP_PARTITIONS = Table(
+    name="group_partitions",
+    keys={"group": NAME, "topic": NAME, "partition": _INT},
+    facts={"committed_offset": _LONG, "log_end_offset": _LONG},
+    gauges=("lag",),
+    counters=("consumed",),
+)
+GROUP_TOPICS = Table(
+    name="group_topics",
+    keys={"group": NAME, "topic": NAME},
+    facts={"partitions": _INT, "not_committed": _INT, "ahead": _INT},
+    gauges=("lag",),
+    counters=("consumed",),
+)
+GROUPS = Table(
+    name="groups",
+    keys={"group": NAME},
+    facts={"group_state": pa.string(), "coordinator": _INT, "ahead": _INT, "not_committed": _INT},
+    gauges=("lag", "members"),
+    counters=("consumed",),
+)
+BROKERS = Table(
+    name="brokers",
+    keys={"broker": _INT},
+    facts={"up": pa.bool_()},
+    gauges=(
+        "size_bytes",
+        "rss_bytes",
+        "disk_total_bytes",
+        "disk_free_bytes",
+        "connections",
+        "leaders",
+    ),
+    counters=("requests", "bytes_in", "bytes_out", "cpu_ms"),
+)
+CLUSTER = Table(
+    name="cluster",
+    keys={},
+    facts={
+        "topics": _INT,
+        "partitions": _INT,
+        "groups": _INT,
+        "brokers": _INT,
+        "brokers_up": _INT,
+        "under_replicated": _INT,
+        "offline": _INT,
+        "controller": _INT,
+    },
+    gauges=("lag", "size_bytes", "disk_bytes"),
+    counters=("records", "bytes_in", "bytes_out", "consumed"),
+)
+TABLES = {
+    table.name: table
+    for table in (PARTITIONS, TOPICS, GROUP_PARTITIONS, GROUP_TOPICS, GROUPS, BROKERS, CLUSTER)
+}
+
+# The ticks of the raw level, gaps included. `step_ms`: the time since the sample before; null for
+# the first sample, for a gap, and for the first sample behind a gap.
+RAW_TICKS = pa.schema(
+    [
+        ("at_ms", _LONG),
+        ("tick", _LONG),
+        ("interval_ms", _LONG),
+        ("status", pa.string()),  # ok or gap
+        ("reason", pa.string()),  # of a gap: a code (monitoring/reasons.py)
+        ("took_ms", _LONG),
+        ("groups_complete", pa.bool_()),
+        ("step_ms", _LONG),
+    ]
+)
+# The buckets of the other levels. `samples`: the ticks with status ok; `rated_ms`: the sum of their
+# `step_ms`.
+LEVEL_TICKS = pa.schema(
+    [
+        ("at_ms", _LONG),
+        ("samples", _LONG),
+        ("gaps", _LONG),
+        ("rated_ms", _LONG),
+        ("reason", pa.string()),  # of the first gap; empty = none
+    ]
+)
+TICKS = "ticks"
+
+
+def schema_of(table: str, *, is_raw: bool) -> pa.Schema:
+    """The schema of a table's files. Raises KeyError."""
+    if table == TICKS:
+        return RAW_TICKS if is_raw else LEVEL_TICKS
+    return TABLES[table].raw_schema if is_raw else TABLES[table].level_schema
