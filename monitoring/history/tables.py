@@ -3,7 +3,7 @@
 A table is described once (`Table`) and has the same kinds of columns at each level:
 
 - keys: what a row is about, for example topic and partition;
-- facts: the last known value only (the leader, the end offset);
+- facts: only the last value that was known (the leader, the end offset);
 - gauges: a value that goes up and down (lag, size). A level row has its lowest, highest and last
   value, the sum over the samples in which it was known, and their number;
 - counters: what was added since the sample before (records, bytes). A level row has the amount, the
@@ -101,6 +101,7 @@ PARTITIONS = Table(
     name="partitions",
     keys={"topic": NAME, "partition": _INT},
     facts={
+        "topic_id": pa.string(),
         "leader": _INT,  # -1 = none
         "replicas": _INT,
         "in_sync": _INT,

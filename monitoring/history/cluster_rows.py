@@ -1,0 +1,99 @@
+"""The rows of the brokers and of the whole cluster at one tick. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from monitoring.history.partition_rows import Step, disk_bytes
+from monitoring.history.tables import BROKERS, CLUSTER, EXISTS
+from monitoring.history.tick_rows import Longs, Sums, TickRows, Values, bits_of, growth
+from monitoring.ticks.tick import Tick
+
+_MS = 1000
+
+
+def broker_rows(tick: Tick, partitions: TickRows, last: TickRows, step: Step) -> TickRows:
+    """A row for each broker. A counter that went back (a restart) adds its value, without a
+    rate."""
+    brokers = sorted(tick.brokers, key=lambda broker: int(broker["id"]))
+    keys = np.array([broker["id"] for broker in brokers], dtype=np.int64)
+    rows = last.rows_of(keys)
+    led, led_by = np.unique(partitions.facts["leader"].of, return_counts=True)
+    leaders = dict(zip(led.tolist(), led_by.tolist(), strict=True))
+    amounts, rated, known, readings = {}, {}, {}, {}
+    for counter in BROKERS.counters:
+        now = Values.of_optional(_reading(broker, counter) for broker in brokers)
+        base = last.reading(counter, rows)
+        amounts[counter], is_valid = growth(now, base)
+        restarted = now.known & base.known & (now.of < base.of)
+        amounts[counter][restarted] = now.of[restarted]
+        rated[counter] = is_valid & last.is_known(counter, rows) & step.is_rated
+        known[counter], readings[counter] = now.known, now.or_last(base)
+    gauges = {
+        name: Values.of_optional(broker.get(name) for broker in brokers)
+        for name in BROKERS.gauges
+        if name != "leaders"
+    }
+    counts = np.array([leaders.get(broker["id"], 0) for broker in brokers], dtype=np.int64)
+    return TickRows(
+        table=BROKERS,
+        keys=keys,
+        facts={"up": Values.all_known(np.array([bool(b["up"]) for b in brokers], dtype=np.int64))},
+        gauges=gauges | {"leaders": Values.all_known(counts)},
+        state=EXISTS | bits_of(BROKERS, known),
+        amounts=amounts,
+        rated=bits_of(BROKERS, rated),
+        readings=readings,
+    )
+
+
+def _reading(broker: dict[str, Any], counter: str) -> float | None:
+    if counter != "cpu_ms":
+        value: float | None = broker.get(counter)
+        return value
+    seconds = broker.get("cpu_seconds")
+    return None if seconds is None else seconds * _MS
+
+
+def cluster_row(
+    tick: Tick, table: pa.Table, partitions: TickRows, topics: TickRows, groups: TickRows
+) -> TickRows:
+    """The row of the whole cluster; `table` is that of `partition_rows.by_key`."""
+    one = Sums(np.zeros(len(partitions.keys), dtype=np.int64), 1)
+    all_groups = Sums(np.zeros(len(groups.keys), dtype=np.int64), 1)
+    # A group that never committed has no lag, and so is no part of the sum.
+    has_lag = groups.gauges["lag"].known | ((groups.state & ~EXISTS) > 0)
+    state = one.state(CLUSTER, partitions) | all_groups.state(CLUSTER, groups, has_lag)
+    rated = one.rated(CLUSTER, partitions) | all_groups.rated(CLUSTER, groups, has_lag)
+    lag = all_groups.total(groups.gauges["lag"], has_lag)
+    counts = {
+        "topics": len(topics.keys),
+        "partitions": len(partitions.keys),
+        "groups": len(groups.keys),
+        "brokers": len(tick.brokers),
+        "brokers_up": sum(bool(broker["up"]) for broker in tick.brokers),
+        "under_replicated": int(topics.facts["under_replicated"].of.sum()),
+        "offline": int(topics.facts["offline"].of.sum()),
+        "controller": tick.controller_id,
+    }
+    amounts = one.amounts(CLUSTER, partitions)
+    amounts["consumed"] = all_groups.amounts(CLUSTER, groups)["consumed"]
+    return TickRows(
+        table=CLUSTER,
+        keys=_ONE,
+        facts={name: Values.of_optional([count]) for name, count in counts.items()},
+        gauges={
+            "lag": lag.where(np.array([tick.groups_complete])),
+            "size_bytes": one.total(partitions.gauges["size_bytes"]),
+            "disk_bytes": one.total(disk_bytes(table, partitions.facts["replicas"].of)),
+        },
+        state=state,
+        amounts=amounts,
+        rated=rated,
+    )
+
+
+_ONE: Longs = np.zeros(1, dtype=np.int64)
