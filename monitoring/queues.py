@@ -55,7 +55,7 @@ _ALL = (
         "history",
         (
             "monitoring.history.tasks.flush",
-            "monitoring.history.tasks.drop_old",
+            "monitoring.history.tasks.delete_unlisted",
             "monitoring.alerts.tasks.drop_old",
             "monitoring.reports.requeue_lost_reports",
             "console.actions.expire_plans",

@@ -51,8 +51,8 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "schedule": 60.0,
             "options": {"expires": 55},
         },
-        "drop-old-history": {
-            "task": "monitoring.history.tasks.drop_old",
+        "delete-unlisted-history": {
+            "task": "monitoring.history.tasks.delete_unlisted",
             "schedule": 600.0,
             "options": {"expires": 590},
         },

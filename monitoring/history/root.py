@@ -2,7 +2,7 @@
 
 Its content, per cluster, level and span (levels.py):
 
-    cluster=<slug>/level=<level>/span=<span>/<table>-<…>.parquet   the tables of tables.py, and ticks
+    cluster=<slug>/level=<level>/span=<span>/<table>-<…>.parquet   (tables.py)
                                              _manifest-<N>.json
 """
 

@@ -22,19 +22,13 @@ def flush(slugs: Iterable[str]) -> bool:
     return _for_each_cluster(slugs, writer.flush)
 
 
-def compact_and_expire() -> bool:
-    """Merge finished hours, delete old hours and files that no manifest lists.
-
-    Returns and raises as `flush`.
-    """
-    return _for_each_cluster(manifest.clusters(current()), _compact_and_expire)
+def delete_unlisted() -> bool:
+    """Delete files that no manifest lists. Returns and raises as `flush`."""
+    return _for_each_cluster(manifest.clusters(current()), _delete_unlisted)
 
 
-def _compact_and_expire(root: Root, slug: str) -> None:
-    at_ms = now_ms()
-    cleanup.drop_old(root, slug, at_ms)
-    cleanup.merge_one_hour(root, slug, at_ms)
-    cleanup.delete_unlisted(root, slug, at_ms)
+def _delete_unlisted(root: Root, slug: str) -> None:
+    cleanup.delete_unlisted(root, slug, now_ms())
 
 
 def _for_each_cluster(slugs: Iterable[str], work: Callable[[Root, str], object]) -> bool:

@@ -10,21 +10,21 @@ A table is described once (`Table`) and has the same kinds of columns at each le
   amount and the time of the samples that have a rate, and the lowest and highest rate as amount per
   second.
 
-Only changes are stored. A row of a bucket (a tick, a minute, an hour, a day) is written if something
-of its key changed in the bucket. A missing row means: facts and gauges as before, nothing added. So
-a row also has the gauges and the state *before* its bucket (`…_before`, `state_before`). The first
-bucket of a span (see levels.py) has a row for each key; those that only repeat have `repeated`.
+Only changes are stored. A bucket (a tick, a minute, an hour, a day) has a row of a key if something
+of the key changed in it. A missing row means: facts and gauges as before, nothing added. So a row
+also has the gauges and the state *before* its bucket (`…_before`, `state_before`). The first bucket
+of a portion (levels.py) has a row for each key; the rows that only repeat are marked `repeated`.
 
-`state` has one bit for `EXISTS` and one for each counter (`counter_bit`): whether its value is known
-at the end of the bucket. While a counter is known, a sample without a row has the rate 0.
+`state` has one bit for `EXISTS` and one for each counter (`counter_bit`): whether its value is
+known at the end of the bucket. While a counter is known, a sample without a row has the rate 0.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import pyarrow as pa
+from django.utils.functional import cached_property
 
 NAME = pa.dictionary(pa.int32(), pa.string())
 EXISTS = 1

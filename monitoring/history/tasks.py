@@ -1,4 +1,4 @@
-"""Celery tasks that write, compact and expire the history. They end if another worker does so."""
+"""Celery tasks that write the history and delete unlisted files; one worker at a time."""
 
 from celery import shared_task
 
@@ -15,7 +15,6 @@ def flush() -> None:
 
 
 @shared_task(ignore_result=True)
-def drop_old() -> None:
-    """Merge finished hours, delete old hours and files that no manifest lists."""
-    service.compact_and_expire()
-    memory.give_back()
+def delete_unlisted() -> None:
+    """Delete files that no manifest lists."""
+    service.delete_unlisted()

@@ -42,7 +42,8 @@ class Codes:
             codes = [self.code(name) for name in encoded.dictionary.to_pylist()]
             self._last = encoded.dictionary, np.array([*codes, -1], dtype=np.int64)
         indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return self._last[1][indices]
+        codes_of_rows: Longs = self._last[1][indices]
+        return codes_of_rows
 
     def to_column(self, codes: Longs) -> pa.Array:
         """The names of codes as a dictionary column; null for −1."""
@@ -95,7 +96,8 @@ class Values:
         return Values(np.where(self.known, self.of, last.of), self.known | last.known)
 
     def differs(self, other: Values) -> Flags:
-        return (self.of != other.of) | (self.known != other.known)
+        differs: Flags = (self.of != other.of) | (self.known != other.known)
+        return differs
 
     def to_array(self, kind: pa.DataType) -> pa.Array:
         return pa.array(self.of, mask=~self.known).cast(kind)
@@ -195,7 +197,6 @@ class Sums:
         every: Flags = (self.parts(parts) > 0) & (self.parts(parts & ~mask) == 0)
         return every
 
-
     def amounts(self, table: Table, rows: TickRows) -> dict[str, Longs]:
         """The amounts of the parts, added up; 0 for a counter that they do not have."""
         none = np.zeros(len(self.code), dtype=np.int64)
@@ -223,5 +224,3 @@ def growth(now: Values, last: Values) -> tuple[Longs, Flags]:
     grown = now.of - last.of
     is_valid = now.known & last.known & (grown >= 0)
     return np.where(is_valid, grown, 0), is_valid
-
-

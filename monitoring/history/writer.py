@@ -1,7 +1,8 @@
-"""Appends the new ticks in Redis to the Parquet files of their hours.
+"""Appends the new ticks in Redis to the raw level: what changed since the tick before (changes.py).
 
 The position of the last flush is read from the manifests and stored nowhere else. So each tick is
-written exactly once, also if a flush is repeated or crashes.
+written exactly once, also if a flush is repeated or crashes. The encoder that knows the last tick
+stays in memory; after a restart it is restored from the stored rows.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,36 +13,26 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from monitoring import redis_client, redis_keys
-from monitoring.history import manifest
-from monitoring.history.hours import hour_of
+from monitoring.history import manifest, stored_rows
+from monitoring.history.changes import TickEncoder
+from monitoring.history.levels import RAW
 from monitoring.history.manifest import HistoryFile
-from monitoring.history.root import Root, cluster_folder, hour_folder
-from monitoring.reasons import dumps
-from monitoring.ticks.schema import GROUPS, PARTITIONS
+from monitoring.history.root import Place, Root
+from monitoring.history.tables import TABLES, TICKS
 from monitoring.ticks.tick import Tick, decode
 
-TICKS = pa.schema(
-    [
-        ("cluster", pa.dictionary(pa.int32(), pa.string())),
-        ("tick", pa.int64()),
-        ("at_ms", pa.int64()),
-        ("interval_ms", pa.int64()),
-        ("status", pa.string()),  # ok or gap
-        ("reason", pa.string()),
-        ("took_ms", pa.int64()),
-        ("groups_complete", pa.bool_()),
-    ]
-)
-SCHEMAS = {"partitions": PARTITIONS, "groups": GROUPS, "ticks": TICKS}
-ROW_GROUP_ROWS = 128 * 1024
-_TICKS_AT_ONCE, _ROWS_AT_ONCE = 20, 1_000_000
+ROW_GROUP_ROWS = 64 * 1024
+_TICKS_AT_ONCE, _TICKS_A_FILE = 20, 120
 _OVERLAP_MS = 60_000  # a stream entry's id is the start of its tick, `at_ms` a little later
+
+# The encoder of each cluster, used under the lock of service.py.
+_encoders: dict[str, TickEncoder] = {}
 
 
 def flush(root: Root, slug: str) -> int:
     """Append the ticks that are not in the history yet; how many. Raises StoreDown or OSError."""
-    after_ms, flushed = flushed_until_ms(root, slug), 0
-    start = str(max(after_ms - _OVERLAP_MS, 0))
+    after_ms = flushed_until_ms(root, slug)
+    start, flushed = str(max(after_ms - _OVERLAP_MS, 0)), 0
     while True:
         with redis_client.guarded() as client:
             found = client.xrange(redis_keys.ticks(slug), min=start, count=_TICKS_AT_ONCE)
@@ -49,87 +40,107 @@ def flush(root: Root, slug: str) -> int:
         if not entries:
             return flushed
         ticks = (decode(fields) for _, fields in entries)
-        for new in _portions(tick for tick in ticks if tick.at_ms > after_ms):
-            append(root, slug, new)
-            flushed += len(new)
+        flushed += append(root, slug, (tick for tick in ticks if tick.at_ms > after_ms))
         start = f"({entries[-1][0].decode()}"
 
 
-def _portions(ticks: Iterable[Tick]) -> Iterator[list[Tick]]:
-    """The ticks in lists whose rows are written at once; of a large cluster they are short."""
-    portion: list[Tick] = []
-    rows = 0
-    for tick in ticks:
-        portion.append(tick)
-        rows += len(tick.partitions) + len(tick.groups)
-        if rows >= _ROWS_AT_ONCE:
-            yield portion
-            portion, rows = [], 0
-    if portion:
-        yield portion
-
-
 def flushed_until_ms(root: Root, slug: str) -> int:
-    """The time of the newest sample in the cluster's history; −1 = none."""
-    for hour in reversed(manifest.hours(root, slug)):
-        newest = manifest.load(root, slug, hour).max_at_ms()
+    """The time of the newest tick in the cluster's history; −1 = none."""
+    for place in reversed(manifest.places(root, slug, RAW)):
+        newest = manifest.load(root, place).max_at_ms()
         if newest >= 0:
             return newest
     return -1
 
 
-def append(root: Root, slug: str, ticks: Iterable[Tick]) -> None:
-    """Write `ticks` (in order) as one file per hour and table, and add them to the manifest."""
-    for hour, of_hour in groupby(ticks, key=lambda tick: hour_of(tick.at_ms)):
-        tables = _tables(list(of_hour))
-        files = [
-            write_file(root, slug, hour, name, table)
-            for name, table in tables.items()
-            if table.num_rows
-        ]
-        before = manifest.load(root, slug, hour)
-        names = {file.name for file in files}
-        kept = [file for file in before.files if file.name not in names]
-        manifest.replace(root, slug, hour, before, kept + files)
+def append(root: Root, slug: str, ticks: Iterable[Tick]) -> int:
+    """Write `ticks` (in order) as one file per hour and table, with the manifest; how many.
+
+    Raises OSError.
+    """
+    encoder = _encoder(root, slug)
+    written = 0
+    try:
+        for span, of_span in groupby(ticks, key=lambda tick: RAW.span_of(tick.at_ms)):
+            place = Place(slug, RAW, span)
+            for tables, count in _tables(encoder, of_span):
+                files = [write_file(root, place, name, table) for name, table in tables.items()]
+                before = manifest.load(root, place)
+                names = {file.name for file in files}
+                kept = [file for file in before.files if file.name not in names]
+                manifest.replace(root, place, before, kept + files)
+                written += count
+    except BaseException:
+        _encoders.pop(slug, None)  # it may know ticks that are not in the manifest
+        raise
+    return written
+
+
+def _tables(
+    encoder: TickEncoder, ticks: Iterable[Tick]
+) -> Iterator[tuple[dict[str, pa.Table], int]]:
+    """The rows of the ticks by table, and the number of ticks; many ticks are several files."""
+    parts: dict[str, list[pa.Table]] = {}
+    count = 0
+    for count, tick in enumerate(ticks, start=1):
+        for name, rows in encoder.encode(tick).items():
+            parts.setdefault(name, []).append(rows)
+        if count % _TICKS_A_FILE == 0:
+            yield _joined(parts), _TICKS_A_FILE
+            parts = {}
+    if parts:
+        yield _joined(parts), count % _TICKS_A_FILE
+
+
+def _joined(parts: dict[str, list[pa.Table]]) -> dict[str, pa.Table]:
+    return {name: pa.concat_tables(tables).unify_dictionaries() for name, tables in parts.items()}
 
 
 def write_file(
-    root: Root, slug: str, hour: str, table_name: str, table: pa.Table, mark: str = ""
+    root: Root, place: Place, table: str, rows: pa.Table, mark: str = "", source_ticks: int = 0
 ) -> HistoryFile:
     """Write a Parquet file. The caller adds it to the manifest."""
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd", row_group_size=ROW_GROUP_ROWS)
+    pq.write_table(rows, sink, compression="zstd", row_group_size=ROW_GROUP_ROWS)
     data = sink.getvalue()
-    ticks, times = table["tick"].to_numpy(), table["at_ms"].to_numpy()
-    first, last = int(ticks.min()), int(ticks.max())
-    name = f"{table_name}-{mark}{first}-{last}.parquet"
-    root.write(memoryview(data), cluster_folder(slug), hour_folder(hour), name)
+    times = rows["at_ms"].to_numpy()
+    first, last = int(times.min()), int(times.max())
+    name = f"{table}-{mark}{first}-{last}.parquet"
+    root.write(memoryview(data), *place.folder, name)
     return HistoryFile(
         name=name,
-        table=table_name,
-        rows=table.num_rows,
-        min_tick=first,
-        max_tick=last,
-        min_at_ms=int(times.min()),
-        max_at_ms=int(times.max()),
+        table=table,
+        rows=len(rows),
+        min_at_ms=first,
+        max_at_ms=last,
         bytes=data.size,
+        source_ticks=source_ticks,
     )
 
 
-def _tables(ticks: list[Tick]) -> dict[str, pa.Table]:
-    rows = [
-        {name: getattr(tick, name) for name in TICKS.names} | {"reason": dumps(tick.reason)}
-        for tick in ticks
-    ]
-    return {
-        "partitions": pa.concat_tables([tick.partitions for tick in ticks]).unify_dictionaries(),
-        "groups": pa.concat_tables(
-            [_without_carried_rows(tick.groups) for tick in ticks]
-        ).unify_dictionaries(),
-        "ticks": pa.Table.from_pylist(rows, schema=TICKS),
-    }
+def _encoder(root: Root, slug: str) -> TickEncoder:
+    """The cluster's encoder; another worker may have written since it was used here."""
+    newest_ms = _last_sample_ms(root, slug)
+    found = _encoders.get(slug)
+    if found is None or found.last_at_ms != newest_ms:
+        found = _encoders[slug] = _restored(root, slug, newest_ms)
+    return found
 
 
-def _without_carried_rows(groups: pa.Table) -> pa.Table:
-    """Removes rows of groups whose coordinator did not answer, which repeat an earlier tick."""
-    return groups.filter(pc.is_null(groups["told_at_ms"]))
+def _last_sample_ms(root: Root, slug: str) -> int:
+    """The time of the newest tick that is no gap; −1 = none."""
+    for place in reversed(manifest.places(root, slug, RAW)):
+        for ticks in stored_rows.files_of(root, place, TICKS, newest_first=True):
+            times: list[int] = ticks.filter(pc.field("status") == "ok")["at_ms"].to_pylist()
+            if times:
+                return max(times)
+    return -1
+
+
+def _restored(root: Root, slug: str, last_at_ms: int) -> TickEncoder:
+    encoder = TickEncoder()
+    if last_at_ms >= 0:
+        place = Place(slug, RAW, RAW.span_of(last_at_ms))
+        stored = {name: stored_rows.files_of(root, place, name) for name in TABLES}
+        encoder.restore(stored, last_at_ms)
+    return encoder

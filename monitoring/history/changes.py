@@ -1,0 +1,269 @@
+"""What changed between two ticks, as rows of the raw level (tables.py). Pure.
+
+`TickEncoder` is given the ticks of a cluster in order and makes the tables that are written. It
+remembers the rows of the last tick; `restore` sets them from stored tables, after a restart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from monitoring.history import cluster_rows, group_rows, partition_rows
+from monitoring.history.levels import RAW
+from monitoring.history.partition_rows import Step
+from monitoring.history.tables import (
+    BROKERS,
+    GROUP_PARTITIONS,
+    GROUP_TOPICS,
+    GROUPS,
+    PARTITIONS,
+    RAW_TICKS,
+    TABLES,
+    TICKS,
+    Table,
+)
+from monitoring.history.tick_rows import Codes, Flags, Longs, TickRows, Values
+from monitoring.reasons import dumps
+from monitoring.ticks.tick import Tick
+
+GAP_STEPS = 3  # a longer time between two samples, in sampling intervals, is a gap
+
+
+@dataclass
+class KeyNames:
+    """The codes of all names of a cluster, and the key columns that they stand for."""
+
+    topics: Codes = field(default_factory=Codes)
+    groups: Codes = field(default_factory=Codes)
+    states: Codes = field(default_factory=Codes)
+    topic_ids: Codes = field(default_factory=Codes)
+
+    def columns(self, table: Table, keys: Longs) -> dict[str, pa.Array]:
+        """The key columns of a table."""
+        if table is BROKERS:
+            return {"broker": pa.array(keys, pa.int32())}
+        found = {}
+        if "group" in table.keys:
+            found["group"] = self.groups.to_column(group_rows.group_of(keys, table))
+            keys = keys & (1 << partition_rows.NUMBER_BITS * (len(table.keys) - 1)) - 1
+        if "partition" in table.keys:
+            found["topic"] = self.topics.to_column(partition_rows.topic_of(keys))
+            found["partition"] = pa.array(partition_rows.number_of(keys), pa.int32())
+        elif "topic" in table.keys:
+            found["topic"] = self.topics.to_column(keys)
+        return found
+
+    def keys(self, table: Table, rows: pa.Table) -> Longs:
+        """The keys of stored rows."""
+        if table is BROKERS:
+            brokers: Longs = rows["broker"].to_numpy().astype(np.int64)
+            return brokers
+        keys = np.zeros(len(rows), dtype=np.int64)
+        for name in table.keys:
+            keys <<= partition_rows.NUMBER_BITS
+            if name == "partition":
+                keys += rows[name].to_numpy()
+            else:
+                keys += (self.groups if name == "group" else self.topics).of_column(rows[name])
+        return keys
+
+    def fact_column(self, name: str, kind: pa.DataType, values: Values) -> pa.Array:
+        codes = self._codes_of_fact(name)
+        if codes is None:
+            return values.to_array(kind)
+        return codes.to_column(np.where(values.known, values.of, -1)).cast(kind)
+
+    def fact_values(self, name: str, column: pa.ChunkedArray) -> Values:
+        """The reverse of `fact_column`."""
+        codes = self._codes_of_fact(name)
+        if codes is None:
+            return Values.of_column(column.cast(pa.int64()))
+        found = codes.of_column(column)
+        return Values(np.maximum(found, 0), found >= 0)
+
+    def _codes_of_fact(self, name: str) -> Codes | None:
+        return {"group_state": self.states, "topic_id": self.topic_ids}.get(name)
+
+
+class TickEncoder:
+    """Makes the raw rows of one cluster. `last_at_ms`: the time of its last sample; −1 = none."""
+
+    def __init__(self) -> None:
+        self.last_at_ms = -1
+        self._names = KeyNames()
+        self._last = {name: TickRows.empty(table) for name, table in TABLES.items()}
+
+    def encode(self, tick: Tick) -> dict[str, pa.Table]:
+        """The rows to be stored for the next tick, by table; tables without rows are left out."""
+        if not tick.ok:
+            return {TICKS: _tick_row(tick, None)}
+        since_ms = tick.at_ms - self.last_at_ms
+        is_first = self.last_at_ms < 0
+        is_rated = not is_first and 0 < since_ms <= GAP_STEPS * tick.interval_ms
+        is_complete = is_first or RAW.span_of(tick.at_ms) != RAW.span_of(self.last_at_ms)
+        found = {TICKS: _tick_row(tick, since_ms if is_rated else None)}
+        for rows in self._rows(tick, Step(is_first=is_first, is_rated=is_rated)):
+            name, last = rows.table.name, self._last[rows.table.name]
+            changed = changed_rows(rows, last, self._names, tick.at_ms, is_rated, is_complete)
+            if len(changed):
+                found[name] = changed
+            self._last[name] = rows
+        self.last_at_ms = tick.at_ms
+        return found
+
+    def _rows(self, tick: Tick, step: Step) -> list[TickRows]:
+        names, last = self._names, self._last
+        keys, table = partition_rows.by_key(tick.partitions, names.topics)
+        partitions = partition_rows.partition_rows(
+            keys, table, names.topic_ids, last[PARTITIONS.name], step
+        )
+        topics = partition_rows.topic_rows(table, partitions)
+        read = group_rows.GroupTable(tick.groups, names.groups, names.topics)
+        of_partitions = group_rows.group_partition_rows(read, last[GROUP_PARTITIONS.name], step)
+        of_topics = group_rows.group_topic_rows(read, of_partitions)
+        groups = group_rows.group_rows(read, of_partitions, names.states, last[GROUPS.name])
+        if not tick.groups_complete:
+            of_partitions = group_rows.with_unread(of_partitions, last[GROUP_PARTITIONS.name])
+            of_topics = group_rows.with_unread(of_topics, last[GROUP_TOPICS.name])
+            groups = group_rows.with_unread(groups, last[GROUPS.name])
+        brokers = cluster_rows.broker_rows(tick, partitions, last[BROKERS.name], step)
+        cluster = cluster_rows.cluster_row(tick, table, partitions, topics, groups)
+        return [partitions, topics, of_partitions, of_topics, groups, brokers, cluster]
+
+    def restore(self, stored: Mapping[str, Iterable[pa.Table]], last_at_ms: int) -> None:
+        """Set the last rows from the stored rows of an hour: of each table, file by file in order.
+
+        Readings of counters that are no offsets are not stored: their next amount is unknown.
+        """
+        for name, files in stored.items():
+            table = TABLES[name]
+            newest = table.raw_schema.empty_table()
+            for rows in files:
+                newest = self._newest(table, pa.concat_tables([newest, rows]))
+            self._last[name] = self._stored_rows(table, newest)
+        self.last_at_ms = last_at_ms
+
+    def _newest(self, table: Table, rows: pa.Table) -> pa.Table:
+        """The newest row of each key, sorted by key."""
+        keys = self._names.keys(table, rows)
+        order = np.lexsort((rows["at_ms"].to_numpy(), keys))
+        is_newest = np.append(np.diff(keys[order]) != 0, True)[: len(order)]
+        return rows.take(order[is_newest])
+
+    def _stored_rows(self, table: Table, rows: pa.Table) -> TickRows:
+        rows = rows.filter(pc.greater(rows["state"], 0))  # the others are gone
+        keys = self._names.keys(table, rows)
+        facts = {name: self._names.fact_values(name, rows[name]) for name in table.facts}
+        readings = {
+            counter: facts[fact]
+            for counter, fact in _OFFSETS.items()
+            if counter in table.counters and fact in facts
+        }
+        none = np.zeros(len(keys), dtype=np.int64)
+        return TickRows(
+            table=table,
+            keys=keys,
+            facts=facts,
+            gauges={name: Values.of_column(rows[name]) for name in table.gauges},
+            state=rows["state"].to_numpy().astype(np.int64),
+            amounts=dict.fromkeys(table.counters, none),
+            rated=none,
+            readings=readings,
+        )
+
+
+# The counters whose reading is a stored offset.
+_OFFSETS = {"records": "log_end_offset", "consumed": "committed_offset"}
+
+
+def changed_rows(
+    rows: TickRows,
+    last: TickRows,
+    names: KeyNames,
+    at_ms: int,
+    is_rated: bool,
+    is_complete: bool,
+) -> pa.Table:
+    """The rows that differ from `last`, those of keys that are gone, and, if `is_complete`, all."""
+    before = last.rows_of(rows.keys)
+    changed = _changed(rows, last, before, is_rated)
+    chosen = np.flatnonzero(changed | is_complete)
+    gone = np.flatnonzero((rows.rows_of(last.keys) < 0) & (last.state > 0))
+    written = _columns(rows, last, names, chosen, before[chosen], ~changed[chosen])
+    if len(gone):
+        written = pa.concat_tables([written, _gone(last, names, gone)])
+    times = pa.array(np.full(len(written), at_ms, dtype=np.int64))
+    return written.append_column("at_ms", times).select(rows.table.raw_schema.names)
+
+
+def _changed(rows: TickRows, last: TickRows, before: Longs, is_rated: bool) -> Flags:
+    """Whether a missing row would say something else (see tables.py)."""
+    known = rows.state & ~1
+    changed: Flags = (before < 0) | (rows.state != last.state_of(before))
+    changed |= (rows.rated & known) != (known if is_rated else 0)
+    for name, fact in rows.facts.items():
+        changed |= fact.differs(last.fact(name, before))
+    for name, gauge in rows.gauges.items():
+        changed |= gauge.differs(last.gauges[name].take(before))
+    for amount in rows.amounts.values():
+        changed |= amount != 0
+    return changed
+
+
+def _columns(
+    rows: TickRows, last: TickRows, names: KeyNames, chosen: Longs, before: Longs, repeated: Flags
+) -> pa.Table:
+    table = rows.table
+    columns: dict[str, pa.Array] = names.columns(table, rows.keys[chosen])
+    columns |= {
+        "repeated": pa.array(repeated),
+        "state_before": pa.array(last.state_of(before), pa.int32()),
+        "state": pa.array(rows.state[chosen], pa.int32()),
+        "rated": pa.array(rows.rated[chosen], pa.int32()),
+    }
+    for name, kind in table.facts.items():
+        columns[name] = names.fact_column(name, kind, rows.fact(name, chosen))
+    for name in table.gauges:
+        columns[f"{name}_before"] = last.gauges[name].take(before).to_array(pa.int64())
+        columns[name] = rows.gauges[name].take(chosen).to_array(pa.int64())
+    columns |= {name: pa.array(rows.amounts[name][chosen]) for name in table.counters}
+    return pa.table(columns, schema=_without_time(table.raw_schema))
+
+
+def _gone(last: TickRows, names: KeyNames, gone: Longs) -> pa.Table:
+    """Rows for keys that do not exist any more."""
+    none = np.zeros(len(last.keys), dtype=np.int64)
+    unknown = Values.unknown(len(last.keys))
+    ended = TickRows(
+        table=last.table,
+        keys=last.keys,
+        facts=last.facts,
+        gauges=dict.fromkeys(last.gauges, unknown),
+        state=none,
+        amounts=dict.fromkeys(last.table.counters, none),
+        rated=none,
+    )
+    return _columns(ended, last, names, gone, gone, np.zeros(len(gone), dtype=bool))
+
+
+def _without_time(schema: pa.Schema) -> pa.Schema:
+    return schema.remove(schema.get_field_index("at_ms"))
+
+
+def _tick_row(tick: Tick, step_ms: int | None) -> pa.Table:
+    row = {
+        "at_ms": tick.at_ms,
+        "tick": tick.tick,
+        "interval_ms": tick.interval_ms,
+        "status": tick.status,
+        "reason": dumps(tick.reason),
+        "took_ms": tick.took_ms,
+        "groups_complete": tick.groups_complete,
+        "step_ms": step_ms,
+    }
+    return pa.Table.from_pylist([row], schema=RAW_TICKS)

@@ -1,0 +1,36 @@
+"""Reads the files of a span, one after the other."""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from monitoring.history import manifest
+from monitoring.history.levels import RAW
+from monitoring.history.root import Place, Root
+from monitoring.history.tables import schema_of
+
+
+def files_of(
+    root: Root, place: Place, table: str, *, newest_first: bool = False
+) -> Iterator[pa.Table]:
+    """The rows of each file of a table, oldest file first."""
+    schema = schema_of(table, is_raw=place.level is RAW)
+    files = sorted(manifest.load(root, place).of(table), key=lambda file: file.max_at_ms)
+    for file in reversed(files) if newest_first else files:
+        path = root.path(*place.folder, file.name)
+        yield read_file(root, path, schema)
+
+
+def read_file(root: Root, path: str, schema: pa.Schema) -> pa.Table:
+    """All rows of a file. Files that Spark wrote have plain texts where names are encoded."""
+    names = [field.name for field in schema if pa.types.is_dictionary(field.type)]
+    with root.filesystem.open_input_file(path) as file:
+        stored = pq.ParquetFile(file, read_dictionary=names)
+        rows = stored.read(
+            columns=[name for name in schema.names if name in stored.schema_arrow.names]
+        )
+    for field in schema:
+        if field.name not in rows.column_names:
+            rows = rows.append_column(field, pa.nulls(len(rows), field.type))
+    return rows.select(schema.names).cast(schema)
