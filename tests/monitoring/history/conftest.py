@@ -1,5 +1,6 @@
 import pytest
 
+from monitoring.history import writer
 from monitoring.history.root import current
 
 
@@ -7,4 +8,5 @@ from monitoring.history.root import current
 def root(tmp_path, settings):
     """A history of its own in a folder whose name needs care."""
     settings.HISTORY_URL = f"file://{tmp_path}/his tory"
+    writer._encoders.clear()
     return current()

@@ -1,11 +1,13 @@
 import pytest
 
 from monitoring.history import manifest
+from monitoring.history.levels import DAY, RAW
 from monitoring.history.manifest import HistoryFile, Manifest
+from monitoring.history.root import Place
 
-FILE = HistoryFile(name="ticks-1-2.parquet", table="ticks", rows=2, min_tick=1, max_tick=2,
-                   min_at_ms=5, max_at_ms=10, bytes=99)  # fmt: skip
-HOUR = "2026010100"
+FILE = HistoryFile(name="ticks-5-10.parquet", table="ticks", rows=2, min_at_ms=5, max_at_ms=10,
+                   bytes=99)  # fmt: skip
+PLACE = Place("c", RAW, "2026010100")
 
 
 def test_a_manifest_can_be_encoded_and_parsed():
@@ -14,7 +16,7 @@ def test_a_manifest_can_be_encoded_and_parsed():
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"{", b"[]", b"null", b'{"version":9,"files":[]}', b'{"version":1,"files":[{}]}']
+    "data", [b"", b"{", b"[]", b"null", b'{"version":9,"files":[]}', b'{"version":2,"files":[{}]}']
 )
 def test_an_invalid_manifest_is_refused(data):
     with pytest.raises(ValueError):  # noqa: PT011 (the reason is Python's own)
@@ -23,34 +25,45 @@ def test_an_invalid_manifest_is_refused(data):
 
 def test_manifest_numbers_are_compared_as_numbers(root):
     before = Manifest(8, ())
-    manifest.replace(root, "c", HOUR, before, [])
-    manifest.replace(root, "c", HOUR, Manifest(9, ()), [FILE])
-    assert manifest.load(root, "c", HOUR) == Manifest(10, (FILE,))
+    manifest.replace(root, PLACE, before, [])
+    manifest.replace(root, PLACE, Manifest(9, ()), [FILE])
+    assert manifest.load(root, PLACE) == Manifest(10, (FILE,))
 
 
 def test_an_incomplete_manifest_is_skipped(root):
-    manifest.replace(root, "c", HOUR, Manifest(0, ()), [FILE])
-    root.write(b'{"version":1,"fi', "cluster=c", f"hour={HOUR}", "_manifest-2.json")
-    torn = manifest.load(root, "c", HOUR)
+    manifest.replace(root, PLACE, Manifest(0, ()), [FILE])
+    root.write(b'{"version":2,"fi', *PLACE.folder, "_manifest-2.json")
+    torn = manifest.load(root, PLACE)
     assert torn == Manifest(2, (FILE,))
-    manifest.replace(root, "c", HOUR, torn, [])
-    assert manifest.load(root, "c", HOUR) == Manifest(3, ())
+    manifest.replace(root, PLACE, torn, [])
+    assert manifest.load(root, PLACE) == Manifest(3, ())
 
 
 def test_the_second_of_two_concurrent_writers_fails(root):
-    manifest.replace(root, "c", HOUR, Manifest(0, ()), [FILE])
+    manifest.replace(root, PLACE, Manifest(0, ()), [FILE])
     with pytest.raises(FileExistsError):
-        manifest.replace(root, "c", HOUR, Manifest(0, ()), [])
-    assert manifest.load(root, "c", HOUR).files == (FILE,)
+        manifest.replace(root, PLACE, Manifest(0, ()), [])
+    assert manifest.load(root, PLACE).files == (FILE,)
 
 
 def test_old_manifests_are_deleted_except_the_last_ones(root):
     for number in range(6):
-        manifest.replace(root, "c", HOUR, Manifest(number, ()), [FILE])
-    names = [entry.base_name for entry in root.entries("cluster=c", f"hour={HOUR}")]
+        manifest.replace(root, PLACE, Manifest(number, ()), [FILE])
+    names = [entry.base_name for entry in root.entries(*PLACE.folder)]
     assert manifest.numbers(names) == [6, 5, 4]
 
 
-def test_an_hour_without_manifest_has_no_files(root):
-    assert manifest.load(root, "c", HOUR) == Manifest(0, ())
-    assert manifest.hours(root, "c") == []
+def test_a_manifest_of_an_older_version_lists_nothing(root):
+    root.write(b'{"version":1,"files":[]}', *PLACE.folder, "_manifest-1.json")
+    assert manifest.load(root, PLACE) == Manifest(1, ())
+
+
+def test_a_span_without_manifest_has_no_files(root):
+    assert manifest.load(root, PLACE) == Manifest(0, ())
+    assert manifest.places(root, "c", RAW) == []
+
+
+def test_the_spans_of_a_level_are_listed_oldest_first_without_other_folders(root):
+    for name in ("span=2026", "span=2025", "span=20x6", "_jobs"):
+        root.write(b"", "cluster=c", "level=day", name, "file")
+    assert [place.span for place in manifest.places(root, "c", DAY)] == ["2025", "2026"]

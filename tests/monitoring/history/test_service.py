@@ -4,11 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from monitoring.history import reader, service
+from monitoring.history import service
 from monitoring.redis_client import StoreDown
 from monitoring.redis_lock import try_lock
 from monitoring.reports import kinds
 from monitoring.ticks.tick_stream import put_tick
+from tests.monitoring.history.stored import stored_ticks
 from tests.monitoring.tick_factory import make_tick
 
 
@@ -17,7 +18,7 @@ def put(slug="local"):
 
 
 def stored(slug="local"):
-    return reader.read(slug, "ticks", 0, 10**6, ["tick"]).to_pydict()["tick"]
+    return stored_ticks(slug)
 
 
 def test_the_samples_of_the_given_clusters_are_stored(root, redis_server):
@@ -31,7 +32,7 @@ def test_flush_does_nothing_and_returns_false_while_another_worker_writes(root, 
     put()
     with try_lock(service._LOCK, "another", 10_000):
         assert not service.flush(["local"])
-        assert not service.compact_and_expire()
+        assert not service.delete_unlisted()
     assert stored() == []
     assert service.flush(["local"])
 

@@ -3,19 +3,15 @@
 import pytest
 
 from monitoring.celery import app
-from monitoring.history import reader
 from monitoring.models import Cluster
 from monitoring.ticks.tick_stream import put_tick
+from tests.monitoring.history.stored import stored_ticks
 from tests.monitoring.tick_factory import make_tick
 from tests.support.waiting import wait_until
 from tests.support.worker import worker
 
 QUEUE = "aerie:celery:history"
 FLUSH = "monitoring.history.tasks.flush"
-
-
-def stored():
-    return reader.read("local", "ticks", 0, 10**6, ["tick"]).to_pydict()["tick"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -27,7 +23,7 @@ def test_a_flush_after_missed_ones_writes_all_ticks(root, settings, redis_server
             app.send_task(FLUSH, expires=-1)
     with worker("history", HISTORY_URL=settings.HISTORY_URL):
         wait_until(lambda: not redis_server.client().llen(QUEUE), "all were discarded", 120)
-        assert stored() == []
+        assert stored_ticks() == []
         app.send_task(FLUSH)
-        wait_until(lambda: len(stored()) == 30, "all is stored", 120)
-    assert stored() == list(range(10, 40))
+        wait_until(lambda: len(stored_ticks()) == 30, "all is stored", 120)
+    assert stored_ticks() == list(range(10, 40))

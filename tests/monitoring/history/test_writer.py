@@ -1,55 +1,59 @@
-from pathlib import Path
-
 import pytest
 
-from monitoring.history import manifest, reader, writer
-from monitoring.history.hours import HOUR_MS, hour_of
+from monitoring.history import manifest, writer
+from monitoring.history.levels import HOUR_MS, RAW
 from monitoring.ticks.tick import Tick
 from monitoring.ticks.tick_stream import put_tick
+from tests.monitoring.history.stored import stored, stored_ticks
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
 FIRST = 356_400_000  # a tick in the middle of an hour
-ALWAYS = (0, 10**14)
 
 
 def sampled(number, end=10, **more):
-    return make_tick(
-        number,
-        partitions=[{"topic": "a", "partition": 0, "log_end_offset": end}],
-        groups=[{"group": "g", "topic": "a", "partition": 0, "lag": end}],
-        **more,
-    )
+    row = {"topic": "a", "partition": 0, "log_start_offset": 0, "log_end_offset": end}
+    group = {"group": "g", "topic": "a", "partition": 0, "committed_offset": 4}
+    return make_tick(number, partitions=[row], groups=[group | {"log_end_offset": end}], **more)
 
 
-def ticks_in_history(table="partitions"):
-    return sorted(reader.read("local", table, *ALWAYS, ["tick"])["tick"].to_pylist())
+def ends():
+    return [(row["at_ms"] // INTERVAL_MS, row["log_end_offset"]) for row in stored("partitions")]
 
 
 def test_a_flush_writes_every_new_tick_once(root, redis_server):
     for number in range(FIRST, FIRST + 30):
-        put_tick(sampled(number))
+        put_tick(sampled(number, end=number))
     assert writer.flush(root, "local") == 30
     assert writer.flush(root, "local") == 0
-    put_tick(sampled(FIRST + 30))
+    put_tick(sampled(FIRST + 30, end=FIRST + 30))
     assert writer.flush(root, "local") == 1
-    for table in ("partitions", "groups", "ticks"):
-        assert ticks_in_history(table) == list(range(FIRST, FIRST + 31))
+    assert stored_ticks() == list(range(FIRST, FIRST + 31))
+    assert ends() == [(number, number) for number in range(FIRST, FIRST + 31)]
+    assert [row["records"] for row in stored("partitions")] == [0] + [1] * 30
 
 
-def test_many_rows_are_written_in_several_files(root, redis_server, monkeypatch):
-    monkeypatch.setattr(writer, "_ROWS_AT_ONCE", 4)
+def test_what_did_not_change_is_not_written_again(root, redis_server):
     for number in range(FIRST, FIRST + 5):
-        put_tick(sampled(number))
+        put_tick(sampled(number, end=10 if number < FIRST + 3 else 12))
+    writer.flush(root, "local")
+    assert ends() == [(FIRST, 10), (FIRST + 3, 12)]
+    assert [row["lag"] for row in stored("groups")] == [6, 8]
+
+
+def test_many_ticks_are_written_in_several_files(root, redis_server, monkeypatch):
+    monkeypatch.setattr(writer, "_TICKS_A_FILE", 2)
+    for number in range(FIRST, FIRST + 5):
+        put_tick(sampled(number, end=number))
     assert writer.flush(root, "local") == 5
-    found = manifest.load(root, "local", hour_of(FIRST * INTERVAL_MS))
-    assert [file.rows for file in found.of("partitions")] == [2, 2, 1]
-    assert ticks_in_history() == list(range(FIRST, FIRST + 5))
+    [place] = manifest.places(root, "local", RAW)
+    assert [file.rows for file in manifest.load(root, place).of("partitions")] == [2, 2, 1]
+    assert stored_ticks() == list(range(FIRST, FIRST + 5))
 
 
 def test_a_crash_before_the_manifest_changes_nothing(root, redis_server, monkeypatch):
-    put_tick(sampled(FIRST))
+    put_tick(sampled(FIRST, end=10))
     writer.flush(root, "local")
-    put_tick(sampled(FIRST + 1))
+    put_tick(sampled(FIRST + 1, end=15))
 
     def crash(*_):
         raise KeyboardInterrupt
@@ -58,17 +62,39 @@ def test_a_crash_before_the_manifest_changes_nothing(root, redis_server, monkeyp
         patched.setattr(manifest, "replace", crash)
         with pytest.raises(KeyboardInterrupt):
             writer.flush(root, "local")
-    assert ticks_in_history() == [FIRST]
+    assert stored_ticks() == [FIRST]
     assert writer.flush(root, "local") == 1
-    assert ticks_in_history() == [FIRST, FIRST + 1]
+    assert stored_ticks() == [FIRST, FIRST + 1]
+    assert [row["records"] for row in stored("partitions")] == [0, 5]
+
+
+def test_a_restarted_worker_goes_on_from_the_stored_rows(root, redis_server):
+    put_tick(sampled(FIRST, end=10))
+    put_tick(sampled(FIRST + 1, end=12))
+    writer.flush(root, "local")
+    writer._encoders.clear()
+    put_tick(sampled(FIRST + 2, end=12))
+    put_tick(sampled(FIRST + 3, end=20))
+    writer.flush(root, "local")
+    assert ends() == [(FIRST, 10), (FIRST + 1, 12), (FIRST + 3, 20)]
+    assert [row["records"] for row in stored("partitions")] == [0, 2, 8]
+    assert [row["lag_before"] for row in stored("group_partitions")] == [None, 6, 8]
+
+
+def test_records_of_an_outage_are_counted_without_a_rate(root, redis_server):
+    put_tick(sampled(FIRST, end=10))
+    writer.flush(root, "local")
+    put_tick(sampled(FIRST + 100, end=1010))
+    writer.flush(root, "local")
+    assert [(row["records"], row["rated"]) for row in stored("topics")] == [(0, 0), (1000, 0)]
 
 
 def test_an_incomplete_file_is_never_read(root, redis_server):
     put_tick(sampled(FIRST))
     writer.flush(root, "local")
-    [known] = reader.files("local", "partitions", *ALWAYS)
-    (Path(known).parent / "partitions-9-9.parquet").write_bytes(b"PAR1 torn")
-    assert ticks_in_history() == [FIRST]
+    [place] = manifest.places(root, "local", RAW)
+    root.write(b"PAR1 torn", *place.folder, "partitions-9-9.parquet")
+    assert ends() == [(FIRST, 10)]
 
 
 def test_gaps_are_in_the_ticks_table_only(root, redis_server):
@@ -76,32 +102,33 @@ def test_gaps_are_in_the_ticks_table_only(root, redis_server):
     put_tick(Tick(cluster="local", tick=FIRST + 1, at_ms=(FIRST + 1) * INTERVAL_MS,
                   interval_ms=INTERVAL_MS, status="gap", reason="no broker answered"))  # fmt: skip
     writer.flush(root, "local")
-    ticks = reader.read("local", "ticks", *ALWAYS, ["tick", "status", "reason"]).to_pylist()
-    assert ticks == [
-        {"tick": FIRST, "status": "ok", "reason": ""},
-        {"tick": FIRST + 1, "status": "gap", "reason": "no broker answered"},
-    ]
-    assert ticks_in_history() == [FIRST]
+    assert [(row["tick"], row["status"], row["reason"]) for row in stored("ticks")] == [
+        (FIRST, "ok", ""), (FIRST + 1, "gap", "no broker answered")
+    ]  # fmt: skip
+    assert ends() == [(FIRST, 10)]
     assert writer.flush(root, "local") == 0
 
 
-def test_each_hour_has_its_folder(root, redis_server):
+def test_each_hour_has_its_folder_and_starts_with_all_rows(root, redis_server):
     last_of_hour = (FIRST * INTERVAL_MS // HOUR_MS + 1) * HOUR_MS // INTERVAL_MS - 1
     for number in (last_of_hour, last_of_hour + 1):
         put_tick(sampled(number))
     writer.flush(root, "local")
     at_ms = last_of_hour * INTERVAL_MS
-    assert manifest.hours(root, "local") == [hour_of(at_ms), hour_of(at_ms + INTERVAL_MS)]
-    assert ticks_in_history() == [last_of_hour, last_of_hour + 1]
+    spans = [place.span for place in manifest.places(root, "local", RAW)]
+    assert spans == [RAW.span_of(at_ms), RAW.span_of(at_ms + INTERVAL_MS)]
+    for table in ("partitions", "topics", "group_partitions", "group_topics", "groups", "cluster"):
+        assert [row["repeated"] for row in stored(table)] == [False, True]
 
 
 def test_ticks_with_different_names_share_a_file(root, redis_server):
     put_tick(make_tick(FIRST, partitions=[{"topic": "a", "partition": 0}]))
     put_tick(make_tick(FIRST + 1, partitions=[{"topic": "b", "partition": 0}]))
     writer.flush(root, "local")
-    rows = reader.read("local", "partitions", *ALWAYS, ["topic", "tick"]).to_pylist()
-    assert rows == [{"topic": "a", "tick": FIRST}, {"topic": "b", "tick": FIRST + 1}]
-    assert len(reader.files("local", "partitions", *ALWAYS)) == 1
+    states = [(row["topic"], row["state"] > 0) for row in stored("partitions")]
+    assert sorted(states) == [("a", False), ("a", True), ("b", True)]
+    [place] = manifest.places(root, "local", RAW)
+    assert len(manifest.load(root, place).of("partitions")) == 1
 
 
 def test_clusters_have_folders_of_their_own(root, redis_server):
@@ -110,21 +137,16 @@ def test_clusters_have_folders_of_their_own(root, redis_server):
     for slug in ("local", "other"):
         writer.flush(root, slug)
     assert manifest.clusters(root) == ["local", "other"]
-    assert reader.read("other", "partitions", *ALWAYS, ["topic"]).to_pylist() == [{"topic": "x"}]
+    assert [row["topic"] for row in stored("topics", "other")] == ["x"]
 
 
-def test_rows_carried_over_for_a_silent_coordinator_are_not_written_again(root):
-    told = {"group": "g", "topic": "a", "partition": 0, "committed_offset": 4}
-    writer.append(
-        root,
-        "local",
-        [
-            make_tick(FIRST, groups=[told]),
-            make_tick(FIRST + 1, groups=[told | {"told_at_ms": 40}, told | {"group": "h"}]),
-        ],
-    )
-    read = reader.read("local", "groups", *ALWAYS, ["tick", "group"])
-    assert sorted((row["tick"], row["group"]) for row in read.to_pylist()) == [
-        (FIRST, "g"),
-        (FIRST + 1, "h"),
-    ]
+def test_groups_of_a_silent_coordinator_exist_and_nothing_of_them_is_known(root):
+    read = {"group": "g", "topic": "a", "partition": 0, "committed_offset": 4, "log_end_offset": 9}
+    silent = read | {"told_at_ms": 40, "log_end_offset": None}
+    ticks = [make_tick(FIRST, groups=[read]), make_tick(FIRST + 1, groups=[silent])]
+    ticks.append(make_tick(FIRST + 2, groups=[read | {"committed_offset": 7}]))
+    writer.append(root, "local", ticks)
+    assert [
+        (row["state"], row["lag"], row["committed_offset"], row["consumed"])
+        for row in stored("group_partitions")
+    ] == [(3, 5, 4, 0), (1, None, 4, 0), (3, 2, 7, 3)]
