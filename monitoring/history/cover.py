@@ -1,0 +1,69 @@
+"""Which level is read for which part of a time range. Pure.
+
+A part is read from the coarsest level that is allowed and has it. What a level does not have yet
+(the newest hours) or any more (expired ticks) is read from another one, so that each time is read
+once. At the ends of a range a bucket that is only partly inside is read from a finer level; where
+none has it, the bucket is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from monitoring.history.levels import HOUR_MS, LEVELS, RAW, Level
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A range `[from_ms, to_ms)` that is read from one level."""
+
+    level: Level
+    from_ms: int
+    to_ms: int
+
+
+def cover(
+    from_ms: int, to_ms: int, buckets: Mapping[Level, np.ndarray], coarsest: Level
+) -> list[Part]:
+    """The parts of a range, oldest first. `buckets`: the times in the ticks table of each level."""
+    allowed = [level for level in LEVELS[: LEVELS.index(coarsest) + 1] if level in buckets]
+    parts: list[Part] = []
+    rest = [(from_ms, to_ms)] if from_ms < to_ms else []
+    for level in reversed(allowed):
+        left = []
+        for start_ms, end_ms in rest:
+            found = list(_ranges(level, buckets[level], start_ms, end_ms))
+            parts += found
+            left += _between(found, start_ms, end_ms)
+        rest = left
+    return sorted(parts, key=lambda part: part.from_ms)
+
+
+def _ranges(level: Level, times: np.ndarray, from_ms: int, to_ms: int) -> Sequence[Part]:
+    """The ranges within `[from_ms, to_ms)` that the level has, in whole buckets."""
+    inside = times[(times >= from_ms) & (times + max(level.bucket_ms, 1) <= to_ms)]
+    if not len(inside):
+        return []
+    if level is RAW:
+        return [Part(level, from_ms, to_ms)]
+    # A roll-up does whole hours (or whole buckets, where they are longer).
+    unit_ms = max(level.bucket_ms, HOUR_MS)
+    units = np.unique(inside - inside % unit_ms)
+    starts = units[np.diff(units, prepend=units[0] - 2 * unit_ms) != unit_ms]
+    ends = units[np.diff(units, append=units[-1] + 2 * unit_ms) != unit_ms] + unit_ms
+    first_ms = -(-from_ms // level.bucket_ms) * level.bucket_ms
+    last_ms = to_ms // level.bucket_ms * level.bucket_ms
+    return [
+        Part(level, max(int(start), first_ms), min(int(end), last_ms))
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def _between(parts: Sequence[Part], from_ms: int, to_ms: int) -> list[tuple[int, int]]:
+    """What the parts leave of a range."""
+    ends = [from_ms, *(part.to_ms for part in parts)]
+    starts = [*(part.from_ms for part in parts), to_ms]
+    return [(end, start) for end, start in zip(ends, starts, strict=True) if start > end]

@@ -1,0 +1,74 @@
+"""Finds what a level of the history has of a time range: files, or the rows of its ticks table.
+
+Only files that a manifest lists are read. Times are wall-clock milliseconds; ranges include
+`from_ms` and exclude `to_ms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from monitoring.history import manifest
+from monitoring.history.cover import Part, cover
+from monitoring.history.levels import LEVELS, RAW, Level
+from monitoring.history.manifest import HistoryFile
+from monitoring.history.root import Place, Root
+from monitoring.history.stored_rows import read_file
+from monitoring.history.tables import TICKS, schema_of
+
+
+def files(
+    root: Root, slug: str, level: Level, table: str, from_ms: int, to_ms: int
+) -> list[tuple[Place, HistoryFile]]:
+    """The files of a table that overlap the range, with their places, oldest span first.
+
+    They can contain rows outside the range.
+    """
+    return list(_files(root, slug, level, table, from_ms, to_ms))
+
+
+def locations(
+    root: Root, slug: str, level: Level, table: str, from_ms: int, to_ms: int
+) -> list[str]:
+    """The same files, by location for Spark: paths if the history is local, else URLs."""
+    return [
+        root.location(*place.folder, file.name)
+        for place, file in _files(root, slug, level, table, from_ms, to_ms)
+    ]
+
+
+def ticks(root: Root, slug: str, level: Level, from_ms: int, to_ms: int) -> pa.Table:
+    """The rows of the level's ticks table in the range, in the order of time."""
+    schema = schema_of(TICKS, is_raw=level is RAW)
+    tables = [
+        read_file(root, root.path(*place.folder, file.name), schema)
+        for place, file in _files(root, slug, level, TICKS, from_ms, to_ms)
+    ]
+    rows = pa.concat_tables([schema.empty_table(), *tables])
+    inside = (pc.field("at_ms") >= from_ms) & (pc.field("at_ms") < to_ms)
+    return rows.filter(inside).sort_by("at_ms")
+
+
+def parts(root: Root, slug: str, from_ms: int, to_ms: int, coarsest: Level) -> list[Part]:
+    """Which level is read for which part of the range (cover.py)."""
+    buckets = {}
+    for level in LEVELS[: LEVELS.index(coarsest) + 1]:
+        found = ticks(root, slug, level, from_ms, to_ms)
+        times: np.ndarray = found["at_ms"].to_numpy()
+        buckets[level] = times
+    return cover(from_ms, to_ms, buckets, coarsest)
+
+
+def _files(
+    root: Root, slug: str, level: Level, table: str, from_ms: int, to_ms: int
+) -> Iterator[tuple[Place, HistoryFile]]:
+    for place in manifest.places(root, slug, level):
+        if place.end_ms <= from_ms or place.start_ms >= to_ms:
+            continue
+        for file in manifest.load(root, place).of(table):
+            if file.max_at_ms >= from_ms and file.min_at_ms < to_ms:
+                yield place, file

@@ -1,0 +1,88 @@
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitoring.history.cover import Part, cover
+from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, MINUTE_MS, RAW
+
+START = 20_000 * DAY_MS
+
+
+def times(from_ms, to_ms, step_ms):
+    return np.arange(from_ms, to_ms, step_ms)
+
+
+def hour_of(number, step_ms):
+    return times(START + number * HOUR_MS, START + (number + 1) * HOUR_MS, step_ms)
+
+
+def test_finished_hours_are_read_from_the_coarse_level_and_the_newest_from_ticks():
+    buckets = {
+        RAW: times(START, START + 3 * HOUR_MS, 5000),
+        MINUTE: times(START, START + 2 * HOUR_MS, MINUTE_MS),
+    }
+    found = cover(START, START + 3 * HOUR_MS, buckets, MINUTE)
+    assert found == [
+        Part(MINUTE, START, START + 2 * HOUR_MS),
+        Part(RAW, START + 2 * HOUR_MS, START + 3 * HOUR_MS),
+    ]
+
+
+def test_the_ends_of_a_range_are_read_from_finer_levels():
+    buckets = {
+        RAW: times(START, START + DAY_MS, 5000),
+        MINUTE: times(START, START + DAY_MS, MINUTE_MS),
+        HOUR: times(START, START + DAY_MS, HOUR_MS),
+    }
+    from_ms, to_ms = START + 30 * MINUTE_MS + 10_000, START + 5 * HOUR_MS + MINUTE_MS
+    assert [(part.level.name, part.to_ms - part.from_ms) for part in cover(
+        from_ms, to_ms, buckets, HOUR
+    )] == [
+        ("raw", 50_000), ("minute", 29 * MINUTE_MS), ("hour", 4 * HOUR_MS), ("minute", MINUTE_MS),
+    ]  # fmt: skip
+
+
+def test_a_level_coarser_than_allowed_is_not_used():
+    buckets = {DAY: times(START, START + 5 * DAY_MS, DAY_MS), HOUR: times(START, START, HOUR_MS)}
+    assert cover(START, START + DAY_MS, buckets, HOUR) == []
+    assert cover(START, START + DAY_MS, buckets, DAY) == [Part(DAY, START, START + DAY_MS)]
+
+
+def test_hours_that_nothing_has_are_left_out():
+    some = np.concatenate([
+        times(START, START + HOUR_MS, MINUTE_MS),
+        times(START + 3 * HOUR_MS, START + 4 * HOUR_MS, MINUTE_MS),
+    ])  # fmt: skip
+    found = cover(START, START + 9 * HOUR_MS, {MINUTE: some}, MINUTE)
+    assert found == [
+        Part(MINUTE, START, START + HOUR_MS),
+        Part(MINUTE, START + 3 * HOUR_MS, START + 4 * HOUR_MS),
+    ]
+
+
+hours = st.sets(st.integers(0, 71), max_size=40)
+
+
+@given(st.tuples(hours, hours, hours), st.integers(0, 72 * 60), st.integers(0, 72 * 60),
+       st.sampled_from(LEVELS))  # fmt: skip
+def test_no_time_is_read_twice_and_none_that_a_level_has_is_missing(having, a, b, coarsest):
+    from_ms, to_ms = START + min(a, b) * MINUTE_MS, START + max(a, b) * MINUTE_MS
+    steps = {RAW: 5000, MINUTE: MINUTE_MS, HOUR: HOUR_MS}
+    buckets = {
+        level: np.concatenate([
+            np.empty(0, np.int64),
+            *(hour_of(number, steps[level]) for number in sorted(some)),
+        ]).astype(np.int64)
+        for level, some in zip(steps, having, strict=True)
+    }  # fmt: skip
+    parts = cover(from_ms, to_ms, buckets, coarsest)
+    assert all(part.from_ms < part.to_ms for part in parts)
+    assert all(a.to_ms <= b.from_ms for a, b in pairwise(parts))
+    for minute in range(from_ms, to_ms, MINUTE_MS):
+        hour = (minute - START) // HOUR_MS
+        levels = [level for level, some in zip(steps, having, strict=True) if hour in some]
+        fine = [level for level in levels if level in (RAW, MINUTE)]
+        if any(LEVELS.index(level) <= LEVELS.index(coarsest) for level in fine):
+            assert any(part.from_ms <= minute < part.to_ms for part in parts)
