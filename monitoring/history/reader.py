@@ -6,7 +6,8 @@ Only files that a manifest lists are read. Times are wall-clock milliseconds; ra
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,11 @@ from monitoring.history.levels import LEVELS, RAW, Level
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Place, Root
 from monitoring.history.stored_rows import read_file
-from monitoring.history.tables import TICKS, schema_of
+from monitoring.history.tables import TICKS, Table, schema_of
+
+# Of all threads: a read uses all cores.
+_READS_AT_ONCE = 2
+_turns = threading.BoundedSemaphore(_READS_AT_ONCE)
 
 
 def files(
@@ -72,3 +77,36 @@ def _files(
         for file in manifest.load(root, place).of(table):
             if file.max_at_ms >= from_ms and file.min_at_ms < to_ms:
                 yield place, file
+
+
+def rows(
+    root: Root,
+    slug: str,
+    level: Level,
+    table: Table,
+    from_ms: int,
+    to_ms: int,
+    columns: Sequence[str],
+    key: Mapping[str, str | int],
+) -> pa.Table:
+    """The rows of one key, or of all that begin with these key columns, in the order of time.
+
+    Names are plain texts. Only the row groups that can have the key are read.
+    """
+    found = files(root, slug, level, table.name, from_ms, to_ms)
+    schema = pa.schema([
+        pa.field(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type)
+        for field in schema_of(table.name, is_raw=level is RAW)
+    ])  # fmt: skip
+    if not found:
+        return schema.empty_table().select(list(columns))
+    import pyarrow.dataset as ds  # imported late: it loads pandas, 40 MB
+
+    wanted = (pc.field("at_ms") >= from_ms) & (pc.field("at_ms") < to_ms)
+    for name, value in key.items():
+        wanted &= pc.field(name) == value
+    paths = [root.path(*place.folder, file.name) for place, file in found]
+    dataset = ds.dataset(paths, schema=schema, format="parquet", filesystem=root.filesystem)
+    with _turns:
+        read = dataset.to_table(columns=list(dict.fromkeys(columns)), filter=wanted)
+    return read.sort_by("at_ms") if "at_ms" in columns else read

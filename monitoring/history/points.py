@@ -1,0 +1,87 @@
+"""Joins values of several levels into the points of a chart. Pure NumPy.
+
+A point is a slot of time, `step_ms` long. It has the lowest and the highest value of the buckets in
+it, so that a peak of a minute is seen on a chart of 90 days, and their mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from monitoring.history.dense import Buckets, Floats, Values
+from monitoring.history.levels import DAY_MS, HOUR_MS, LEVELS, MINUTE_MS, Level
+
+POINTS_MAX = 2000
+_SECOND_MS = 1000
+_STEPS_MS = tuple(
+    [n * _SECOND_MS for n in (1, 2, 5, 10, 15, 20, 30)]
+    + [n * MINUTE_MS for n in (1, 2, 5, 10, 15, 20, 30)]
+    + [n * HOUR_MS for n in (1, 2, 3, 4, 6, 8, 12)]
+    + [n * DAY_MS for n in (1, 2, 7, 14, 30)]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """The points of a chart: per slot start the values; NaN = not known.
+
+    `amount` is what a counter added in all slots together, None for a gauge.
+    """
+
+    at_ms: np.ndarray
+    step_ms: int
+    low: Floats
+    mean: Floats
+    high: Floats
+    amount: float | None
+
+
+def step_for(range_ms: int, points: int, interval_ms: int) -> int:
+    """The length of a slot: at most `points` of them, and none shorter than a tick.
+
+    Raises ValueError if `points` is not from 2 to POINTS_MAX.
+    """
+    if not 2 <= points <= POINTS_MAX:
+        raise ValueError(f"a chart has from 2 to {POINTS_MAX} points, not {points}")
+    least_ms = max(interval_ms, -(-range_ms // points))
+    return next((step for step in _STEPS_MS if step >= least_ms), least_ms)
+
+
+def level_for(step_ms: int) -> Level:
+    """The coarsest level whose buckets fit into a slot."""
+    return max((level for level in LEVELS if level.bucket_ms <= step_ms), key=LEVELS.index)
+
+
+def join(
+    parts: Sequence[tuple[Buckets, Values]], from_ms: int, to_ms: int, step_ms: int, *, rate: bool
+) -> Points:
+    """The points of `[from_ms, to_ms)` from parts that do not overlap."""
+    first = from_ms - from_ms % step_ms
+    at_ms = np.arange(first, to_ms, step_ms)
+    slots = len(at_ms)
+    low, high = np.full(slots, np.inf), np.full(slots, -np.inf)
+    total, weights = np.zeros(slots), np.zeros(slots)
+    amount = 0.0
+    for buckets, values in parts:
+        inside = (buckets.at_ms >= first) & (buckets.at_ms < to_ms) & ~np.isnan(values.mean)
+        slot = (buckets.at_ms[inside] - first) // step_ms
+        np.minimum.at(low, slot, values.low[inside])
+        np.maximum.at(high, slot, values.high[inside])
+        np.add.at(total, slot, values.mean[inside] * values.weight[inside])
+        np.add.at(weights, slot, values.weight[inside])
+        within = (buckets.at_ms >= from_ms) & (buckets.at_ms < to_ms)
+        amount += float(np.nansum(values.last[within])) if rate else 0.0
+    known = weights > 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(known, total / weights, np.nan)
+    return Points(
+        at_ms=at_ms,
+        step_ms=step_ms,
+        low=np.where(known, low, np.nan),
+        mean=mean,
+        high=np.where(known, high, np.nan),
+        amount=amount if rate else None,
+    )

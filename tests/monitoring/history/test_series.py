@@ -1,0 +1,89 @@
+"""The values of a subject over time, from stored ticks and the live window."""
+
+import math
+
+import pytest
+
+from monitoring.history import series, writer
+from monitoring.history.series import Range, Subject
+from monitoring.ticks.tick import Tick
+from monitoring.ticks.tick_stream import put_tick
+from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
+
+FIRST = 356_400_000
+FROM_MS = FIRST * INTERVAL_MS
+
+
+@pytest.fixture(autouse=True)
+def _interval(settings):
+    settings.AERIE_TICK_SECONDS = INTERVAL_MS // 1000
+
+
+def sampled(number, end, committed=None):
+    row = {"topic": "a", "partition": 0, "log_start_offset": 0, "log_end_offset": end}
+    group = {"group": "g", "topic": "a", "partition": 0, "committed_offset": committed or 0}
+    return make_tick(number, partitions=[row], groups=[group | {"log_end_offset": end}])
+
+
+def over(ticks, step_ms=INTERVAL_MS):
+    return Range(FROM_MS, FROM_MS + ticks * INTERVAL_MS, step_ms)
+
+
+def known(values):
+    return [None if math.isnan(value) else round(value, 3) for value in values]
+
+
+def test_stored_ticks_and_the_live_window_are_joined_without_a_seam(root, redis_server):
+    for number in range(6):
+        put_tick(sampled(FIRST + number, end=10 * number))
+    writer.flush(root, "local")
+    for number in range(6, 9):
+        put_tick(sampled(FIRST + number, end=10 * number))
+    found = series.read("local", Subject.topic("a"), ["records"], over(9)).measures["records"]
+    assert known(found.mean) == [None] + [2.0] * 8
+    assert found.amount == 80
+
+
+def test_a_lag_that_did_not_change_is_known_in_every_tick(root, redis_server):
+    for number in range(5):
+        put_tick(sampled(FIRST + number, end=10, committed=4))
+    writer.flush(root, "local")
+    for subject in (Subject.group("g"), Subject.group("g", "a"), Subject.group("g", "a", 0)):
+        found = series.read("local", subject, ["lag"], over(5)).measures["lag"]
+        assert known(found.mean) == [6.0] * 5
+
+
+def test_a_point_of_several_ticks_keeps_the_highest_and_the_lowest(root, redis_server):
+    for number, end in enumerate([0, 0, 100, 100, 100, 100]):
+        put_tick(sampled(FIRST + number, end=end))
+    writer.flush(root, "local")
+    found = series.read("local", Subject.topic("a", 0), ["records"], over(6, 6 * INTERVAL_MS))
+    points = found.measures["records"]
+    assert [known(values) for values in (points.low, points.mean, points.high)] == [[0], [4], [20]]
+
+
+def test_a_gap_breaks_the_line_and_has_its_reason(root, redis_server):
+    put_tick(sampled(FIRST, end=0))
+    gaps = [
+        Tick(cluster="local", tick=FIRST + n, at_ms=(FIRST + n) * INTERVAL_MS,
+             interval_ms=INTERVAL_MS, status="gap", reason="no broker answered")
+        for n in range(1, 5)
+    ]  # fmt: skip
+    writer.append(root, "local", [sampled(FIRST, end=0), *gaps, sampled(FIRST + 5, end=50)])
+    found = series.read("local", Subject.topic("a"), ["records"], over(6))
+    assert known(found.measures["records"].mean) == [None] * 6
+    assert found.measures["records"].amount == 50
+    [gap] = found.gaps
+    assert (gap.to_ms - gap.from_ms, gap.reason) == (4 * INTERVAL_MS, "no broker answered")
+
+
+def test_a_subject_that_is_not_there_has_no_values(root, redis_server):
+    put_tick(sampled(FIRST, end=0))
+    writer.flush(root, "local")
+    found = series.read("local", Subject.topic("b"), ["records", "size_bytes"], over(2))
+    assert known(found.measures["records"].mean) == [None, None]
+
+
+def test_an_unknown_measure_is_refused(root):
+    with pytest.raises(KeyError, match="topics has no measure lag"):
+        series.read("local", Subject.topic("a"), ["lag"], over(2))
