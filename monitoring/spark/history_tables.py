@@ -1,0 +1,39 @@
+"""Reads files of the history into Spark, with the schemas of `monitoring/history/tables.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from monitoring.history.tables import schema_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+def spark_schema(table: str, *, is_raw: bool) -> StructType:
+    """The schema of a table's files for Spark. Raises KeyError."""
+    return from_arrow_schema(schema_of(table, is_raw=is_raw))
+
+
+def read(spark: SparkSession, table: str, files: Sequence[str], *, is_raw: bool) -> DataFrame:
+    """The rows of these files of a table; a column that a file does not have is null.
+
+    `files` are locations from the manifests (`Root.location`); folders are never listed.
+    """
+    schema = spark_schema(table, is_raw=is_raw)
+    if not files:
+        return spark.createDataFrame([], schema)
+    return (
+        spark.read.schema(schema)
+        .option("recursiveFileLookup", "true")
+        .parquet(*(uri(name) for name in files))
+    )
+
+
+def uri(location: str) -> str:
+    """A location as a URI: Spark takes a bare path for one of its default file system."""
+    return f"file:{location}" if location.startswith("/") else location

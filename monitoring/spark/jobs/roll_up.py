@@ -1,0 +1,84 @@
+"""The Spark jobs of the data pipeline: roll rows of the history up to the next level, and merge
+files.
+
+Each writes one Parquet file, sorted by the table's keys and then by time: readers of one topic or
+group skip the row groups of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from monitoring.history.tables import TABLES
+from monitoring.spark.history_tables import read, uri
+from monitoring.spark.transforms import roll_up as transforms
+from monitoring.spark.transforms.buckets import Bucket
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_SETTINGS = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.sql.files.maxPartitionBytes": str(8 << 20),
+    "spark.sql.files.openCostInBytes": str(64 << 10),
+}
+_FILE_OPTIONS = {
+    "compression": "zstd",
+    "parquet.enable.dictionary": "true",
+    "parquet.block.size": str(4 << 20),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RollUp:
+    """The input and output of one Spark action.
+
+    `files` are locations, of raw rows if `is_raw`; `buckets` are all of the input in `[from_ms,
+    to_ms)`. Rows with `repeated` stay in buckets before `keep_repeated_until_ms`. `output` is the
+    location of a folder that does not exist.
+    """
+
+    table: str
+    is_raw: bool
+    files: Sequence[str]
+    buckets: Sequence[Bucket]
+    bucket_ms: int
+    from_ms: int
+    to_ms: int
+    keep_repeated_until_ms: int
+    output: str
+
+
+def roll_up(spark: SparkSession, step: RollUp) -> None:
+    """Roll up and write one file into `step.output`. Raises Spark's errors."""
+    _configure(spark)
+    table = TABLES[step.table]
+    rows = read(spark, step.table, step.files, is_raw=step.is_raw)
+    rows = rows.where(F.col("at_ms") >= step.from_ms).where(F.col("at_ms") < step.to_ms)
+    if step.is_raw:
+        rows = transforms.from_raw(rows, table, step.buckets)
+    rows = transforms.roll_up(rows, table, step.buckets, step.bucket_ms)
+    rows = transforms.keep_repeated(rows, step.keep_repeated_until_ms)
+    _write(rows, step.table, step.output)
+
+
+def merge(spark: SparkSession, table: str, is_raw: bool, files: Sequence[str], output: str) -> None:
+    """Write the rows of `files` as one file into `output`. Raises Spark's errors."""
+    _configure(spark)
+    _write(read(spark, table, files, is_raw=is_raw), table, output)
+
+
+def _write(rows: DataFrame, table: str, output: str) -> None:
+    keys = TABLES[table].keys if table in TABLES else ()
+    in_order = rows.repartition(1).sortWithinPartitions(*keys, "at_ms")
+    in_order.write.options(**_FILE_OPTIONS).parquet(uri(output))
+
+
+def _configure(spark: SparkSession) -> None:
+    for name, value in _SETTINGS.items():
+        spark.conf.set(name, value)

@@ -1,0 +1,76 @@
+"""The buckets of a level as small relations, to be joined with rows by a broadcast."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from monitoring.history.levels import bucket_start
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A bucket of a level, from its `ticks`: its samples, and the milliseconds that have a rate.
+
+    A tick of the raw level with status ok is a bucket of one sample and its `step_ms` (null = 0).
+    """
+
+    at_ms: int
+    samples: int
+    rated_ms: int
+
+
+def fine_buckets(spark: SparkSession, buckets: Sequence[Bucket], bucket_ms: int) -> DataFrame:
+    """A row for each bucket, with the coarse bucket it is in and what is behind it in that one.
+
+    at_ms, bucket_at_ms, bucket_samples, bucket_rated_ms, samples_after, rated_ms_after.
+    """
+    rows = []
+    for at_ms, parts in _by_coarse(buckets, bucket_ms).items():
+        samples_after = rated_ms_after = 0
+        for part in reversed(parts):
+            rows.append(
+                (part.at_ms, at_ms, part.samples, part.rated_ms, samples_after, rated_ms_after)
+            )
+            samples_after += part.samples
+            rated_ms_after += part.rated_ms
+    names = ("bucket_samples", "bucket_rated_ms", "samples_after", "rated_ms_after")
+    return _relation(spark, ("at_ms", "bucket_at_ms", *names), rows)
+
+
+def coarse_buckets(spark: SparkSession, buckets: Sequence[Bucket], bucket_ms: int) -> DataFrame:
+    """A row for each coarse bucket, with its totals and the first bucket in it that has samples.
+
+    bucket_at_ms, total_samples, total_rated_ms, first_sampled_ms (−1 = none).
+    """
+    rows = [
+        (
+            at_ms,
+            sum(part.samples for part in parts),
+            sum(part.rated_ms for part in parts),
+            next((part.at_ms for part in parts if part.samples), -1),
+        )
+        for at_ms, parts in _by_coarse(buckets, bucket_ms).items()
+    ]
+    names = ("total_samples", "total_rated_ms", "first_sampled_ms")
+    return _relation(spark, ("bucket_at_ms", *names), rows)
+
+
+def _by_coarse(buckets: Sequence[Bucket], bucket_ms: int) -> dict[int, list[Bucket]]:
+    found: dict[int, list[Bucket]] = defaultdict(list)
+    for bucket in sorted(buckets, key=lambda bucket: bucket.at_ms):
+        found[bucket_start(bucket.at_ms, bucket_ms)].append(bucket)
+    return found
+
+
+def _relation(
+    spark: SparkSession, names: Sequence[str], rows: Sequence[tuple[int, ...]]
+) -> DataFrame:
+    columns = zip(*rows, strict=True) if rows else [[] for _ in names]
+    arrays = [pa.array(column, pa.int64()) for column in columns]
+    return F.broadcast(spark.createDataFrame(pa.table(arrays, names=list(names))))
