@@ -119,6 +119,7 @@ INSTALLED_APPS = [
     "console.messages",
     "console.segments",
     "console.groups",
+    "console.charts",
     "console.alerts",
     "console.reports",
     "console.live",

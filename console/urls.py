@@ -23,6 +23,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("console.messages.urls")),
     path("", include("console.segments.urls")),
     path("", include("console.groups.urls")),
+    path("", include("console.charts.urls")),
     path("", include("console.actions.urls")),
     path("", include("console.alerts.urls")),
     path("", include("console.reports.urls")),

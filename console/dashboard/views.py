@@ -5,6 +5,8 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
+from console.charts import cards
+from console.charts.query import Query
 from console.live.pages import LivePart, render_live
 
 
@@ -12,4 +14,6 @@ from console.live.pages import LivePart, render_live
 @requires("cluster.view")
 def overview(request: ClusterRequest, cluster: str) -> HttpResponse:
     part = LivePart(request, "dashboard")
-    return render_live(request, "dashboard/overview.html", part, totals=None)
+    charts = [Query("cluster", show) for show in ("records", "bytes", "lag")]
+    extra = cards.context(request, charts)
+    return render_live(request, "dashboard/overview.html", part, totals=None, **extra)

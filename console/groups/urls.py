@@ -29,6 +29,5 @@ register_converter(GroupName, "group_name")
 
 urlpatterns = [
     path("c/<slug:cluster>/groups", views.index, name="groups"),
-    path("c/<slug:cluster>/group-lag", views.lag, name="group-lag"),
     path("c/<slug:cluster>/groups/<group_name:group>", views.detail, name="group"),
 ]

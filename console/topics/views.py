@@ -6,6 +6,8 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
 from console.accounts.requests import ClusterRequest
+from console.charts import cards
+from console.charts.query import Query
 from console.live.pages import LivePart, render_live
 from console.topics import settings_table
 from console.topics.topic_context import topic_context
@@ -25,6 +27,8 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
 def overview(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     part = LivePart(request, "topic", topic)
     around = topic_context(request, topic, "overview")
+    shown = ("records", "bytes", "size")
+    around |= cards.context(request, [Query("topic", show, topic=topic) for show in shown])
     return render_live(request, "topics/overview.html", part, **around)
 
 

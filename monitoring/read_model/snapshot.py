@@ -217,6 +217,13 @@ class Snapshot:
             for pair in first.tolist()
         ]
 
+    def hides_topics_of(self, group: str) -> bool:
+        """Whether the group reads a topic that is hidden here."""
+        code = self.columns.groups.groups.code_of.get(group)
+        if code is None:
+            return False
+        return len(self._pairs_of_group(group)) < len(self.columns.groups.pairs_of_group(code))
+
     def read_by(self, group: str) -> pa.Table:
         """What one group reads: its rows of the tick, without one that is of no topic."""
         groups, pairs = self.columns.groups, self._pairs_of_group(group)

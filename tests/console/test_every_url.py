@@ -52,7 +52,7 @@ TABLE = {
     "topic-delete": [(TOPIC, ADMIN, ADMIN), (HIDDEN, SECRET, SECRET)],
     "groups": [(["local"], LOOK, None)],
     "group": [(["local", "billing"], LOOK, None)],
-    "group-lag": [(["local"], LOOK, None)],
+    "chart": [(["local"], LOOK, None)],
     "plan": [(["local", PLAN], CHANGE, None)],
     "plan-apply": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
     "plan-undo": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],

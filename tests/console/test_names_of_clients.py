@@ -79,7 +79,7 @@ def test_no_page_breaks(url, client_of, admin):
 def test_the_pages_of_such_a_group_and_topic_do_not_break(name, client_of, admin):
     client = client_of(admin)
     assert "orders" in opened(client, reverse("group", args=["local", name]))
-    opened(client, f"/c/local/group-lag?range=1h&group={quote(name)}")
+    opened(client, f"/c/local/chart?of=group&show=lag&range=1h&group={quote(name)}")
     opened(client, f"/c/local/alerts/rules/add?group={quote(name)}")
     for page in ("topic", "topic-config", "topic-consumers", "topic-add-partitions", "messages"):
         try:

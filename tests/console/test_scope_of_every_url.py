@@ -187,14 +187,24 @@ def test_what_is_outside_answers_as_what_is_not_there(scoped, world, client_of):
     assert told == {}
 
 
-def test_the_chart_of_a_group_outside_is_that_of_no_group(scoped, world, client_of):
+@pytest.mark.parametrize("asked", [
+    {"of": "group", "show": "lag", "group": "payers"},
+    {"of": "topic", "show": "records", "topic": "salaries"},
+    {"of": "topic", "show": "size", "topic": "salaries", "partition": "0"},
+    {"of": "cluster", "show": "records"},
+])  # fmt: skip
+def test_a_chart_of_what_is_outside_the_scope_is_not_found(asked, scoped, world, client_of):
     world(scoped)
-    url = reverse("group-lag", args=["local"])
-    answers = [
-        client_of(scoped).get(url, {"group": group, "range": "15m"}).content
-        for group in ("payers", "nobody")
-    ]
-    assert answers[0] == answers[1]
+    answer = client_of(scoped).get(reverse("chart", args=["local"]), asked)
+    assert answer.status_code == 404
+
+
+def test_the_chart_of_a_group_has_no_line_of_a_topic_outside_the_scope(scoped, world, client_of):
+    world(scoped)
+    asked = {"of": "group", "show": "lag", "group": "billing", "range": "15m"}
+    answer = client_of(scoped).get(reverse("chart", args=["local"]), asked)
+    assert answer.status_code == 200
+    assert b"salaries" not in answer.content
 
 
 def test_what_is_pushed_to_pages_names_nothing_outside(scoped, world, clusters):

@@ -3,11 +3,10 @@
 import weakref
 
 from console.accounts.rights import Rights
-from console.groups.history import lag_chart
 from console.live import snapshot_cache
 from monitoring import memory, redis_keys
 from monitoring.ticks import tick_stream
-from tests.console.conftest import GROUPS, sample, tick_now
+from tests.console.conftest import sample, tick_now
 
 ADMIN = Rights("local", "admin")
 
@@ -28,28 +27,6 @@ def test_a_cluster_that_is_not_used_is_forgotten(redis_server, monkeypatch):
     monkeypatch.setattr(snapshot_cache, "IDLE_SECONDS", -1.0)
     snapshot_cache.status("staging")
     assert shown() is None
-
-
-def test_a_chart_holds_one_sample_at_a_time(redis_server, monkeypatch, settings, tmp_path):
-    settings.HISTORY_URL = f"file://{tmp_path}"
-    monkeypatch.setattr(tick_stream, "_PIECE_BYTES", 1)
-    first = tick_now() - 8
-    for number in range(first, first + 8):
-        sample(number=number, groups=GROUPS)
-    held, most = [], []
-    decode = tick_stream.decode_groups
-
-    def counted(fields, columns):
-        most.append(sum(one() is not None for one in held))
-        found = decode(fields, columns)
-        held.append(weakref.ref(found.groups))
-        return found
-
-    monkeypatch.setattr(tick_stream, "decode_groups", counted)
-    chart = lag_chart("local", "billing", ADMIN, 900_000, (first + 8) * 5000)
-    assert len([y for y in chart["series"][0]["y"] if y is not None]) == 8
-    assert len(most) == 8
-    assert max(most) <= 1
 
 
 def test_samples_are_read_in_pieces_and_none_is_left_out(redis_server, monkeypatch):

@@ -1,0 +1,7 @@
+"""The Django app `console.charts`."""
+
+from django.apps import AppConfig
+
+
+class ChartsConfig(AppConfig):
+    name = "console.charts"

@@ -1,0 +1,137 @@
+"""What a chart is asked for, as parameters of a URL. Pure.
+
+of=cluster | topic | group | broker      with topic=, partition=, group=, broker=
+show=records | bytes | size | lag | …    (MEASURES)
+range=15m … 90d       compare= (nothing) | yesterday | week
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlencode
+
+from monitoring.history.levels import DAY_MS, HOUR_MS, MINUTE_MS
+from monitoring.history.series import COMPARE_MS, Subject
+
+RANGES_MS = {
+    "15m": 15 * MINUTE_MS,
+    "1h": HOUR_MS,
+    "6h": 6 * HOUR_MS,
+    "24h": DAY_MS,
+    "7d": 7 * DAY_MS,
+    "30d": 30 * DAY_MS,
+    "90d": 90 * DAY_MS,
+}
+DEFAULT_RANGE = "1h"
+Kind = Literal["cluster", "topic", "group", "broker"]
+# Kind of subject → what is shown → the measures of the subject's table, a line each.
+MEASURES: dict[str, dict[str, tuple[str, ...]]] = {
+    "cluster": {
+        "records": ("records", "consumed"),
+        "bytes": ("bytes_in", "bytes_out"),
+        "lag": ("lag",),
+        "size": ("disk_bytes",),
+    },
+    "topic": {
+        "records": ("records",),
+        "bytes": ("bytes_in", "bytes_out"),
+        "size": ("size_bytes",),
+    },
+    "group": {"lag": ("lag",), "consumed": ("consumed",)},
+    "broker": {
+        "bytes": ("bytes_in", "bytes_out"),
+        "requests": ("requests",),
+        "cpu": ("cpu_ms",),
+        "memory": ("rss_bytes",),
+        "disk": ("disk_free_bytes",),
+        "size": ("size_bytes",),
+    },
+}
+_NUMBER_DIGITS = 9
+
+
+class InvalidQuery(ValueError):
+    """A parameter is missing or has an unknown value; the text says which values there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One chart."""
+
+    of: str
+    show: str
+    topic: str = ""
+    partition: int | None = None
+    group: str = ""
+    broker: int = -1
+    range: str = DEFAULT_RANGE
+    compare: str = ""
+
+    @property
+    def subject(self) -> Subject:
+        if self.of == "cluster":
+            return Subject.cluster()
+        if self.of == "topic":
+            return Subject.topic(self.topic, self.partition)
+        if self.of == "broker":
+            return Subject.broker(self.broker)
+        return Subject.group(self.group)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        return MEASURES[self.of][self.show]
+
+    @property
+    def range_ms(self) -> int:
+        return RANGES_MS[self.range]
+
+    def parameters(self) -> str:
+        """The query string; without range and compare, which the page adds."""
+        names = {"cluster": (), "topic": ("topic",), "group": ("group",), "broker": ("broker",)}
+        found = {"of": self.of, "show": self.show}
+        found |= {name: str(getattr(self, name)) for name in names[self.of]}
+        if self.partition is not None:
+            found["partition"] = str(self.partition)
+        return urlencode(found)
+
+
+def parse(params: Mapping[str, str]) -> Query:
+    """Raises InvalidQuery."""
+    of = _one_of(params, "of", MEASURES)
+    partition = params.get("partition", "")
+    return Query(
+        of=of,
+        show=_one_of(params, "show", MEASURES[of]),
+        topic=params.get("topic", ""),
+        partition=_number("partition", partition) if partition else None,
+        group=params.get("group", ""),
+        broker=_number("broker", params.get("broker", "")) if of == "broker" else -1,
+        range=_one_of(params, "range", RANGES_MS, DEFAULT_RANGE),
+        compare=_one_of(params, "compare", {"": 0} | COMPARE_MS, ""),
+    )
+
+
+def range_of(params: Mapping[str, str]) -> tuple[str, str]:
+    """The range and the comparison that a page's URL asks for; unknown values mean the default."""
+    chosen, compare = params.get("range", ""), params.get("compare", "")
+    return (
+        chosen if chosen in RANGES_MS else DEFAULT_RANGE,
+        compare if compare in COMPARE_MS else "",
+    )
+
+
+def _one_of(
+    params: Mapping[str, str], name: str, values: Mapping[str, object], default: str | None = None
+) -> str:
+    value = params.get(name, default)
+    if value is None or value not in values:
+        raise InvalidQuery(f"{name} is one of {', '.join(filter(None, values))}")
+    return value
+
+
+def _number(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= _NUMBER_DIGITS):
+        raise InvalidQuery(f"{name} is a number")
+    return int(text)

@@ -1,0 +1,37 @@
+"""The data of charts, as JSON. Pages load it after themselves (static/app/chart.js)."""
+
+from django.http import Http404, HttpResponse, JsonResponse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from console.accounts.access import requires
+from console.accounts.refusals import group_not_found, topic_not_found
+from console.accounts.requests import ClusterRequest
+from console.charts import services
+from console.charts.query import InvalidQuery, Query, parse
+from monitoring.clock import now_ms
+
+
+@require_safe
+@requires("cluster.view")
+def chart(request: ClusterRequest, cluster: str) -> HttpResponse:
+    """One chart (query.py). 400 for an unknown parameter, 404 for what the user may not see."""
+    try:
+        query = parse(request.GET)
+    except InvalidQuery as error:
+        return JsonResponse({"error": str(error)}, status=400)
+    if not services.may_see(request.rights, query):
+        raise Http404(_not_found(query))
+    try:
+        return JsonResponse(services.chart(cluster, request.rights, query, now_ms()))
+    except OSError as error:
+        why = _("The stored history cannot be read (%s).") % type(error).__name__
+        return JsonResponse({"error": why}, status=503)
+
+
+def _not_found(query: Query) -> str:
+    if query.of == "topic":
+        return topic_not_found(query.topic)
+    if query.of == "group":
+        return group_not_found(query.group)
+    return _("This chart is for users who see all topics and groups of the cluster.")

@@ -1,0 +1,146 @@
+"""The data of charts: who may load which, their lines, ranges and comparisons."""
+
+import time
+from urllib.parse import urlencode
+
+import pytest
+
+from monitoring.history import writer
+from monitoring.history.levels import DAY_MS
+from monitoring.history.root import current
+from tests.console.conftest import GROUPS, PARTITIONS, sample, tick_now
+from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
+
+
+@pytest.fixture(autouse=True)
+def _history(tmp_path, settings):
+    settings.HISTORY_URL = f"file://{tmp_path}/history"
+    writer._encoders.clear()
+
+
+def loaded(client, **asked):
+    return client.get("/c/local/chart?" + urlencode({"range": "15m"} | asked))
+
+
+def values(line):
+    return [y for y in line["y"] if y is not None]
+
+
+def several(count=4, **of_row):
+    first = tick_now() - count
+    for number in range(count):
+        ends = {"log_end_offset": 100 + 50 * number} | of_row
+        rows = [row | ends for row in PARTITIONS if row["topic"] == "orders"]
+        groups = [row | {"log_end_offset": 100 + 50 * number} for row in GROUPS]
+        sample(number=first + number, partitions=rows, groups=groups)
+
+
+def test_the_lag_of_a_group_is_the_sum_over_its_partitions(
+    clusters, redis_server, client_of, admin
+):
+    several()
+    spec = loaded(client_of(admin), of="group", group="billing", show="lag").json()
+    [line] = spec["series"]
+    assert line["name"] == "orders"
+    assert values(line) == [80, 180, 280, 380]
+    assert spec["unit"] == "records"
+
+
+def test_what_is_stored_and_what_is_live_are_one_line(clusters, redis_server, client_of, admin):
+    several()
+    live = loaded(client_of(admin), of="topic", topic="orders", show="records").json()
+    writer.flush(current(), "local")
+    stored = loaded(client_of(admin), of="topic", topic="orders", show="records").json()
+    assert [values(line) for line in stored["series"]] == [values(line) for line in live["series"]]
+    assert values(stored["series"][0])[0] > 0
+
+
+def test_a_single_line_has_its_lowest_and_highest_values(clusters, redis_server, client_of, admin):
+    several()
+    [line] = loaded(client_of(admin), of="group", group="billing", show="lag").json()["series"]
+    assert len(line["low"]) == len(line["high"]) == len(line["y"]) == len(line["x"])
+
+
+def test_yesterday_is_a_second_line_at_the_times_of_today(clusters, redis_server, client_of, admin):
+    number = tick_now() - 3
+    a_day = DAY_MS // INTERVAL_MS
+    writer.append(current(), "local", [
+        make_tick(number - a_day + n, groups=[row | {"log_end_offset": 70} for row in GROUPS])
+        for n in range(3)
+    ])  # fmt: skip
+    several(3)
+    asked = {"of": "group", "group": "billing", "show": "lag", "compare": "yesterday"}
+    today, earlier = loaded(client_of(admin), **asked).json()["series"]
+    assert (earlier["name"], earlier["is_earlier"]) == ("orders, a day before", True)
+    assert values(earlier) == [20, 20, 20]
+    assert abs(max(earlier["x"]) - max(today["x"])) <= INTERVAL_MS
+
+
+def test_a_group_with_a_topic_that_the_user_does_not_see_has_no_sum(
+    clusters, redis_server, client_of, viewer, admin
+):
+    several()
+    asked = {"of": "group", "group": "auditors", "show": "lag"}
+    assert loaded(client_of(viewer), **asked).json()["series"] == []
+    [line] = loaded(client_of(admin), **asked).json()["series"]
+    assert line["name"] == "console.audit"
+
+
+def test_a_hidden_topic_has_no_chart(sampled, client_of, viewer, admin):
+    asked = {"of": "topic", "topic": "console.audit", "show": "records"}
+    assert loaded(client_of(viewer), **asked).status_code == 404
+    assert loaded(client_of(admin), **asked).status_code == 200
+
+
+def test_a_topic_that_is_not_there_has_a_chart_without_lines(sampled, client_of, viewer):
+    answer = loaded(client_of(viewer), of="topic", topic="nothing", show="records")
+    assert (answer.status_code, answer.json()["series"]) == (200, [])
+
+
+@pytest.mark.parametrize(("asked", "text"), [
+    ({}, "of is one of cluster, topic, group, broker"),
+    ({"of": "group"}, "show is one of lag, consumed"),
+    ({"of": "group", "show": "size"}, "show is one of lag, consumed"),
+    ({"of": "group", "show": "lag", "range": "9y"}, "range is one of 15m, 1h, 6h, 24h, 7d, 30d"),
+    ({"of": "group", "show": "lag", "compare": "ever"}, "compare is one of yesterday, week"),
+    ({"of": "broker", "show": "cpu"}, "broker is a number"),
+    ({"of": "topic", "show": "size", "topic": "a", "partition": "-1"}, "partition is a number"),
+])  # fmt: skip
+def test_an_unknown_parameter_is_refused_with_the_values_there_are(
+    asked, text, sampled, client_of, viewer
+):
+    answer = loaded(client_of(viewer), **asked)
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith(text)
+
+
+def test_without_redis_the_stored_values_are_drawn(clusters, redis_server, client_of, admin):
+    several()
+    client = client_of(admin)
+    writer.flush(current(), "local")
+    redis_server.kill()
+    spec = loaded(client, of="topic", topic="orders", show="records").json()
+    assert len(values(spec["series"][0])) == 3
+
+
+def test_a_history_that_cannot_be_read_is_an_error_with_its_cause(
+    clusters, redis_server, client_of, admin, settings, tmp_path
+):
+    (tmp_path / "file").write_text("")
+    settings.HISTORY_URL = f"file://{tmp_path}/file"
+    answer = loaded(client_of(admin), of="topic", topic="orders", show="records")
+    assert answer.status_code in (200, 503)
+    assert "Traceback" not in answer.content.decode()
+
+
+def test_the_range_and_the_comparison_of_a_page_are_those_of_its_url(sampled, client_of, viewer):
+    page = client_of(viewer).get("/c/local/topics/orders?range=7d&compare=week").content.decode()
+    assert page.count("range=7d&amp;compare=week") >= 3
+    assert 'aria-current="true">7d' in page
+    page = client_of(viewer).get("/c/local/topics/orders?range=x&compare=y").content.decode()
+    assert 'aria-current="true">1h' in page
+
+
+def test_charts_of_ninety_days_do_not_reach_before_the_epoch(sampled, client_of, viewer):
+    spec = loaded(client_of(viewer), of="group", group="billing", show="lag", range="90d").json()
+    assert spec["from_ms"] == pytest.approx(time.time() * 1000 - 90 * DAY_MS, abs=60_000)
