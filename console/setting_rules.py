@@ -7,7 +7,7 @@ setting (`REDIS_URL=… is not …`), or the empty string for a valid value.
 
 import ipaddress
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from urllib.parse import SplitResult, urlsplit
 
 from cryptography.fernet import Fernet
@@ -190,6 +190,20 @@ def secret_keys(text: str) -> str:
         except ValueError:
             return f"holds something else than keys (word {number}): {form}"
     return ""
+
+
+def retention_order(hours: Mapping[str, int]) -> list[str]:
+    """The errors in retentions, finest level first, in hours (0 = for good): a level must be kept
+    as long as the finer one, from which it is computed."""
+    problems = []
+    names = list(hours)
+    for finer, coarser in zip(names, names[1:], strict=False):
+        if hours[coarser] and (hours[coarser] < hours[finer] or not hours[finer]):
+            problems.append(
+                f"{coarser} is shorter than {finer}: keep the coarser level at least as long, or "
+                "for good (0)"
+            )
+    return problems
 
 
 def _split(value: str) -> SplitResult | None:

@@ -54,6 +54,19 @@ AERIE_PROCESSES = _env.words("AERIE_PROCESSES", lambda name: "")
 AERIE_TICK_SECONDS = _env.integer("AERIE_TICK_SECONDS", 5, 1, 3600)
 # Of one cluster's samples in Redis (monitoring/ticks/tick_stream.py).
 AERIE_LIVE_BYTES_MAX = _env.integer("AERIE_LIVE_BYTES_MAX", 192 * 2**20, 2**20, 2**36)
+# How long each level of the history is kept (monitoring/history/levels.py); 0 = for good.
+AERIE_HISTORY_RAW_HOURS = _env.integer("AERIE_HISTORY_RAW_HOURS", 48, 0, 24 * 366)
+AERIE_HISTORY_MINUTE_DAYS = _env.integer("AERIE_HISTORY_MINUTE_DAYS", 14, 0, 3660)
+AERIE_HISTORY_HOUR_DAYS = _env.integer("AERIE_HISTORY_HOUR_DAYS", 396, 0, 36600)
+AERIE_HISTORY_DAY_DAYS = _env.integer("AERIE_HISTORY_DAY_DAYS", 0, 0, 36600)
+_env.problems += rules.retention_order(
+    {
+        "AERIE_HISTORY_RAW_HOURS": AERIE_HISTORY_RAW_HOURS,
+        "AERIE_HISTORY_MINUTE_DAYS": AERIE_HISTORY_MINUTE_DAYS * 24,
+        "AERIE_HISTORY_HOUR_DAYS": AERIE_HISTORY_HOUR_DAYS * 24,
+        "AERIE_HISTORY_DAY_DAYS": AERIE_HISTORY_DAY_DAYS * 24,
+    }
+)
 AERIE_DEMO_RATE = _env.integer("AERIE_DEMO_RATE", 50, 10, 2000)
 AERIE_ADMIN_PASSWORD = _env.secret("AERIE_ADMIN_PASSWORD", rules.password)
 AERIE_ADMIN_PASSWORD_FILE = AERIE_DATA / "admin.password"

@@ -33,5 +33,11 @@ app.conf.update(
 app.steps["worker"].add(Heartbeat)
 app.autodiscover_tasks()
 app.autodiscover_tasks(
-    ["monitoring.sampling", "monitoring.history", "monitoring.alerts", "monitoring.reports"]
+    [
+        "monitoring.sampling",
+        "monitoring.history",
+        "monitoring.alerts",
+        "monitoring.reports",
+        "monitoring.pipeline",
+    ]
 )

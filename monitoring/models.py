@@ -5,6 +5,15 @@ The database has configuration, alerts and reports; samples are in Redis and Par
 
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
 from monitoring.clusters import Cluster
+from monitoring.pipeline.models import PipelineRun, PipelineState
 from monitoring.reports.models import Report
 
-__all__ = ["Alert", "AlertDelivery", "AlertRule", "Cluster", "Report"]
+__all__ = [
+    "Alert",
+    "AlertDelivery",
+    "AlertRule",
+    "Cluster",
+    "PipelineRun",
+    "PipelineState",
+    "Report",
+]

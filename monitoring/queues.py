@@ -58,6 +58,8 @@ _ALL = (
             "monitoring.history.tasks.delete_unlisted",
             "monitoring.alerts.tasks.drop_old",
             "monitoring.reports.requeue_lost_reports",
+            "monitoring.pipeline.roll_up_all",
+            "monitoring.pipeline.refresh",
             "console.actions.expire_plans",
             "console.audit.drop_refused_sign_ins",
         ),
@@ -65,7 +67,7 @@ _ALL = (
     ),
     Queue(
         "spark",
-        ("monitoring.reports.run",),
+        ("monitoring.reports.run", "monitoring.pipeline.roll_up"),
         process="spark-jobs",  # `spark` is the server
         soft_time_limit_s=15 * 60,
         time_limit_s=16 * 60,

@@ -176,5 +176,24 @@ _SAMPLES = {
     "answer_refused": gettext_noop("the cluster's answer was refused: %(why)s"),
     "settings_unreadable": gettext_noop("the cluster's settings cannot be used: %(why)s"),
 }
+# --- Jobs of the data pipeline ------------------------------------------------------------------
+_PIPELINE = {
+    "spark_not_available": gettext_noop("Spark is not available: %(why)s"),
+    "job_too_long": gettext_noop("the job took longer than %(minutes)d minutes"),
+    "disk_full": gettext_noop("no space is left for the history: %(why)s"),
+    "history_unreadable": gettext_noop("a file of the history cannot be read or written: %(why)s"),
+    "other_worker": gettext_noop("another worker did the same job"),
+    "job_failed": gettext_noop("the Spark job failed: %(why)s"),
+    "worker_lost": gettext_noop("the worker that did it ended"),
+}
 
-TEXTS = {**_ANSWERS, **_PROCESSES, **_RECORDS, **_ADMIN_PORTS, **_REFUSED, **_TOO_MANY, **_SAMPLES}
+TEXTS = {
+    **_ANSWERS,
+    **_PROCESSES,
+    **_RECORDS,
+    **_ADMIN_PORTS,
+    **_REFUSED,
+    **_TOO_MANY,
+    **_SAMPLES,
+    **_PIPELINE,
+}

@@ -14,6 +14,10 @@ from typing import cast
 from monitoring import redis_client
 
 _RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end"
+_RENEW = (
+    "if redis.call('get', KEYS[1]) == ARGV[1] then "
+    "return redis.call('pexpire', KEYS[1], ARGV[2]) end"
+)
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +35,12 @@ def try_lock(key: str, holder: str, lifetime_ms: int) -> Iterator[str | None]:
         yield None
     finally:
         _release(key, holder)
+
+
+def renew(key: str, holder: str, lifetime_ms: int) -> None:
+    """Let a lock that `holder` still has live on. Raises StoreDown."""
+    with redis_client.guarded() as client:
+        client.eval(_RENEW, 1, key, holder, lifetime_ms)
 
 
 def _release(key: str, holder: str) -> None:

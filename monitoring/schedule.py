@@ -56,6 +56,16 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "schedule": 600.0,
             "options": {"expires": 590},
         },
+        "roll-up-history": {
+            "task": "monitoring.pipeline.roll_up_all",
+            "schedule": 300.0,
+            "options": {"expires": 290},
+        },
+        "refresh-pipeline": {
+            "task": "monitoring.pipeline.refresh",
+            "schedule": 300.0,
+            "options": {"expires": 290},
+        },
         "send-due-deliveries": {
             "task": "monitoring.alerts.tasks.send_due",
             "schedule": 10.0,

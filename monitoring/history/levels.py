@@ -23,13 +23,15 @@ DAY_MS = 24 * HOUR_MS
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level; `bucket_ms` 0 = a bucket is a tick. `setting` names its retention in hours."""
+    """A level; `bucket_ms` 0 = a bucket is a tick. `setting` names its retention, in units of
+    `setting_unit_ms`; 0 = for good."""
 
     name: str
     bucket_ms: int
     span_format: str
     portion_ms: int
     setting: str
+    setting_unit_ms: int
 
     def span_of(self, at_ms: int) -> str:
         """The span that contains a time."""
@@ -62,10 +64,10 @@ def _utc(at_ms: int) -> datetime:
     return datetime.fromtimestamp(at_ms / 1000, UTC)
 
 
-RAW = Level("raw", 0, "%Y%m%d%H", HOUR_MS, "AERIE_HISTORY_RAW_HOURS")
-MINUTE = Level("minute", MINUTE_MS, "%Y%m%d", HOUR_MS, "AERIE_HISTORY_MINUTE_HOURS")
-HOUR = Level("hour", HOUR_MS, "%Y%m", DAY_MS, "AERIE_HISTORY_HOUR_HOURS")
-DAY = Level("day", DAY_MS, "%Y", DAY_MS, "AERIE_HISTORY_DAY_HOURS")
+RAW = Level("raw", 0, "%Y%m%d%H", HOUR_MS, "AERIE_HISTORY_RAW_HOURS", HOUR_MS)
+MINUTE = Level("minute", MINUTE_MS, "%Y%m%d", HOUR_MS, "AERIE_HISTORY_MINUTE_DAYS", DAY_MS)
+HOUR = Level("hour", HOUR_MS, "%Y%m", DAY_MS, "AERIE_HISTORY_HOUR_DAYS", DAY_MS)
+DAY = Level("day", DAY_MS, "%Y", DAY_MS, "AERIE_HISTORY_DAY_DAYS", DAY_MS)
 LEVELS = (RAW, MINUTE, HOUR, DAY)
 BY_NAME = {level.name: level for level in LEVELS}
 

@@ -70,6 +70,25 @@ class Root:
             file.flush()
             os.fsync(file.fileno())
 
+    def move(self, source: tuple[str, ...], target: tuple[str, ...]) -> None:
+        """Move a complete file to a name that does not exist; its age counts from now.
+
+        A crash of the machine loses it or keeps all of it, if the folder is synced then.
+        """
+        from_path, to_path = self.path(*source), self.path(*target)
+        if not self.is_local:
+            self.filesystem.move(from_path, to_path)
+            return
+        os.makedirs(os.path.dirname(to_path), exist_ok=True)
+        _sync(from_path)
+        os.utime(from_path)
+        os.rename(from_path, to_path)
+
+    def sync_folder(self, *parts: str) -> None:
+        """Make the names in a local folder survive a crash of the machine."""
+        if self.is_local:
+            _sync(self.path(*parts))
+
     def read(self, *parts: str) -> bytes:
         """A whole file. Raises FileNotFoundError."""
         with self.filesystem.open_input_stream(self.path(*parts)) as stream:
@@ -86,6 +105,14 @@ class Root:
 
     def delete_folder(self, *parts: str) -> None:
         self.filesystem.delete_dir(self.path(*parts))
+
+
+def _sync(path: str) -> None:
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def current() -> Root:

@@ -1,0 +1,57 @@
+"""Deletes the spans of a level that are older than its retention, and folders of dead jobs.
+
+A span is deleted as a whole, when all of it is older. The raw level keeps its newest span, from
+which the flush goes on. Raw hours that are not rolled up yet are kept UNFINISHED_FACTOR times as
+long, so that an outage of Spark loses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pyarrow.fs as pafs
+
+from monitoring.history.levels import LEVELS, RAW
+from monitoring.history.root import Place, Root, cluster_folder
+from monitoring.pipeline import workspace
+from monitoring.pipeline.coverage import Files, kept_from_ms
+
+UNFINISHED_FACTOR = 3
+_JOB_MS = 60 * 60_000  # longer than a job may take
+
+
+def expired(places: Collection[Place], rolled_up: Collection[int], now_ms: int) -> list[Place]:
+    """The places that are not kept any more. `rolled_up`: raw hours that the levels have."""
+    kept_ms = {level: kept_from_ms(level, now_ms) for level in LEVELS}
+    unfinished_ms = now_ms - UNFINISHED_FACTOR * (now_ms - kept_ms[RAW])
+    newest_raw_ms = max((place.start_ms for place in places if place.level is RAW), default=-1)
+    found = []
+    for place in places:
+        limit_ms = kept_ms[place.level]
+        if place.level is RAW and place.start_ms not in rolled_up:
+            limit_ms = unfinished_ms
+        is_newest_raw = place.level is RAW and place.start_ms == newest_raw_ms
+        if place.end_ms <= limit_ms and not is_newest_raw:
+            found.append(place)
+    return found
+
+
+def delete_expired(
+    root: Root, listed: Files, rolled_up: Collection[int], now_ms: int
+) -> list[Place]:
+    """Delete what `expired` says; the places."""
+    found = expired(list(listed), rolled_up, now_ms)
+    for place in found:
+        root.delete_folder(*place.folder)
+    return found
+
+
+def delete_dead_jobs(root: Root, slug: str, now_ms: int) -> None:
+    """Delete the folders of jobs whose worker was killed."""
+    folder = cluster_folder(slug), workspace.JOBS
+    for entry in root.entries(*folder):
+        selector = pafs.FileSelector(entry.path, recursive=True, allow_not_found=True)
+        inside = root.filesystem.get_file_info(selector)
+        times = [info.mtime.timestamp() * 1000 for info in (entry, *inside) if info.mtime]
+        if times and max(times) < now_ms - _JOB_MS:
+            workspace.delete(root, slug, entry.base_name)

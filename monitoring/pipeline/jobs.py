@@ -1,0 +1,191 @@
+"""Does one job of the pipeline (plan.py) with Spark: rolls an hour or a day up, or merges files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from monitoring.history import manifest, reader
+from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, MINUTE, RAW, Level, bucket_start
+from monitoring.history.manifest import HistoryFile
+from monitoring.history.root import Place
+from monitoring.history.tables import LEVEL_TICKS, TABLES, TICKS
+from monitoring.pipeline.plan import Job, MergeJob, RollUpJob
+from monitoring.pipeline.workspace import Finished, Workspace
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_SOURCE = {MINUTE: RAW, HOUR: MINUTE, DAY: HOUR}
+
+
+@dataclass
+class Done:
+    """What a job wrote."""
+
+    rows: int = 0
+    bytes: int = 0
+    levels: list[str] = field(default_factory=list)
+
+    def add(self, level: Level, files: Iterable[Finished]) -> None:
+        self.levels.append(level.name)
+        for finished in files:
+            self.rows += finished.file.rows
+            self.bytes += finished.file.bytes
+
+
+class WrongRows(Exception):
+    """Spark wrote another number of rows than it was given to merge."""
+
+
+def run(
+    spark: SparkSession, space: Workspace, job: Job, check: Callable[[], None] = lambda: None
+) -> Done:
+    """Do a job. Calls `check` before each table; it may raise to end the job.
+
+    Raises Spark's errors, OSError, WrongRows, and FileExistsError if another worker did the same.
+    """
+    done = Done()
+    if isinstance(job, MergeJob):
+        done.add(job.place.level, _merge(spark, space, job, check))
+        return done
+    for level in job.levels:
+        done.add(level, _roll_up(spark, space, job, level, check))
+    return done
+
+
+def _roll_up(
+    spark: SparkSession, space: Workspace, job: RollUpJob, level: Level, check: Callable[[], None]
+) -> list[Finished]:
+    from monitoring.spark.jobs.roll_up import RollUp, roll_up
+    from monitoring.spark.transforms.buckets import Bucket
+
+    root, slug, source = space.root, space.slug, _SOURCE[level]
+    place = Place(slug, level, level.span_of(job.start_ms))
+    before = manifest.load(root, place)
+    # Before the files: rows of ticks that come now are left out, and the hour is computed again.
+    ticks = reader.ticks(root, slug, source, job.start_ms, job.end_ms)
+    buckets = [Bucket(*values) for values in samples_of(ticks, source)]
+    level_ticks = coarser_ticks(ticks, source, level.bucket_ms)
+    portion = MINUTE.span_of(job.start_ms) if level is DAY else RAW.span_of(job.start_ms)
+    own_ticks = space.ticks_file(level_ticks, TICKS, portion)
+    assert own_ticks is not None
+    added = [own_ticks]
+    for table in TABLES:
+        files = reader.locations(root, slug, source, table, job.start_ms, job.end_ms)
+        if not files:
+            continue
+        check()
+        name = f"{level.name}-{table}"
+        step = RollUp(
+            table=table,
+            is_raw=source is RAW,
+            files=files,
+            buckets=buckets,
+            bucket_ms=level.bucket_ms,
+            from_ms=job.start_ms,
+            to_ms=job.end_ms,
+            keep_repeated_until_ms=_keep_repeated_until_ms(space, job, level),
+            output=space.output(name),
+        )
+        roll_up(spark, step)
+        finished = space.spark_file(name, table, portion, own_ticks.file.source_ticks)
+        if finished is not None:
+            added.append(finished)
+    check()
+    _replace(space, place, before, job, added)
+    return added
+
+
+def _replace(
+    space: Workspace,
+    place: Place,
+    before: manifest.Manifest,
+    job: RollUpJob,
+    added: list[Finished],
+) -> None:
+    """Publish the files in place of what the span has of the job's time, also in merged files."""
+    old = reader.ticks(space.root, space.slug, place.level, job.start_ms, job.end_ms)
+    ticks = sum(old["samples"].to_pylist()) + sum(old["gaps"].to_pylist())
+    replaced, rest = [], []
+    for file in before.files:
+        if file.max_at_ms >= job.start_ms and file.min_at_ms < job.end_ms:
+            replaced.append(file)
+            if file.min_at_ms < job.start_ms or file.max_at_ms >= job.end_ms:
+                kept = space.without(place, file, job.start_ms, job.end_ms, ticks)
+                rest += [kept] if kept else []
+    space.publish(place, before, replaced, [*added, *rest])
+
+
+def _keep_repeated_until_ms(space: Workspace, job: RollUpJob, level: Level) -> int:
+    """The hour level needs rows that only repeat in the first hour of a day, or behind a hole."""
+    if level is not HOUR or job.start_ms % DAY_MS == 0:
+        return job.end_ms
+    hour_before = job.start_ms - HOUR_MS
+    has_before = len(reader.ticks(space.root, space.slug, HOUR, hour_before, job.start_ms))
+    return job.start_ms if has_before else job.end_ms
+
+
+def samples_of(ticks: pa.Table, source: Level) -> list[tuple[int, int, int]]:
+    """(at_ms, samples, rated_ms) of the buckets of a level's ticks table; of raw ticks without the
+    gaps."""
+    if source is RAW:
+        values = (ticks[name].to_pylist() for name in ("at_ms", "status", "step_ms"))
+        rows = zip(*values, strict=True)
+        return [(at_ms, 1, step_ms or 0) for at_ms, status, step_ms in rows if status == "ok"]
+    columns = (ticks[name].to_pylist() for name in ("at_ms", "samples", "rated_ms"))
+    return list(zip(*columns, strict=True))
+
+
+def coarser_ticks(ticks: pa.Table, source: Level, bucket_ms: int) -> pa.Table:
+    """The ticks table of the next level."""
+    found: dict[int, dict[str, int | str]] = {}
+    for row in ticks.sort_by("at_ms").to_pylist():
+        if source is RAW:
+            is_ok = row["status"] == "ok"
+            row |= {"samples": int(is_ok), "gaps": int(not is_ok), "rated_ms": row["step_ms"] or 0}
+            row["reason"] = "" if is_ok else row["reason"]
+        at_ms = bucket_start(row["at_ms"], bucket_ms)
+        bucket = found.setdefault(
+            at_ms, {"at_ms": at_ms, "samples": 0, "gaps": 0, "rated_ms": 0, "reason": ""}
+        )
+        for name in ("samples", "gaps", "rated_ms"):
+            bucket[name] += row[name]
+        bucket["reason"] = bucket["reason"] or row["reason"] or ""
+    return pa.Table.from_pylist(list(found.values()), schema=LEVEL_TICKS)
+
+
+def _merge(
+    spark: SparkSession, space: Workspace, job: MergeJob, check: Callable[[], None]
+) -> list[Finished]:
+    from monitoring.spark.jobs.roll_up import merge
+
+    root, place = space.root, job.place
+    before = manifest.load(root, place)
+    removed: list[HistoryFile] = []
+    added: list[Finished] = []
+    for table in (TICKS, *TABLES):
+        files = [
+            file
+            for file in before.of(table)
+            if job.start_ms <= file.min_at_ms and file.max_at_ms < job.end_ms
+        ]
+        if len(files) < 2:
+            continue
+        check()
+        name = f"merge-{table}"
+        locations = [root.location(*place.folder, file.name) for file in files]
+        merge(spark, table, place.level is RAW, locations, space.output(name))
+        ticks = sum(file.source_ticks for file in files)
+        portion = RAW.span_of(job.start_ms) if place.level is not DAY else place.span
+        finished = space.spark_file(name, table, portion, ticks)
+        if finished is None or finished.file.rows != sum(file.rows for file in files):
+            raise WrongRows(f"{table} of {place.folder}")
+        removed += files
+        added.append(finished)
+    check()
+    space.publish(place, before, removed, added)
+    return added

@@ -1,0 +1,75 @@
+"""The database rows of the data pipeline: its runs, and the state of each cluster's levels.
+
+They are for people and for retries. What has been computed is in the manifests of the history
+alone, so nothing is lost or counted twice if rows are missing.
+"""
+
+from django.db import models
+
+
+class RunState(models.TextChoices):
+    """running → done | failed | waiting (Spark was not available; it is tried again)."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class PipelineRun(models.Model):
+    """One job of a cluster (plan.py): the hour, day or range that starts at `start_ms`.
+
+    `kind` is `hour`, `minute` (only minutes were missing), `day` or `merge_<level>`. A job that is
+    done again has the same row, with the next `attempt`.
+    """
+
+    cluster = models.ForeignKey("monitoring.Cluster", on_delete=models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=20)
+    start_ms = models.BigIntegerField()
+    state = models.CharField(max_length=10, choices=RunState.choices)
+    attempt = models.PositiveIntegerField(default=0)
+    started_at = models.DateTimeField()
+    seconds = models.FloatField(null=True)
+    rows = models.BigIntegerField(null=True)
+    bytes = models.BigIntegerField(null=True)
+    # A Reason as `monitoring.reasons.dumps` stores it.
+    error = models.TextField(blank=True, default="")
+
+    class Meta:
+        app_label = "monitoring"
+        ordering = ["-started_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "kind", "start_ms"], name="one_row_of_a_pipeline_job"
+            )
+        ]
+        indexes = [models.Index(fields=["cluster", "-started_at"], name="run_by_cluster")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.start_ms} of {self.cluster_id}"
+
+
+class PipelineState(models.Model):
+    """What the levels of a cluster had when it was last looked at, and its back-fill.
+
+    `levels`: name → {last_ms, rows, files, bytes, bytes_a_day}. A back-fill computes the hours of
+    `[backfill_from_ms, backfill_to_ms)` again; `backfill_next_ms` is the first that is left; null =
+    no back-fill. Stop sets it to null, and the worker looks between two hours.
+    """
+
+    cluster = models.OneToOneField("monitoring.Cluster", on_delete=models.CASCADE, related_name="+")
+    seen_ms = models.BigIntegerField(default=0)
+    levels = models.JSONField(default=dict)
+    waiting_hours = models.PositiveIntegerField(default=0)
+    oldest_waiting_ms = models.BigIntegerField(null=True)
+    disk_free_bytes = models.BigIntegerField(null=True)
+    disk_total_bytes = models.BigIntegerField(null=True)
+    backfill_from_ms = models.BigIntegerField(null=True)
+    backfill_to_ms = models.BigIntegerField(null=True)
+    backfill_next_ms = models.BigIntegerField(null=True)
+
+    class Meta:
+        app_label = "monitoring"
+
+    def __str__(self) -> str:
+        return f"pipeline of {self.cluster_id}"

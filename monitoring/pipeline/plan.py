@@ -1,0 +1,160 @@
+"""What the pipeline has to do for one cluster, from what its levels have and the time. Pure.
+
+An hour of raw ticks is rolled up when it is finished: a later hour has ticks and it ended
+FLUSHED_MS ago (by then its last ticks are written), or it ended LATE_MS ago. A level knows how many
+ticks each of its hours and days was computed from. If the finer level has more now, ticks came
+late, and the hour is computed again. The hour after it does not change: a raw row has what was
+before it.
+
+The oldest hour is first: the hour level drops repeated rows only if it has the hour before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, MINUTE, RAW, Level, bucket_start
+from monitoring.history.manifest import HistoryFile
+from monitoring.history.root import Place
+
+FLUSHED_MS, LATE_MS = 2 * 60_000, 10 * 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The start of an hour (in `days`: of a day) → the number of raw ticks it was computed from;
+    in `raw`: that it has now."""
+
+    raw: Mapping[int, int] = field(default_factory=dict)
+    minutes: Mapping[int, int] = field(default_factory=dict)
+    hours: Mapping[int, int] = field(default_factory=dict)
+    days: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RollUpJob:
+    """Compute `levels`, finest first, for the time that starts at `start_ms`: minutes and the hour,
+    or a day."""
+
+    start_ms: int
+    levels: tuple[Level, ...]
+
+    @property
+    def kind(self) -> str:
+        return self.levels[-1].name
+
+    @property
+    def end_ms(self) -> int:
+        return self.start_ms + (DAY_MS if self.levels[-1] is DAY else HOUR_MS)
+
+
+@dataclass(frozen=True, slots=True)
+class MergeJob:
+    """Merge the files of `[start_ms, end_ms)` of a level into one for each table."""
+
+    place: Place
+    start_ms: int
+    end_ms: int
+
+    @property
+    def kind(self) -> str:
+        return f"merge_{self.place.level.name}"
+
+
+Job = RollUpJob | MergeJob
+
+
+def finished_hours(raw: Mapping[int, int], now_ms: int) -> list[int]:
+    """The hours of the raw level that are finished, oldest first."""
+    newest_ms = max(raw, default=-1)
+    return sorted(
+        hour
+        for hour in raw
+        if now_ms - hour - HOUR_MS >= (FLUSHED_MS if newest_ms > hour else LATE_MS)
+    )
+
+
+def roll_ups(coverage: Coverage, kept_from_ms: Mapping[Level, int], now_ms: int) -> list[RollUpJob]:
+    """The roll-ups that wait, oldest first; a day after its hours.
+
+    `kept_from_ms`: what is older is not kept by the level any more.
+    """
+    finished = finished_hours(coverage.raw, now_ms)
+    jobs = []
+    for hour in sorted({*finished, *coverage.minutes}):
+        is_new = hour in finished and coverage.minutes.get(hour, -1) < coverage.raw[hour]
+        needs_minutes = is_new and hour >= kept_from_ms[MINUTE]
+        ticks = coverage.raw[hour] if needs_minutes else coverage.minutes.get(hour, -1)
+        needs_hour = coverage.hours.get(hour, -1) < ticks and hour >= kept_from_ms[HOUR]
+        levels = (MINUTE,) * needs_minutes + (HOUR,) * needs_hour
+        if levels:
+            jobs.append(RollUpJob(hour, levels))
+    unfinished = {job.start_ms for job in jobs} | (coverage.raw.keys() - set(finished))
+    jobs += _days(coverage, unfinished, kept_from_ms[DAY], now_ms)
+    return sorted(jobs, key=lambda job: job.end_ms)
+
+
+def _days(
+    coverage: Coverage, unfinished: Collection[int], kept_from_ms: int, now_ms: int
+) -> list[RollUpJob]:
+    waiting = {bucket_start(hour, DAY_MS) for hour in unfinished}
+    ticks: dict[int, int] = {}
+    for hour, count in coverage.hours.items():
+        day = bucket_start(hour, DAY_MS)
+        ticks[day] = ticks.get(day, 0) + count
+    return [
+        RollUpJob(day, (DAY,))
+        for day, count in ticks.items()
+        if day not in waiting
+        and day >= kept_from_ms
+        and day + DAY_MS + LATE_MS <= now_ms
+        and coverage.days.get(day, -1) < count
+    ]
+
+
+def again(coverage: Coverage, from_ms: int, to_ms: int, now_ms: int) -> list[RollUpJob]:
+    """The hours of a range that have raw ticks, and the days of which the day level has rows."""
+    hours = [hour for hour in finished_hours(coverage.raw, now_ms) if from_ms <= hour < to_ms]
+    days = {bucket_start(hour, DAY_MS) for hour in hours} & coverage.days.keys()
+    jobs = [RollUpJob(hour, (MINUTE, HOUR)) for hour in hours]
+    jobs += [RollUpJob(day, (DAY,)) for day in days if day + DAY_MS <= to_ms]
+    return sorted(jobs, key=lambda job: job.end_ms)
+
+
+def rolled_up_hours(coverage: Coverage) -> set[int]:
+    """The hours of the raw level of which the coarser levels have all ticks."""
+    return {
+        hour
+        for hour, ticks in coverage.raw.items()
+        if min(coverage.minutes.get(hour, -1), coverage.hours.get(hour, -1)) >= ticks
+    }
+
+
+def merges(
+    files: Mapping[Place, Sequence[HistoryFile]], waiting: Sequence[RollUpJob], now_ms: int
+) -> list[MergeJob]:
+    """The merges that are due: a raw hour when it is rolled up and later ticks are there, a day of
+    minutes or of hours, a year of days, when it is over and nothing of it waits."""
+    newest_raw_ms = max((place.start_ms for place in files if place.level is RAW), default=-1)
+    jobs = []
+    for place, listed in files.items():
+        for start_ms, end_ms in _portions(place, listed):
+            if end_ms + LATE_MS > now_ms or (place.level is RAW and start_ms >= newest_raw_ms):
+                continue
+            if any(job.start_ms < end_ms and job.end_ms > start_ms for job in waiting):
+                continue
+            jobs.append(MergeJob(place, start_ms, end_ms))
+    return sorted(jobs, key=lambda job: job.start_ms)
+
+
+def _portions(place: Place, files: Sequence[HistoryFile]) -> list[tuple[int, int]]:
+    """The ranges of a span in which a table has more than one file."""
+    length_ms = DAY_MS if place.level is HOUR else place.end_ms - place.start_ms
+    count: dict[tuple[str, int], int] = {}
+    for file in files:
+        portion = place.start_ms + bucket_start(file.min_at_ms - place.start_ms, length_ms)
+        if file.max_at_ms < portion + length_ms:
+            count[file.table, portion] = count.get((file.table, portion), 0) + 1
+    starts = {portion for (_, portion), number in count.items() if number > 1}
+    return [(start, start + length_ms) for start in sorted(starts)]

@@ -1,0 +1,215 @@
+"""Does the next job of a cluster's pipeline; a Redis lock admits one worker for each cluster.
+
+The lock is renewed while a job runs. If it is lost nevertheless, the manifest refuses the second
+worker (workspace.py).
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+from billiard.exceptions import SoftTimeLimitExceeded
+from django.utils import timezone
+
+from monitoring import redis_client
+from monitoring.clock import now_ms
+from monitoring.clusters import Cluster
+from monitoring.history.levels import DAY, LEVELS
+from monitoring.history.root import Root, current
+from monitoring.pipeline import coverage, expiry, jobs, plan, state, workspace
+from monitoring.pipeline.models import PipelineRun, PipelineState, RunState
+from monitoring.pipeline.plan import Job, MergeJob, RollUpJob
+from monitoring.queues import QUEUES
+from monitoring.reasons import Reason, dumps
+from monitoring.redis_lock import renew, try_lock
+
+_LOCK_MS, _RENEW_S = 120_000, 20.0
+_RETRY = timedelta(minutes=5)  # after the first failure; doubled by each other one
+_RETRY_MAX = timedelta(hours=6)
+_LOST_MAX = 3  # attempts of workers that ended
+RUNS_KEPT = timedelta(days=30)
+log = logging.getLogger(__name__)
+
+
+def run_next(cluster: Cluster) -> bool:
+    """Do the next job of a cluster, if one is due; whether more wait. Raises StoreDown.
+
+    A job that fails is stored as a failed run and tried again later; the others go on.
+    """
+    key, holder = f"aerie:pipeline:{cluster.slug}", uuid.uuid4().hex
+    with try_lock(key, holder, _LOCK_MS) as other:
+        if other is not None:
+            return False
+        with _renewed(key, holder):
+            root = current()
+            _note_lost_worker(cluster)
+            due = _due(root, cluster)
+            is_answered = _run(root, cluster, due[0]) if due else True
+            _look(root, cluster)
+            return is_answered and len(due) > 1
+
+
+def refresh(cluster: Cluster) -> None:
+    """Delete what is expired, and store the state of the levels for pages."""
+    root, at_ms = current(), now_ms()
+    listed = coverage.files(root, cluster.slug)
+    found = coverage.coverage(root, listed)
+    expiry.delete_expired(root, listed, plan.rolled_up_hours(found), at_ms)
+    expiry.delete_dead_jobs(root, cluster.slug, at_ms)
+    _look(root, cluster)
+
+
+def drop_old_runs() -> None:
+    PipelineRun.objects.filter(started_at__lt=timezone.now() - RUNS_KEPT).delete()
+
+
+def _look(root: Root, cluster: Cluster) -> None:
+    listed = coverage.files(root, cluster.slug)
+    state.store(root, cluster, listed, _roll_ups(root, listed, now_ms()), now_ms())
+
+
+def _roll_ups(root: Root, listed: coverage.Files, at_ms: int) -> list[RollUpJob]:
+    kept = {level: coverage.kept_from_ms(level, at_ms) for level in LEVELS}
+    return plan.roll_ups(coverage.coverage(root, listed), kept, at_ms)
+
+
+def _note_lost_worker(cluster: Cluster) -> None:
+    """Runs that are still running are those of a worker that ended: this one has the lock."""
+    running = PipelineRun.objects.filter(cluster=cluster, state=RunState.RUNNING)
+    lost = {"error": dumps(Reason("worker_lost"))}
+    running.filter(attempt__gte=_LOST_MAX).update(state=RunState.FAILED, **lost)
+    running.update(state=RunState.WAITING, **lost)
+
+
+def _due(root: Root, cluster: Cluster) -> list[Job]:
+    """The jobs that may start now: what waits, then a back-fill, then merges."""
+    at_ms = now_ms()
+    listed = coverage.files(root, cluster.slug)
+    waiting = _roll_ups(root, listed, at_ms)
+    backfill = _backfill_jobs(root, listed, cluster, at_ms)
+    found: list[Job] = [*waiting, *backfill, *plan.merges(listed, waiting, at_ms)]
+    due = {(job.kind, job.start_ms) for job in found}
+    for row in PipelineRun.objects.filter(cluster=cluster).exclude(state=RunState.DONE):
+        if (row.kind, row.start_ms) not in due:
+            row.delete()  # it was done, or its input is expired
+    later = _retried_later(cluster, timezone.now())
+    return [job for job in found if (job.kind, job.start_ms) not in later]
+
+
+def _retried_later(cluster: Cluster, now: datetime) -> set[tuple[str, int]]:
+    """The failed jobs whose next attempt is not due yet."""
+    failed = PipelineRun.objects.filter(cluster=cluster, state=RunState.FAILED)
+    return {
+        (run.kind, run.start_ms)
+        for run in failed
+        if now < run.started_at + min(_RETRY * 2 ** min(run.attempt - 1, 10), _RETRY_MAX)
+    }
+
+
+def _backfill_jobs(
+    root: Root, listed: coverage.Files, cluster: Cluster, at_ms: int
+) -> list[RollUpJob]:
+    """What is left of the back-fill: hours that have raw ticks, and days behind their hours."""
+    row = PipelineState.objects.filter(cluster=cluster).first()
+    if row is None or row.backfill_next_ms is None or row.backfill_to_ms is None:
+        return []
+    found = coverage.coverage(root, listed)
+    range_ms = (row.backfill_from_ms or 0, row.backfill_to_ms)
+    left = [
+        job for job in plan.again(found, *range_ms, at_ms) if _position(job) >= row.backfill_next_ms
+    ]
+    if not left:
+        _advance_backfill(cluster, row.backfill_next_ms, None)
+    return left
+
+
+def _position(job: RollUpJob) -> int:
+    """Where a job is in a back-fill: a day is behind its last hour."""
+    return job.end_ms - 1 if job.kind == DAY.name else job.start_ms
+
+
+def _advance_backfill(cluster: Cluster, at_ms: int, next_ms: int | None) -> None:
+    """Go on behind `at_ms`, unless the back-fill was stopped or another one was started."""
+    rows = PipelineState.objects.filter(cluster=cluster, backfill_next_ms__lte=at_ms)
+    rows.filter(backfill_to_ms__gt=at_ms).update(backfill_next_ms=next_ms)
+
+
+def _run(root: Root, cluster: Cluster, job: Job) -> bool:
+    """Do a job and store the run; False if Spark was not there to do it."""
+    row, _ = PipelineRun.objects.update_or_create(
+        cluster=cluster,
+        kind=job.kind,
+        start_ms=job.start_ms,
+        defaults={"state": RunState.RUNNING, "started_at": timezone.now(), "error": ""},
+    )
+    row.attempt += 1
+    row.save(update_fields=["attempt"])
+    started_s = time.monotonic()
+    try:
+        done = _with_spark(root, cluster.slug, job)
+    except Exception as error:
+        row.state, row.error = _failure(error)
+        log.warning("pipeline of %s, %s at %d: %s", cluster.slug, job.kind, job.start_ms, error)
+    else:
+        row.state, row.rows, row.bytes, row.attempt = RunState.DONE, done.rows, done.bytes, 0
+    row.seconds = time.monotonic() - started_s
+    row.save()
+    if row.state == RunState.WAITING:
+        return False
+    if not isinstance(job, MergeJob):
+        _advance_backfill(cluster, _position(job), _position(job) + 1)
+    return True
+
+
+def _with_spark(root: Root, slug: str, job: Job) -> jobs.Done:
+    from monitoring.spark.config import from_settings
+    from monitoring.spark.session import open_session
+
+    with open_session(from_settings()) as spark, workspace.opened(root, slug) as space:
+        return jobs.run(spark, space, job)
+
+
+def _failure(error: Exception) -> tuple[RunState, str]:
+    """The state of a run that raised `error`, and the stored reason."""
+    from monitoring.spark.session import SparkUnavailable, session_lost_error
+
+    why = (str(error).splitlines() or [type(error).__name__])[0][:300]
+    if isinstance(error, SparkUnavailable) or session_lost_error(error):
+        return RunState.WAITING, dumps(Reason("spark_not_available", why=why))
+    if isinstance(error, FileExistsError):
+        return RunState.WAITING, dumps(Reason("other_worker"))
+    if isinstance(error, SoftTimeLimitExceeded):
+        minutes = (QUEUES["spark"].soft_time_limit_s or 0) // 60
+        return RunState.FAILED, dumps(Reason("job_too_long", minutes=minutes))
+    if "No space left" in str(error) or getattr(error, "errno", None) == errno.ENOSPC:
+        return RunState.FAILED, dumps(Reason("disk_full", why=why))
+    code = "history_unreadable" if isinstance(error, OSError) else "job_failed"
+    return RunState.FAILED, dumps(Reason(code, why=why))
+
+
+@contextmanager
+def _renewed(key: str, holder: str) -> Iterator[None]:
+    """Renew the lock inside."""
+    ended = threading.Event()
+    thread = threading.Thread(target=_renew, args=(key, holder, ended.wait), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _renew(key: str, holder: str, wait: Callable[[float], bool]) -> None:
+    while not wait(_RENEW_S):
+        try:
+            renew(key, holder, _LOCK_MS)
+        except redis_client.StoreDown as error:
+            log.warning("the lock %s was not renewed: %s", key, error)

@@ -1,0 +1,73 @@
+"""Looks at the levels of a cluster and stores what it finds for pages, metrics and health."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Any
+
+from monitoring.clusters import Cluster
+from monitoring.history.levels import DAY_MS, HOUR_MS, LEVELS, Level
+from monitoring.history.manifest import HistoryFile
+from monitoring.history.root import Root
+from monitoring.history.tables import TICKS
+from monitoring.pipeline.coverage import Files
+from monitoring.pipeline.models import PipelineState
+from monitoring.pipeline.plan import RollUpJob
+
+_COST_MS = 7 * DAY_MS  # the bytes a day are those of the last days
+
+
+def store(
+    root: Root, cluster: Cluster, listed: Files, waiting: list[RollUpJob], now_ms: int
+) -> PipelineState:
+    """Store what the levels have; the row."""
+    free, total = disk(root)
+    hours = sorted({job.start_ms for job in waiting if job.kind != "day"})
+    values = {
+        "seen_ms": now_ms,
+        "levels": {level.name: level_figures(listed, level) for level in LEVELS},
+        "waiting_hours": len(hours),
+        "oldest_waiting_ms": hours[0] if hours else None,
+        "disk_free_bytes": free,
+        "disk_total_bytes": total,
+    }
+    state, _ = PipelineState.objects.update_or_create(cluster=cluster, defaults=values)
+    return state
+
+
+def level_figures(listed: Files, level: Level) -> dict[str, Any]:
+    """The figures of a level; null where nothing is known. `last_ms`: the end of its newest
+    bucket."""
+    files = [file for place, of in listed.items() if place.level is level for file in of]
+    newest_ms = max((file.max_at_ms for file in files if file.table == TICKS), default=None)
+    return {
+        "last_ms": None if newest_ms is None else newest_ms + level.bucket_ms,
+        "rows": sum(file.rows for file in files),
+        "files": len(files),
+        "bytes": sum(file.bytes for file in files),
+        "bytes_a_day": _bytes_a_day(files, level),
+    }
+
+
+def _bytes_a_day(files: list[HistoryFile], level: Level) -> int | None:
+    newest_ms = max((file.max_at_ms for file in files), default=0)
+    recent = [file for file in files if file.max_at_ms > newest_ms - _COST_MS]
+    if not recent:
+        return None
+    oldest_ms = min(file.min_at_ms for file in recent)
+    length_ms = newest_ms + level.bucket_ms - oldest_ms
+    if length_ms < HOUR_MS:
+        return None
+    return sum(file.bytes for file in recent) * DAY_MS // length_ms
+
+
+def disk(root: Root) -> tuple[int | None, int | None]:
+    """(free, total) bytes of the disk of a local history; else unknown."""
+    if not root.is_local:
+        return None, None
+    folder = root.base
+    while not os.path.exists(folder):
+        folder = os.path.dirname(folder)
+    usage = shutil.disk_usage(folder)
+    return usage.free, usage.total

@@ -1,0 +1,60 @@
+"""The Celery tasks of the data pipeline.
+
+`roll_up` does one job of one cluster and then sends the next message, so clusters take turns, and a
+report waits for one job at most: it shares the queue, and a message that finds a report waiting
+ends. Beat's next round (five minutes) goes on then. A key in Redis keeps one message for a cluster.
+"""
+
+from __future__ import annotations
+
+from celery import current_app, shared_task
+
+from monitoring import redis_client
+from monitoring.clusters import Cluster
+from monitoring.reports.models import Report, State
+
+EXPIRES_S = 290  # beat sends every 300 s
+
+
+@shared_task(name="monitoring.pipeline.roll_up_all")
+def roll_up_all() -> None:
+    """Send a message for each cluster that has none waiting."""
+    for slug in Cluster.objects.values_list("slug", flat=True):
+        send(slug)
+
+
+@shared_task(name="monitoring.pipeline.roll_up")
+def roll_up(slug: str) -> None:
+    """Do the next job of a cluster."""
+    # Imported late, so that other processes do not load Spark.
+    from monitoring.pipeline import service
+
+    with redis_client.guarded() as client:
+        client.delete(_key(slug))
+    cluster = Cluster.objects.filter(slug=slug).first()
+    if cluster is None or Report.objects.filter(state=State.QUEUED).exists():
+        return
+    if service.run_next(cluster):
+        send(slug)
+
+
+@shared_task(name="monitoring.pipeline.refresh")
+def refresh() -> None:
+    """Delete expired history, and store the state of each cluster's levels."""
+    from monitoring.pipeline import service
+
+    for cluster in Cluster.objects.all():
+        service.refresh(cluster)
+    service.drop_old_runs()
+
+
+def send(slug: str) -> None:
+    """Send `roll_up` for a cluster, unless one waits already. Raises StoreDown."""
+    with redis_client.guarded() as client:
+        if not client.set(_key(slug), 1, nx=True, px=EXPIRES_S * 1000):
+            return
+    current_app.send_task("monitoring.pipeline.roll_up", (slug,), expires=EXPIRES_S)
+
+
+def _key(slug: str) -> str:
+    return f"aerie:pipeline:sent:{slug}"

@@ -1,0 +1,12 @@
+import pytest
+
+from monitoring.history import writer
+from monitoring.history.root import current
+
+
+@pytest.fixture
+def root(tmp_path, settings):
+    """A history of its own."""
+    settings.HISTORY_URL = f"file://{tmp_path}/history"
+    writer._encoders.clear()
+    return current()
