@@ -8,6 +8,7 @@ setting (`REDIS_URL=… is not …`), or the empty string for a valid value.
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from urllib.parse import SplitResult, urlsplit
 
 from cryptography.fernet import Fernet
@@ -197,7 +198,7 @@ def retention_order(hours: Mapping[str, int]) -> list[str]:
     as long as the finer one, from which it is computed."""
     problems = []
     names = list(hours)
-    for finer, coarser in zip(names, names[1:], strict=False):
+    for finer, coarser in pairwise(names):
         if hours[coarser] and (hours[coarser] < hours[finer] or not hours[finer]):
             problems.append(
                 f"{coarser} is shorter than {finer}: keep the coarser level at least as long, or "
