@@ -85,7 +85,7 @@ _RANGE_ERRORS = {
     "too_short": ("end", gettext_lazy("The end must lie at least a minute after the beginning.")),
     "too_long": (
         "start",
-        gettext_lazy("A report covers at most 31 days. Begin later or end sooner."),
+        gettext_lazy("A report covers at most 400 days. Begin later or end sooner."),
     ),
     "out_of_range": ("start", gettext_lazy("Give a date between 1970 and today.")),
 }

@@ -112,6 +112,7 @@ def group_rows(table: GroupTable, partitions: TickRows, states: Codes, last: Tic
     is_part = table.committed.known[mask]
     facts, answered = table.table.take(first), table.is_answered[first]
     state = Values.all_known(states.of_column(facts["state"]))
+    lag = sums.total(partitions.gauges["lag"], is_part)
     rows = last.rows_of(keys)
     return TickRows(
         table=GROUPS,
@@ -125,8 +126,9 @@ def group_rows(table: GroupTable, partitions: TickRows, states: Codes, last: Tic
             "not_committed": Values.all_known(sums.parts(~is_part)),
         },
         gauges={
-            "lag": sums.total(partitions.gauges["lag"], is_part),
+            "lag": lag,
             "members": Values.of_column(facts["members"]).where(answered),
+            "behind": Values((lag.of > 0).astype(np.int64), lag.known),
         },
         state=sums.state(GROUPS, partitions, is_part),
         amounts=sums.amounts(GROUPS, partitions),

@@ -136,7 +136,7 @@ GROUPS = Table(
     name="groups",
     keys={"group": NAME},
     facts={"group_state": pa.string(), "coordinator": _INT, "ahead": _INT, "not_committed": _INT},
-    gauges=("lag", "members"),
+    gauges=("lag", "members", "behind"),  # behind: 1 if the lag is above 0
     counters=("consumed",),
 )
 BROKERS = Table(

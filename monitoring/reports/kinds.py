@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 THROUGHPUT_AND_LAG = "throughput-and-lag"
 RANGE_MS_MIN = 60_000
-RANGE_MS_MAX = 31 * 24 * 3_600_000
+RANGE_MS_MAX = 400 * 24 * 3_600_000
 # 9999-12-31, the end of Python's datetime.
 _TIME_MS_MAX = 253_402_300_799_000
 _log = logging.getLogger(__name__)
@@ -56,20 +56,13 @@ def validated_range(params: Mapping[str, Any]) -> dict[str, int]:
 def _throughput_and_lag(
     spark: SparkSession, report: Report, on_stage: Callable[[int], None]
 ) -> Outcome:
-    from monitoring.history.reader import files
+    from monitoring.reports.parts import parts_of
     from monitoring.spark.jobs.throughput_and_lag import Request, run
 
     from_ms, to_ms = report.params["from_ms"], report.params["to_ms"]
-    slug = report.cluster.slug
     _store_newest_samples(report)
-    request = Request(
-        from_ms=from_ms,
-        to_ms=to_ms,
-        partition_files=files(slug, "partitions", from_ms, to_ms),
-        group_files=files(slug, "groups", from_ms, to_ms),
-        scope=report.scope,
-    )
-    return run(spark, request, on_stage)
+    parts = parts_of(report.cluster.slug, from_ms, to_ms)
+    return run(spark, Request(from_ms, to_ms, parts, report.scope), on_stage)
 
 
 def _store_newest_samples(report: Report) -> None:

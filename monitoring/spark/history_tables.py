@@ -13,6 +13,20 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+# For the small tables of one cluster, on few cores.
+_SETTINGS = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.sql.files.maxPartitionBytes": str(8 << 20),
+    "spark.sql.files.openCostInBytes": str(64 << 10),
+}
+
+
+def configure(spark: SparkSession) -> None:
+    """The settings of a session that reads the history. Raises Spark's errors."""
+    for name, value in _SETTINGS.items():
+        spark.conf.set(name, value)
+
 
 def spark_schema(table: str, *, is_raw: bool) -> StructType:
     """The schema of a table's files for Spark. Raises KeyError."""

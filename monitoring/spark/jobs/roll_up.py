@@ -14,19 +14,13 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from monitoring.history.tables import TABLES
-from monitoring.spark.history_tables import read, uri
+from monitoring.spark.history_tables import configure, read, uri
 from monitoring.spark.transforms import roll_up as transforms
 from monitoring.spark.transforms.buckets import Bucket
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_SETTINGS = {
-    "spark.sql.ansi.enabled": "false",
-    "spark.sql.shuffle.partitions": "8",
-    "spark.sql.files.maxPartitionBytes": str(8 << 20),
-    "spark.sql.files.openCostInBytes": str(64 << 10),
-}
 _FILE_OPTIONS = {
     "compression": "zstd",
     "parquet.enable.dictionary": "true",
@@ -56,7 +50,7 @@ class RollUp:
 
 def roll_up(spark: SparkSession, step: RollUp) -> None:
     """Roll up and write one file into `step.output`. Raises Spark's errors."""
-    _configure(spark)
+    configure(spark)
     table = TABLES[step.table]
     rows = read(spark, step.table, step.files, is_raw=step.is_raw)
     rows = rows.where(F.col("at_ms") >= step.from_ms).where(F.col("at_ms") < step.to_ms)
@@ -69,7 +63,7 @@ def roll_up(spark: SparkSession, step: RollUp) -> None:
 
 def merge(spark: SparkSession, table: str, is_raw: bool, files: Sequence[str], output: str) -> None:
     """Write the rows of `files` as one file into `output`. Raises Spark's errors."""
-    _configure(spark)
+    configure(spark)
     _write(read(spark, table, files, is_raw=is_raw), table, output)
 
 
@@ -77,8 +71,3 @@ def _write(rows: DataFrame, table: str, output: str) -> None:
     keys = TABLES[table].keys if table in TABLES else ()
     in_order = rows.repartition(1).sortWithinPartitions(*keys, "at_ms")
     in_order.write.options(**_FILE_OPTIONS).parquet(uri(output))
-
-
-def _configure(spark: SparkSession) -> None:
-    for name, value in _SETTINGS.items():
-        spark.conf.set(name, value)

@@ -1,44 +1,95 @@
 """The Spark job of the report "Throughput and lag": throughput per topic, lag per group.
 
-It reads the history and returns small Arrow tables, and the figures of the report's headline. A
-summary has at most SUMMARY_ROWS_MAX rows (most messages or highest lag first); a series has the
-first SERIES_NAMES_MAX names of the summary.
+It reads the levels of the history and returns small Arrow tables, and the figures of the report's
+headline. The figures are the same from whatever level they are read. A summary has at most
+SUMMARY_ROWS_MAX rows (most messages or highest lag first); a series has the first SERIES_NAMES_MAX
+names of the summary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
+from monitoring.history import dense
+from monitoring.history.levels import bucket_start
+from monitoring.history.tables import GROUP_TOPICS, GROUPS, TOPICS, Table
 from monitoring.scope import EVERYTHING, Scope
-from monitoring.spark import input_schemas
-from monitoring.spark.transforms import lag, throughput
-from monitoring.spark.transforms.names import within
-from monitoring.spark.transforms.time import GAP_STEPS, bucket_ms_for, sampling_interval
+from monitoring.spark.history_tables import configure, read
+from monitoring.spark.transforms import summaries
+from monitoring.spark.transforms.buckets import Bucket
+from monitoring.spark.transforms.carried import carried
+from monitoring.spark.transforms.names import shows_topic, within
+from monitoring.spark.transforms.roll_up import from_raw, roll_up
+from monitoring.spark.transforms.time import bucket_ms_for
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
 SUMMARY_ROWS_MAX = 20_000
 SERIES_NAMES_MAX = 20
 # The stages that the progress page shows; each is one Spark action.
 STAGES = ("samples", "topics", "topic_series", "groups", "group_series")
+_RATE = pa.float64()
+_TOPIC_SERIES = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("bucket_ms", pa.int64()),
+        ("messages_per_minute", _RATE),
+        ("bytes_per_minute", _RATE),
+    ]
+)
+_GROUP_SERIES = pa.schema(
+    [
+        ("group", pa.string()),
+        ("bucket_ms", pa.int64()),
+        ("lag_min", _RATE),
+        ("lag_mean", _RATE),
+        ("lag_max", _RATE),
+    ]
+)
+_WHOLE_MS = 1 << 52  # longer than any range: all of it is one bucket
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is read from one level.
+
+    `files` by table and `buckets` begin with the level's portion, which may begin before `from_ms`.
+    """
+
+    is_raw: bool
+    from_ms: int
+    to_ms: int
+    buckets: Sequence[Bucket]
+    files: Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The input: the range `[from_ms, to_ms)`, the files, and what of them is reported."""
+    """The range `[from_ms, to_ms)`, the parts that it is read from, and the scope of the report."""
 
     from_ms: int
     to_ms: int
-    partition_files: Sequence[str]
-    group_files: Sequence[str]
+    parts: Sequence[Part]
     scope: Scope = EVERYTHING
+
+    @property
+    def buckets(self) -> list[Bucket]:
+        """Those of all parts, within the range."""
+        return [
+            bucket
+            for part in self.parts
+            for bucket in part.buckets
+            if part.from_ms <= bucket.at_ms < part.to_ms
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,38 +103,112 @@ class Outcome:
 def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) -> Outcome:
     """Run the job. Calls `on_stage(i)` before the i-th of STAGES. Raises Spark's errors."""
     on_stage(0)
-    partitions = _samples(spark, request, request.partition_files, input_schemas.PARTITION_SAMPLES)
-    groups = _samples(spark, request, request.group_files, input_schemas.GROUP_SAMPLES)
-    sampling = sampling_interval(partitions.select("at_ms")).toArrow().to_pylist()[0]
+    configure(spark)
     bucket_ms = bucket_ms_for(request.from_ms, request.to_ms)
-    gap_ms = GAP_STEPS * (sampling["interval_ms"] or bucket_ms)
-
+    buckets = request.buckets
+    sampled = _sampled(buckets)
     on_stage(1)
-    steps = throughput.steps(partitions)
-    rates = throughput.series(steps, bucket_ms, gap_ms)
-    topics = _first_rows(throughput.summary(steps, rates), "messages", "topic")
+    of_topics = _Rolled(spark, request, TOPICS, bucket_ms)
+    topics = _first_rows(
+        summaries.topics(of_topics.whole, of_topics.in_buckets), "messages", "topic"
+    )
     on_stage(2)
-    topic_series = _series_of(rates.drop("messages_ms", "bytes_ms"), "topic", topics)
+    topic_series = _topic_series(of_topics, topics)
     on_stage(3)
-    totals = lag.totals(groups)
-    group_rows = _first_rows(lag.summary(totals, gap_ms), "lag_max", "group")
+    of_groups = _Rolled(spark, request, GROUPS, bucket_ms)
+    step_ms = sampled["interval_ms"] or 0
+    groups = _first_rows(
+        summaries.groups(of_groups.whole, of_groups.in_buckets, step_ms), "lag_max", "group"
+    )
     on_stage(4)
-    group_series = _series_of(lag.series(totals, bucket_ms), "group", group_rows)
-    figures = {**sampling, "bucket_ms": bucket_ms, "gap_ms": gap_ms, **headline(topics, group_rows)}
+    group_series = _group_series(of_groups, groups)
+    figures = {**sampled, "bucket_ms": bucket_ms, **headline(topics, groups)}
     tables = {
         "topics": topics.slice(0, SUMMARY_ROWS_MAX),
         "topic_series": topic_series,
-        "groups": group_rows.slice(0, SUMMARY_ROWS_MAX),
+        "groups": groups.slice(0, SUMMARY_ROWS_MAX),
         "group_series": group_series,
     }
     return Outcome(tables=tables, figures=figures)
 
 
-def _samples(
-    spark: SparkSession, request: Request, files: Sequence[str], schema: StructType
-) -> DataFrame:
-    rows = input_schemas.read(spark, files, schema, request.from_ms, request.to_ms)
-    return within(rows, request.scope)
+class _Rolled:
+    """A table of the history, rolled up to the buckets of the report and to the whole range."""
+
+    def __init__(self, spark: SparkSession, request: Request, table: Table, bucket_ms: int) -> None:
+        self.table, self.bucket_ms, self.buckets = table, bucket_ms, request.buckets
+        rows, buckets = _rows(spark, request, table)
+        self.in_buckets: DataFrame = roll_up(rows, table, buckets, bucket_ms)
+        self.whole: DataFrame = roll_up(rows, table, buckets, _WHOLE_MS)
+
+    def dense_buckets(self) -> dense.Buckets:
+        """The buckets of the report."""
+        found: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+        for bucket in self.buckets:
+            of_bucket = found[bucket_start(bucket.at_ms, self.bucket_ms)]
+            of_bucket[0] += bucket.samples
+            of_bucket[1] += bucket.rated_ms
+        at_ms = np.array(sorted(found), dtype=np.int64)
+        sums = np.array([found[at] for at in at_ms.tolist()], dtype=np.int64).reshape(-1, 2)
+        return dense.Buckets(at_ms, np.full(len(at_ms), self.bucket_ms), sums[:, 0], sums[:, 1])
+
+    def rows_of(self, name: str, names: Sequence[str]) -> dict[str, pa.Table]:
+        """The rows of some names, in the order of time."""
+        found = self.in_buckets.where(F.col(name).isin(list(names))).toArrow().sort_by("at_ms")
+        return {key: found.filter(pc.field(name) == key) for key in names}
+
+
+def _rows(spark: SparkSession, request: Request, table: Table) -> tuple[DataFrame, list[Bucket]]:
+    """The rows of all parts as rows of a level, and their buckets."""
+    found: DataFrame | None = None
+    buckets = request.buckets
+    for part in request.parts:
+        rows = _visible(spark, request, table, part)
+        if part.is_raw:
+            rows = from_raw(rows, table, part.buckets)
+        inside = rows.where(F.col("at_ms") >= part.from_ms).where(F.col("at_ms") < part.to_ms)
+        if found is None and buckets and any(b.at_ms < part.from_ms for b in part.buckets):
+            first_ms = buckets[0].at_ms
+            before = rows.where(F.col("at_ms") < part.from_ms)
+            changed = inside.where(F.col("at_ms") == first_ms).select(*table.keys)
+            held = carried(before, table, first_ms + 1)
+            inside = inside.unionByName(held.join(changed, list(table.keys), "left_anti"))
+            buckets.append(Bucket(first_ms + 1, 0, 0))
+        found = inside if found is None else found.unionByName(inside)
+    if found is None:
+        found = from_raw(read(spark, table.name, [], is_raw=True), table, [])
+    return found, buckets
+
+
+def _visible(spark: SparkSession, request: Request, table: Table, part: Part) -> DataFrame:
+    """The rows that the scope shows. A group that reads a topic outside it is left out: its sums
+    have parts that must not be shown."""
+    rows = within(
+        read(spark, table.name, part.files[table.name], is_raw=part.is_raw), request.scope
+    )
+    if table is not GROUPS or request.scope == EVERYTHING:
+        return rows
+    for other in request.parts:
+        of_topics = read(
+            spark, GROUP_TOPICS.name, other.files[GROUP_TOPICS.name], is_raw=other.is_raw
+        )
+        is_hidden = ~shows_topic(F.col("topic"), request.scope)
+        hidden = of_topics.where(is_hidden).select("group").distinct()
+        rows = rows.join(hidden, "group", "left_anti")
+    return rows
+
+
+def _sampled(buckets: Sequence[Bucket]) -> dict[str, int | None]:
+    """ticks, first_at_ms, last_at_ms, interval_ms (the mean step; None = there is none)."""
+    ticks = sum(bucket.samples for bucket in buckets)
+    times = [bucket.at_ms for bucket in buckets if bucket.samples]
+    rated_ms = sum(bucket.rated_ms for bucket in buckets)
+    return {
+        "ticks": ticks,
+        "first_at_ms": min(times, default=None),
+        "last_at_ms": max(times, default=None),
+        "interval_ms": round(rated_ms / max(ticks - 1, 1)) or None,
+    }
 
 
 def _first_rows(rows: DataFrame, by: str, name: str) -> pa.Table:
@@ -92,19 +217,54 @@ def _first_rows(rows: DataFrame, by: str, name: str) -> pa.Table:
     return ordered.limit(SUMMARY_ROWS_MAX + 1).toArrow()
 
 
-def _series_of(rows: DataFrame, name: str, summary: pa.Table) -> pa.Table:
-    """The series of the summary's first names, ordered by name and time."""
-    names = summary[name].slice(0, SERIES_NAMES_MAX).to_pylist()
-    return rows.where(F.col(name).isin(names)).orderBy(name, "bucket_ms").toArrow()
+def _topic_series(rolled: _Rolled, topics: pa.Table) -> pa.Table:
+    """topic, bucket_ms (start), messages_per_minute, bytes_per_minute of the first topics."""
+    names = topics["topic"].slice(0, SERIES_NAMES_MAX).to_pylist()
+    buckets = rolled.dense_buckets()
+    tables = []
+    for name, rows in sorted(rolled.rows_of("topic", names).items()):
+        columns = {
+            f"{shown}_per_minute": _nullable(dense.rate(rows, TOPICS, counter, buckets).mean * 60)
+            for shown, counter in (("messages", "records"), ("bytes", "bytes_in"))
+        }
+        tables.append(_series_table("topic", name, buckets, columns))
+    return pa.concat_tables([_TOPIC_SERIES.empty_table(), *tables])
+
+
+def _group_series(rolled: _Rolled, groups: pa.Table) -> pa.Table:
+    """group, bucket_ms (start), lag_min, lag_mean, lag_max of the first groups."""
+    names = groups["group"].slice(0, SERIES_NAMES_MAX).to_pylist()
+    buckets = rolled.dense_buckets()
+    tables = []
+    for name, rows in sorted(rolled.rows_of("group", names).items()):
+        lag = dense.gauge(rows, "lag", buckets)
+        values = {"lag_min": lag.low, "lag_mean": lag.mean, "lag_max": lag.high}
+        columns = {column: _nullable(of) for column, of in values.items()}
+        tables.append(_series_table("group", name, buckets, columns))
+    return pa.concat_tables([_GROUP_SERIES.empty_table(), *tables])
+
+
+def _series_table(
+    name: str, value: str, buckets: dense.Buckets, columns: Mapping[str, pa.Array]
+) -> pa.Table:
+    count = len(buckets.at_ms)
+    return pa.table(
+        {name: pa.array([value] * count, pa.string()), "bucket_ms": pa.array(buckets.at_ms)}
+        | dict(columns)
+    )
+
+
+def _nullable(values: np.ndarray) -> pa.Array:
+    return pa.array(values, mask=np.isnan(values))
 
 
 def headline(topics: pa.Table, groups: pa.Table) -> dict[str, int | float | str | None]:
     """The figures of the headline, from the two summaries (sorted, nulls last).
 
     `messages_least` and `bytes_least`: the sum is incomplete, so it is a lower bound.
-    `topics_least` and `groups_least`: there are more topics or groups than were counted.
+    `topics_least`: there are more topics than were counted.
     """
-    topics_least, groups_least = (rows.num_rows > SUMMARY_ROWS_MAX for rows in (topics, groups))
+    topics_least = topics.num_rows > SUMMARY_ROWS_MAX
     topics, groups = topics.slice(0, SUMMARY_ROWS_MAX), groups.slice(0, SUMMARY_ROWS_MAX)
     messages = [row for row in topics["messages"].to_pylist() if row is not None]
     sizes = [row for row in topics["bytes"].to_pylist() if row is not None]
@@ -114,7 +274,6 @@ def headline(topics: pa.Table, groups: pa.Table) -> dict[str, int | float | str 
         "topics": topics.num_rows,
         "groups": groups.num_rows,
         "topics_least": topics_least,
-        "groups_least": groups_least,
         "messages": sum(messages) if messages else None,
         "bytes": sum(sizes) if sizes else None,
         "messages_least": topics_least
@@ -122,8 +281,7 @@ def headline(topics: pa.Table, groups: pa.Table) -> dict[str, int | float | str 
         or _any(topics, "messages_unknown"),
         "bytes_least": topics_least
         or len(sizes) < topics.num_rows
-        or _any(topics, "bytes_unknown")
-        or _any(topics, "restarts"),
+        or _any(topics, "bytes_unknown"),
         "busiest_topic": topics["topic"][0].as_py() if messages else None,
         "busiest_messages": messages[0] if messages else None,
         "worst_group": worst["group"] if worst else None,

@@ -71,6 +71,7 @@ def _by_coarse(buckets: Sequence[Bucket], bucket_ms: int) -> dict[int, list[Buck
 def _relation(
     spark: SparkSession, names: Sequence[str], rows: Sequence[tuple[int, ...]]
 ) -> DataFrame:
-    columns = zip(*rows, strict=True) if rows else [[] for _ in names]
-    arrays = [pa.array(column, pa.int64()) for column in columns]
+    if not rows:
+        return spark.createDataFrame([], ", ".join(f"{name} bigint" for name in names))
+    arrays = [pa.array(column, pa.int64()) for column in zip(*rows, strict=True)]
     return F.broadcast(spark.createDataFrame(pa.table(arrays, names=list(names))))

@@ -12,14 +12,19 @@ from monitoring.scope import ANY, Scope
 
 def within(rows: DataFrame, scope: Scope) -> DataFrame:
     """The rows about topics and groups that the scope shows; one of no topic stays."""
-    topic = F.col("topic")
-    if ANY not in scope.topics:
-        rows = rows.where(topic.isNull() | _matches(topic, scope.topics))
-    if scope.hidden_topics:
-        rows = rows.where(topic.isNull() | ~topic.isin(sorted(scope.hidden_topics)))
+    if "topic" in rows.columns:
+        rows = rows.where(F.col("topic").isNull() | shows_topic(F.col("topic"), scope))
     if ANY not in scope.groups and "group" in rows.columns:
         rows = rows.where(_matches(F.col("group"), scope.groups))
     return rows
+
+
+def shows_topic(topic: Column, scope: Scope) -> Column:
+    """As Scope.shows_topic."""
+    shows = F.lit(True) if ANY in scope.topics else _matches(topic, scope.topics)
+    if scope.hidden_topics:
+        shows = shows & ~topic.isin(sorted(scope.hidden_topics))
+    return shows
 
 
 def _matches(name: Column, patterns: Sequence[str]) -> Column:

@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Callable
-from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,8 @@ from django.db import connection
 from django.utils import timezone
 from pyspark.errors import UnknownException
 
-from monitoring.history.reader import files
+from monitoring.history.levels import RAW
+from monitoring.history.reader import locations
 from monitoring.history.root import current
 from monitoring.history.writer import append
 from monitoring.models import Cluster
@@ -21,7 +21,8 @@ from monitoring.reports.models import Report, State
 from monitoring.reports.runner import run_report
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.spark.config import SparkConfig
-from tests.monitoring.spark import reference
+from monitoring.ticks.tick import Tick
+from tests.monitoring.spark import bad_day
 from tests.monitoring.tick_factory import make_tick
 from tests.support.ports import free_port
 from tests.support.redis import RedisServer
@@ -38,24 +39,15 @@ def cluster(redis_server: RedisServer) -> Cluster:
 
 
 @pytest.fixture(scope="module")
-def bad_day() -> tuple[list[dict], list[dict]]:
+def ticks() -> list[Tick]:
     """A bad day in the history of the cluster `e2e`."""
-    partitions, groups = reference.a_bad_day(seed=11)
-    rows: dict[int, tuple[list, list]] = {}
-    for number, table in enumerate((partitions, groups)):
-        for at_ms, of_tick in groupby(table, key=lambda row: row["at_ms"]):
-            rows.setdefault(at_ms, ([], []))[number].extend(of_tick)
-    ticks = [
-        make_tick(at_ms // 5000, cluster="e2e", partitions=rows[at_ms][0], groups=rows[at_ms][1])
-        for at_ms in sorted(rows)
-    ]
-    append(current(), "e2e", ticks)
-    return partitions, groups
+    found = bad_day.a_bad_day(seed=11, ticks=120, cluster="e2e")
+    append(current(), "e2e", found)
+    return found
 
 
-def params_of(bad_day: tuple[list[dict], list[dict]]) -> dict[str, int]:
-    times = [row["at_ms"] for row in bad_day[0]]
-    return {"from_ms": min(times), "to_ms": max(times) + 1}
+def params_of(ticks: list[Tick]) -> dict[str, int]:
+    return {"from_ms": ticks[0].at_ms, "to_ms": ticks[-1].at_ms + 1}
 
 
 def wait_for(report: Report, is_true: Callable[[Report], bool], running: Worker) -> None:
@@ -70,9 +62,9 @@ def wait_for(report: Report, is_true: Callable[[Report], bool], running: Worker)
 
 
 def test_a_report_outlives_its_worker_and_waits_for_spark(
-    cluster: Cluster, bad_day: tuple[list[dict], list[dict]], spark_server: SparkConfig
+    cluster: Cluster, ticks: list[Tick], spark_server: SparkConfig
 ) -> None:
-    params = params_of(bad_day)
+    params = params_of(ticks)
     report = services.start(kinds.THROUGHPUT_AND_LAG, cluster, params, None, PUBLIC)
     with worker("spark", SPARK_CONNECT_PORT=str(free_port())) as first:
         wait_for(report, lambda row: row.stage == "starting", first)
@@ -84,13 +76,13 @@ def test_a_report_outlives_its_worker_and_waits_for_spark(
     with worker("spark", SPARK_CONNECT_PORT=str(spark_server.port)) as second:
         wait_for(report, lambda row: row.is_finished, second)
     assert (report.state, report.progress, report.attempt) == (State.DONE, 100, 2)
-    check(report, bad_day)
+    check(report, ticks)
 
 
 def test_a_worker_that_is_stopped_hands_its_report_back(
-    cluster: Cluster, bad_day: tuple[list[dict], list[dict]]
+    cluster: Cluster, ticks: list[Tick]
 ) -> None:
-    params = params_of(bad_day)
+    params = params_of(ticks)
     report = services.start(kinds.THROUGHPUT_AND_LAG, cluster, params, None, PUBLIC)
     with worker("spark", SPARK_CONNECT_PORT=str(free_port())) as running:
         wait_for(report, lambda row: row.stage == "starting", running)
@@ -120,20 +112,17 @@ def test_a_spark_that_is_stopped_meanwhile_is_waited_for(
     assert (report.state, report.attempt) == (State.DONE, 1)
 
 
-def check(report: Report, bad_day: tuple[list[dict], list[dict]]) -> None:
+def check(report: Report, ticks: list[Tick]) -> None:
     """The stored result says what plain Python says, without the hidden topics."""
-    partitions, groups = (
-        [row for row in table if row["topic"] not in NAMES]
-        for table in bad_day
-    )
     result = result_files.read(report.result_dir)
-    topics, _ = reference.throughput(partitions, 60_000, result.figures["gap_ms"])
+    params = params_of(ticks)
+    topics = bad_day.topics_of(ticks, **params)
     stored = {row["topic"]: row["messages"] for row in result.table("topics", 99)}
-    assert stored == {name: row["messages"] for name, row in topics.items()}
-    slow = reference.lag_summary(reference.group_lag(groups)["slow"], result.figures["gap_ms"])
+    assert stored == {name: row["messages"] for name, row in topics.items() if name not in NAMES}
+    slow = bad_day.groups_of(ticks, **params)["slow"]
     stored = {row["group"]: row for row in result.table("groups", 99)}
     assert {name: stored["slow"][name] for name in slow} == pytest.approx(slow)
-    assert [line["name"] for line in result.charts["messages"]["series"]] == ["clicks", "orders"]
+    assert {line["name"] for line in result.charts["messages"]["series"]} == set(topics) - NAMES
     assert set(result.rows) == {"topics", "topic_series", "groups", "group_series"}
 
 
@@ -192,7 +181,7 @@ def test_a_file_of_samples_that_is_gone_or_damaged_is_reported(
     tick = make_tick(1, cluster=cluster.slug, partitions=[{"topic": "t", "partition": 0}])
     append(current(), cluster.slug, [tick])
     report = _start(cluster, monkeypatch)
-    [file] = files(cluster.slug, "partitions", tick.at_ms, tick.at_ms + 1)
+    [file] = locations(current(), cluster.slug, RAW, "topics", tick.at_ms, tick.at_ms + 1)
     harm(Path(file))
     run_report(report.id)
     report.refresh_from_db()

@@ -1,0 +1,48 @@
+"""What a report reads: files and buckets of the level that fits the length of its buckets."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from monitoring.history import reader
+from monitoring.history.cover import Part as Covered
+from monitoring.history.levels import RAW
+from monitoring.history.points import level_for
+from monitoring.history.root import Root, current
+from monitoring.history.tables import GROUP_TOPICS, GROUPS, TOPICS
+from monitoring.spark.jobs.throughput_and_lag import Part
+from monitoring.spark.transforms.buckets import Bucket
+from monitoring.spark.transforms.time import bucket_ms_for
+
+
+def parts_of(slug: str, from_ms: int, to_ms: int) -> list[Part]:
+    """The parts of the range, oldest first. Raises OSError if the history is not available."""
+    root, coarsest = current(), level_for(bucket_ms_for(from_ms, to_ms))
+    return [
+        _part(root, slug, covered) for covered in reader.parts(root, slug, from_ms, to_ms, coarsest)
+    ]
+
+
+def _part(root: Root, slug: str, covered: Covered) -> Part:
+    level, to_ms = covered.level, covered.to_ms
+    start_ms = covered.from_ms - covered.from_ms % level.portion_ms
+    ticks = reader.ticks(root, slug, level, start_ms, to_ms)
+    return Part(
+        is_raw=level is RAW,
+        from_ms=covered.from_ms,
+        to_ms=to_ms,
+        buckets=buckets_of(ticks, is_raw=level is RAW),
+        files={
+            table.name: reader.locations(root, slug, level, table.name, start_ms, to_ms)
+            for table in (TOPICS, GROUPS, GROUP_TOPICS)
+        },
+    )
+
+
+def buckets_of(ticks: pa.Table, *, is_raw: bool) -> list[Bucket]:
+    """The buckets of a ticks table; of ticks those that are no gaps."""
+    if is_raw:
+        rows = zip(*(ticks[n].to_pylist() for n in ("at_ms", "status", "step_ms")), strict=True)
+        return [Bucket(at_ms, 1, step_ms or 0) for at_ms, status, step_ms in rows if status == "ok"]
+    columns = (ticks[name].to_pylist() for name in ("at_ms", "samples", "rated_ms"))
+    return [Bucket(*row) for row in zip(*columns, strict=True)]

@@ -1,0 +1,41 @@
+"""Rows for what did not change: a range that begins within a portion. Pure: DataFrame → DataFrame.
+
+Only changes are stored, with a row for each key at the start of a portion
+(monitoring/history/levels.py). Of the rows between that start and the range, the last one of each
+key says what held when the range began.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from monitoring.history.tables import Table, counter_columns, gauge_columns
+
+
+def carried(before: DataFrame, table: Table, at_ms: int) -> DataFrame:
+    """The last row of each key that still exists, as a row at `at_ms` in which nothing changed.
+
+    Its bucket has no samples and no rated time: what held before counts for the whole bucket.
+    """
+    kept = ["state", *table.facts, *(f"{gauge}_last" for gauge in table.gauges)]
+    last = before.groupBy(*table.keys).agg(
+        *(F.max_by(F.struct(F.col(name)), "at_ms")[name].alias(name) for name in kept)
+    )
+    zero, none = F.lit(0).cast("bigint"), F.lit(None)
+    columns = [F.lit(at_ms).cast("bigint").alias("at_ms"), *(F.col(key) for key in table.keys)]
+    columns += [F.lit(True).alias("repeated"), F.col("state").alias("state_before")]
+    columns += [F.col("state"), zero.alias("samples"), *(F.col(fact) for fact in table.facts)]
+    for gauge in table.gauges:
+        value = F.col(f"{gauge}_last")
+        values = (value, value, none.cast("bigint"), none.cast("bigint"), zero, zero)
+        columns += [
+            column.alias(name) for column, name in zip(values, gauge_columns(gauge), strict=True)
+        ]
+    for counter in table.counters:
+        amounts = (zero, zero, zero, none.cast("double"), none.cast("double"))
+        columns += [
+            column.alias(name)
+            for column, name in zip(amounts, counter_columns(counter), strict=True)
+        ]
+    return last.where(F.col("state") > 0).select(columns)
