@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from monitoring.gateway.wire.limits import LAG_MAX, printable
-from monitoring.gateway.wire.metadata import Lists, Longs, Metadata
+from monitoring.gateway.wire.metadata import BrokerIdLists, Longs, Metadata
 from monitoring.gateway.wire.reads import ClusterReads
 from monitoring.reasons import Reason, several
 from monitoring.sampling.group_rows import GroupRows, group_rows
@@ -179,5 +179,5 @@ def _member_counts(group_index: np.ndarray, counts: list[int | None]) -> pa.Arra
     return nullable(known[group_index])
 
 
-def _list_array(lists: Lists) -> pa.Array:
+def _list_array(lists: BrokerIdLists) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(lists.offsets), pa.array(lists.values))
