@@ -34,9 +34,7 @@ from monitoring.ticks.tick import Tick
 
 log = logging.getLogger(__name__)
 _UNSEEN_INTERVALS = 3
-GONE = gettext_noop(
-    "the group or topic does not exist any more, or the rule does not match it"
-)
+GONE = gettext_noop("the group or topic does not exist any more, or the rule does not match it")
 NAME_LENGTH_MAX = 255  # of the columns; PostgreSQL also refuses NUL characters
 # The lag is a lower bound: partitions with commits beyond their ends count as 0.
 AHEAD = "the lag fell; partitions whose commits are beyond their ends: %(n)d, by %(by)d together"

@@ -122,10 +122,7 @@ def test_a_spark_that_is_stopped_meanwhile_is_waited_for(
 
 def check(report: Report, bad_day: tuple[list[dict], list[dict]]) -> None:
     """The stored result says what plain Python says, without the hidden topics."""
-    partitions, groups = (
-        [row for row in table if row["topic"] not in NAMES]
-        for table in bad_day
-    )
+    partitions, groups = ([row for row in table if row["topic"] not in NAMES] for table in bad_day)
     result = result_files.read(report.result_dir)
     topics, _ = reference.throughput(partitions, 60_000, result.figures["gap_ms"])
     stored = {row["topic"]: row["messages"] for row in result.table("topics", 99)}
