@@ -20,7 +20,7 @@ from console.accounts.rights import Rights
 from monitoring.history.reader import read
 from monitoring.history.root import current
 from monitoring.history.writer import flushed_until_ms
-from monitoring.lag.tables import of_name, tick_totals
+from monitoring.lag.tables import rows_named, tick_totals
 from monitoring.redis_client import StoreDown
 from monitoring.ticks import tick_stream
 
@@ -87,7 +87,7 @@ def _live_since(slug: str, group: str, first_tick: int, interval: int) -> list[p
         for tick in tick_stream.recent_groups(slug, since_ms, ["group", *_COLUMNS]):
             reaches = reaches or tick.tick <= first_tick
             if tick.tick >= first_tick:
-                tables.append(of_name(tick.groups, "group", group).select(_COLUMNS))
+                tables.append(rows_named(tick.groups, "group", group).select(_COLUMNS))
     except StoreDown:
         return None
     return tables if reaches else None
@@ -103,7 +103,7 @@ def _live(slug: str, group: str, stored_ms: int, from_ms: int, interval: int) ->
         since_ms = max(from_ms, stored_ms - 2 * interval)
         for tick in tick_stream.recent_groups(slug, since_ms, ["group", *_COLUMNS]):
             if tick.at_ms > stored_ms:
-                yield of_name(tick.groups, "group", group).select(_COLUMNS)
+                yield rows_named(tick.groups, "group", group).select(_COLUMNS)
     except StoreDown:
         return
 
