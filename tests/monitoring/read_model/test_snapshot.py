@@ -297,4 +297,4 @@ def test_what_a_group_reads_is_in_the_order_of_topics_and_partitions():
     lags = Snapshot.of(tick).lags(group="g")
     assert [(row.topic, row.partition) for row in lags] == [("a", 2), ("b", 0), ("b", 1)]
     assert len(Snapshot.of(tick).lags(group="g", count_max=2)) == 2
-    assert Snapshot.of(tick).read_by("g").num_rows == 3
+    assert Snapshot.of(tick).rows_of_group("g").num_rows == 3
