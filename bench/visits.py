@@ -123,6 +123,9 @@ class _Live(HTMLParser):
             self.charts[found.get("data-chart", "")] = found["data-src"]
         self._script = found.get("id", "") if tag == "script" else ""
 
+    def handle_endtag(self, tag: str) -> None:
+        self._script = ""
+
     def handle_data(self, data: str) -> None:
         if self._script:
             self.data[self._script] = data
