@@ -183,8 +183,12 @@ class Snapshot:
         return [names[code] for code in self._group_codes.tolist()]
 
     def group(self, name: str) -> GroupRow | None:
-        code = self._group_code(name)
-        return None if code is None else self._group_rows(np.array([code]))[0]
+        return self.groups_named([name]).get(name)
+
+    def groups_named(self, names: Iterable[str]) -> dict[str, GroupRow]:
+        """The rows of these groups, without those that are not there."""
+        codes = [code for name in names if (code := self._group_code(name)) is not None]
+        return {row.name: row for row in self._group_rows(np.array(codes, dtype=np.int64))}
 
     def groups_most_behind(self, count: int) -> list[GroupRow]:
         """The groups with the most lag; groups with unknown lag come last."""
