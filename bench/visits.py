@@ -4,7 +4,7 @@ A browser opens a page, connects the page's WebSocket (whose address says what t
 which tick it has), acknowledges each message, and then asks for what the page itself says it asks
 for at a tick: that is read from the page, so that old and new pages each cost what they cost. A
 chart that tells how often it changes is asked for what is newer than its last point, as
-static/app/chart-refresh.js does. Whatever is not answered by 200 is a problem.
+older checkouts do. Whatever is not answered by 200 is a problem.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ CLICK_S = 2.0
 SECONDS_MAX = 2  # times what was asked for
 TIMEOUT_S = 60.0
 SETTLE_S = 0.02  # what a process does after its answer belongs to its cost
-CHART_PAUSE_S = 15.0  # as static/app/chart-refresh.js
+CHART_PAUSE_S = 15.0  # as static/app/chart.js
 HELLO_S = 1.0  # a page that has the newest tick gets nothing before the next
 PUSH = "push"
 """What the figures and problems of open browsers are called, as a page has its key."""
@@ -110,7 +110,7 @@ class _Live(HTMLParser):
         super().__init__()
         self.socket = ""
         self.at_ticks: list[str] = []
-        self.charts: dict[str, str] = {}  # the id of its data → where that is asked for again
+        self.charts: list[tuple[str, str]] = []  # the id of its data ("" = none), and its URL
         self.data: dict[str, str] = {}
         self._script = ""
 
@@ -120,8 +120,11 @@ class _Live(HTMLParser):
         if found.get("hx-get") and "tick" in found.get("hx-trigger", "").split():
             self.at_ticks.append(found["hx-get"])
         if found.get("data-src") and "chart" in found.get("class", "").split():
-            self.charts[found.get("data-chart", "")] = found["data-src"]
+            self.charts.append((found.get("data-chart", ""), found["data-src"]))
         self._script = found.get("id", "") if tag == "script" else ""
+
+    def handle_endtag(self, tag: str) -> None:
+        self._script = ""
 
     def handle_data(self, data: str) -> None:
         if self._script:
@@ -132,8 +135,8 @@ def live_parts(html: str) -> tuple[str, list[str], list[Chart]]:
     """The path of a page's WebSocket, what it asks for at each tick, and its charts."""
     parser = _Live()
     parser.feed(html)
-    charts = [Chart(path) for path in parser.charts.values()]
-    for key, drawn in zip(parser.charts, charts, strict=True):
+    charts = [Chart(path) for _, path in parser.charts]
+    for (key, _), drawn in zip(parser.charts, charts, strict=True):
         if key in parser.data:
             drawn.note(json.loads(parser.data[key]))
     return parser.socket, parser.at_ticks, charts
@@ -260,7 +263,10 @@ class _Crowd:
             raise ValueError(f"{answer.status_code}, socket {socket_path!r}")
         arrivals: list[float] = []
         self._visits.arrivals_ms.append(arrivals)
-        charted = {chart.path: time.monotonic() for chart in charts}
+        # A chart whose data are not in the page loads them at once.
+        charted = {
+            chart.path: time.monotonic() if chart.last_ms else -chart.pause_s for chart in charts
+        }
         url = self._site.url.replace("http", "ws", 1) + socket_path
         async with connect(
             url, origin=self._site.url, additional_headers=headers, max_size=None, proxy=None

@@ -6,14 +6,15 @@ session of a signed-in user. The consumer checks the right to the cluster.
 
 import os
 
-from django.core.asgi import get_asgi_application
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
-http = get_asgi_application()  # first, since the imports below need the apps
+django.setup()  # first, since the imports below need the apps
 
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 
+from console.http_handler import SyncHandler  # noqa: E402
 from console.live.origin import SameOrigin  # noqa: E402
 from console.live.urls_ws import urlpatterns  # noqa: E402
 from monitoring import memory  # noqa: E402
@@ -22,7 +23,7 @@ memory.prepare()
 
 application = ProtocolTypeRouter(
     {
-        "http": http,
+        "http": SyncHandler(),
         "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(urlpatterns))),
     }
 )

@@ -5,11 +5,14 @@ may be read-only. Where none were collected (tests, development) pages name the 
 """
 
 import hashlib
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.management import call_command
+from django.utils.functional import cached_property
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 MANIFEST = "staticfiles.json"
@@ -25,6 +28,11 @@ class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
 
     def stored_name(self, name: str) -> str:
         return str(super().stored_name(name)) if self.hashed_files else name
+
+    @cached_property
+    def url(self) -> Callable[..., str]:
+        """The URL of a file, looked up once: a page names 40 files, at 60 µs each."""
+        return lru_cache(maxsize=1000)(super().url)
 
 
 def collect() -> bool:

@@ -76,9 +76,7 @@ _ADMIN_PORTS = {
         "the admin port of broker %(id)d does not answer: %(why)s"
     ),
     "admin_port_format": gettext_noop("the admin port's answer has an unknown format"),
-    "admin_port_format_why": gettext_noop(
-        "the admin port's answer has an unknown format: %(why)s"
-    ),
+    "admin_port_format_why": gettext_noop("the admin port's answer has an unknown format: %(why)s"),
     "admin_port_not_json": gettext_noop("the admin port does not answer in JSON"),
     "admin_port_status": gettext_noop("the admin port answers %(status)d to %(path)s"),
     "admin_token_refused": gettext_noop(
@@ -98,9 +96,7 @@ _REFUSED = {
     "and_more": gettext_noop("and others like these: %(n)d"),
     "answer_size": gettext_noop("an answer of %(size)d bytes is not believable"),
     "pass_size": gettext_noop("the cluster answers more than %(max)d bytes in one reading"),
-    "answer_slow": gettext_noop(
-        "an answer of %(size)d bytes does not come within %(seconds)s s"
-    ),
+    "answer_slow": gettext_noop("an answer of %(size)d bytes does not come within %(seconds)s s"),
     "group_unrequested": gettext_noop("group %(group)s was not requested"),
     "broker_port": gettext_noop("its broker %(id)d has the port %(port)d, which there is not"),
     "topic_name": gettext_noop("a topic with a name of %(n)d letters: %(name)s"),
@@ -118,18 +114,14 @@ _REFUSED = {
     "group_far_commits": gettext_noop(
         "group %(group)s: commits that are too far from the end of their partition"
     ),
-    "group_too_large": gettext_noop(
-        "group %(group)s: its commits and members, which are too many"
-    ),
+    "group_too_large": gettext_noop("group %(group)s: its commits and members, which are too many"),
     "group_partitions": gettext_noop(
         "group %(group)s: partitions that topic %(topic)s does not have"
     ),
     "group_unknown_topics": gettext_noop(
         "group %(group)s: most partitions of topics that the cluster does not have"
     ),
-    "silent_groups": gettext_noop(
-        "groups whose coordinators do not answer, which are too many"
-    ),
+    "silent_groups": gettext_noop("groups whose coordinators do not answer, which are too many"),
 }
 _TOO_MANY = {
     "too_many_groups": gettext_noop("more than %(max)d groups; Aerie does not read so many"),

@@ -150,8 +150,7 @@ def _make_writable(folder: Path, setting: str, mode: int = 0o777) -> None:
             pass
     except OSError as error:
         raise NotReady(
-            f"{setting} cannot be made or written to: {error.strerror}. "
-            "Name a folder that is yours"
+            f"{setting} cannot be made or written to: {error.strerror}. Name a folder that is yours"
         ) from None
 
 

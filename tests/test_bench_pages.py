@@ -96,7 +96,7 @@ def test_a_page_says_what_a_browser_asks_for_at_a_tick() -> None:
         '<div hx-get="/c/x/topics?q=1&amp;page=2" hx-trigger="tick from:body"></div>'
         '<form hx-get="/c/x/topics" hx-trigger="input delay:250ms, submit"></form>'
         '<script id="new" type="application/json">'
-        '{"step_ms": 185000, "series": [{"name": "a", "x": [5, 7], "y": [1, 2]}]}</script>'
+        '{"step_ms": 185000, "series": [{"name": "a", "x": [5, 7], "y": [1, 2]}]}</script>\n    '
         '<div class="chart" data-chart="new" data-src="/c/x/group-lag?range=24h"></div>'
         '<div class="chart" data-chart="old" data-src="/c/x/group-lag?range=1h"></div>'
     )

@@ -207,9 +207,7 @@ def describe_quotas(client: Client, components: Sequence[Fields]) -> list[Any]:
     return list(answer.entries or ())
 
 
-def alter_quotas(
-    client: Client, entity: Sequence[Fields], operations: Sequence[Fields]
-) -> None:
+def alter_quotas(client: Client, entity: Sequence[Fields], operations: Sequence[Fields]) -> None:
     """Changes the quotas of one entity. Raises KafkaError."""
     entry = {"entity": entity, "ops": operations}
     request = {"entries": [entry], "validate_only": False}

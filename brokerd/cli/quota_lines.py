@@ -25,9 +25,7 @@ def components(entities: Entities) -> list[dict[str, Any]]:
     for number, kind in enumerate(entities.types):
         name = entities.names[number] if number < len(entities.names) else None
         match = ANY if name is None else EXACT if name else DEFAULT
-        found.append(
-            {"entity_type": QUOTA_TYPES[kind], "match_type": match, "match": name or None}
-        )
+        found.append({"entity_type": QUOTA_TYPES[kind], "match_type": match, "match": name or None})
     return found
 
 
@@ -80,9 +78,7 @@ def operations(added: Mapping[str, str], dropped: Iterable[str]) -> list[dict[st
         try:
             rows.append({"key": key, "value": float(text), "remove": False})
         except ValueError:
-            raise CliError(
-                f"Cannot parse quota configuration value for {key}: {text}"
-            ) from None
+            raise CliError(f"Cannot parse quota configuration value for {key}: {text}") from None
     return rows + [{"key": key, "value": 0.0, "remove": True} for key in dropped]
 
 

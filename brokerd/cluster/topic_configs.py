@@ -89,9 +89,7 @@ DOCUMENTATION: Mapping[str, str] = {
 }
 
 
-def check_topic_config(
-    config: Mapping[str, str], broker: Mapping[str, str] | None = None
-) -> None:
+def check_topic_config(config: Mapping[str, str], broker: Mapping[str, str] | None = None) -> None:
     """Raises INVALID_CONFIG for the first setting that is unknown or has a bad value, or that does
     not go with another, be it one of the broker's."""
     if sum(map(len, config.values())) > TEXT_MAX:

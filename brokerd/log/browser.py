@@ -61,9 +61,7 @@ class Glimpse(NamedTuple):
     time_index_entries: int | None
 
 
-def glimpses(
-    segments: SegmentList, log_end_offset: int, *, patient: bool = True
-) -> list[Glimpse]:
+def glimpses(segments: SegmentList, log_end_offset: int, *, patient: bool = True) -> list[Glimpse]:
     """All segments, oldest first. Nothing is read but what the active one was not asked before.
     Raises OSError; ColdError, unless patient, where that takes long."""
     found = []

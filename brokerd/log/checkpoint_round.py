@@ -47,8 +47,7 @@ class CheckpointRound:
         self._found = {log_dir.path: {} for log_dir in self._dirs.live}
 
     def step(self) -> bool:
-        """Ask some more logs; whether there are others. After the last one the files are written.
-        """
+        """Ask some more logs; whether there are others. After the last the files are written."""
         if self._keys is None:
             return False
         asked = 0

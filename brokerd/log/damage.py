@@ -86,9 +86,7 @@ def up_to_damage(segment: Data, batches: Iterator[Placed]) -> Iterator[Placed]:
         yield held
 
 
-def behind(
-    segment: Data, index: OffsetIndex, position: int, known_from: int, end: int
-) -> int:
+def behind(segment: Data, index: OffsetIndex, position: int, known_from: int, end: int) -> int:
     """Where to go on behind something at a position that is no batch: the end of the data where
     nothing is known. `known_from` is where the last batch before it begins, whose length may be
     what is damaged. Raises OSError.
@@ -138,9 +136,7 @@ def refuse_blank(segment: Data, position: int) -> None:
         )
 
 
-def _chain(
-    segment: Data, index: OffsetIndex, position: int, end: int
-) -> Iterator[Placed]:
+def _chain(segment: Data, index: OffsetIndex, position: int, end: int) -> Iterator[Placed]:
     """The batches that their lengths, or the index, lead to, whatever offsets they claim."""
     fd = segment.file.fd()
     last = position - 1
@@ -158,9 +154,7 @@ def _chain(
                 position = behind(segment, index, position, last, end)
 
 
-def _known_inside(
-    segment: Data, index: OffsetIndex, at: int, header: BatchHeader, end: int
-) -> int:
+def _known_inside(segment: Data, index: OffsetIndex, at: int, header: BatchHeader, end: int) -> int:
     """Where another batch begins before a damaged one claims to end; 0 if none does."""
     known = next(index.entries_behind(at), None)
     if known is None or known[1] >= at + header.size_bytes or not _fits(segment, *known, end):

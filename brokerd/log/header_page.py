@@ -49,8 +49,7 @@ class HeaderPage(NamedTuple):
         return self.end, self.lasts[-1]
 
     def boundary_at_most(self, position: int, limit: int) -> int:
-        """The greatest known batch boundary up to `limit`; 0 where `position` is not on the page.
-        """
+        """The last known batch boundary up to `limit`; 0 where `position` is not on the page."""
         if not self.positions or not self.positions[0] <= position < self.end:
             return 0
         if self.end <= limit:

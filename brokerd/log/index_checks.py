@@ -144,9 +144,7 @@ def _is_ended(segment: "IndexedData", entry: AbortedTxn) -> bool:
     return is_marker or not is_intact(segment.file.fd(), position, header)
 
 
-def _is_another(
-    segment: "IndexedData", offset: int, timestamp_ms: int, *, patient: bool
-) -> bool:
+def _is_another(segment: "IndexedData", offset: int, timestamp_ms: int, *, patient: bool) -> bool:
     """Whether the largest timestamp of the batch that holds an offset is another one, or there is
     no such batch; of one whose bytes are damaged that cannot be said."""
     found = _batch_at(segment, offset, patient=patient)
@@ -155,9 +153,7 @@ def _is_another(
     position, header = found
     if header.base_offset > offset:
         return True
-    return header.max_timestamp != timestamp_ms and is_intact(
-        segment.file.fd(), position, header
-    )
+    return header.max_timestamp != timestamp_ms and is_intact(segment.file.fd(), position, header)
 
 
 def _batch_at(

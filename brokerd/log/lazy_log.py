@@ -221,9 +221,7 @@ class LazyLog:
         """The segments from the one on that holds an offset, for any thread."""
         return [DataAside(each) for each in self._segments.from_offset(offset)]
 
-    def _read(
-        self, read: Callable[[], T], take: Callable[[T], object], *, patient: bool
-    ) -> None:
+    def _read(self, read: Callable[[], T], take: Callable[[T], object], *, patient: bool) -> None:
         """Take in what the first use reads for long: read on the spot for who is patient, else by
         another thread (raises ColdError), void once the log is another."""
         if patient:

@@ -36,8 +36,7 @@ def begin_write_back(fd: int, position_bytes: int, size_bytes: int) -> None:
 
 
 def dirty_share() -> float:
-    """What waits to be written to disk, as a share of the memory that could be had; 0 if unknown.
-    """
+    """What waits for the disk, as a share of the memory that could be had; 0 if unknown."""
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
             fields = dict(line.split(":") for line in file)

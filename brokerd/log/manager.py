@@ -129,9 +129,7 @@ class LogManager:
         self._read.clear()
         self.duties.begin(now_ms, recovered=not all(each.was_clean for each in dirs.live))
 
-    def _load_or_fail(
-        self, log_dir: LogDir, now_ms: int, configs: Mapping[str, LogConfig]
-    ) -> None:
+    def _load_or_fail(self, log_dir: LogDir, now_ms: int, configs: Mapping[str, LogConfig]) -> None:
         try:
             log_dir.begin_load()
             self._load(log_dir, now_ms, configs)

@@ -140,9 +140,7 @@ class OpenFiles:
 
     __slots__ = ("_held_max_bytes", "_limit", "_open", "held_bytes")
 
-    def __init__(
-        self, limit: int = OPEN_FILES_MAX, held_max_bytes: int = HELD_BYTES_MAX
-    ) -> None:
+    def __init__(self, limit: int = OPEN_FILES_MAX, held_max_bytes: int = HELD_BYTES_MAX) -> None:
         self._limit = limit
         self._held_max_bytes = held_max_bytes
         self.held_bytes = 0

@@ -95,9 +95,7 @@ class PartitionLog(CleanableLog):
             error = ErrorCode.RECORD_LIST_TOO_LARGE
             return [AppendResult(-1, -1, -1, error, False)]
         return [
-            result
-            for batch in batches
-            for result in self._append([batch], leader_epoch, now_ms)
+            result for batch in batches for result in self._append([batch], leader_epoch, now_ms)
         ]
 
     def append_replicated(

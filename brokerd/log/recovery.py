@@ -334,5 +334,3 @@ def with_markers(
             data = os.pread(segment.file.fd(), header.size_bytes, position)
             marker = read_marker(header, data)
         yield header, marker
-
-

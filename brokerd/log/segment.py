@@ -38,9 +38,7 @@ class Segment(IndexedData):
     __slots__ = ()
 
     @classmethod
-    def create(
-        cls, files: OpenFiles, directory: str, base_offset: int, now_ms: int
-    ) -> "Segment":
+    def create(cls, files: OpenFiles, directory: str, base_offset: int, now_ms: int) -> "Segment":
         """A new, empty segment with its three files. Raises OSError."""
         for suffix in (names.LOG, names.INDEX, names.TIME_INDEX):
             make_empty(names.segment_file(directory, base_offset, suffix))

@@ -140,9 +140,7 @@ def _decode_legacy(view: memoryview, position: int, version: int) -> FetchReques
     return FetchRequest(*head, partitions, forgotten)
 
 
-def _legacy_forgotten(
-    view: memoryview, position: int, items: int
-) -> list[tuple[str, bytes, int]]:
+def _legacy_forgotten(view: memoryview, position: int, items: int) -> list[tuple[str, bytes, int]]:
     forgotten = []
     (topics,) = _INDEX.unpack_from(view, position)
     position += 4

@@ -159,9 +159,7 @@ class Broker:
             self.logs, self._cleaner_workers, self.clock.now_ms, config.log_cleaner_backoff_ms,
             cleaner_limits(config),
         )  # fmt: skip
-        self.groups = GroupService(
-            config, self.clock, self.replicas, self.cluster, self.cold_reads
-        )
+        self.groups = GroupService(config, self.clock, self.replicas, self.cluster, self.cold_reads)
         self.metadata = MetadataCache(self.cluster.image)
         self.producer_ids = ProducerIdSource(self.cluster)
 

@@ -68,15 +68,15 @@ def find_rule(cluster: Cluster, rights: Rights, number: int) -> AlertRule | None
 def open_alerts(cluster: Cluster, rights: Rights, shown: Snapshot | None) -> list[OpenAlert]:
     """The firing alerts, newest first, with the lag in the latest sample."""
     found = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING).select_related("rule")
-    return [OpenAlert(alert, _row(alert, shown)) for alert in found if is_visible(alert, rights)]
+    visible = [alert for alert in found if is_visible(alert, rights)]
+    groups = shown.groups_named({alert.group for alert in visible}) if shown else {}
 
+    def row(alert: Alert) -> GroupRow | GroupOnTopicRow | None:
+        if shown and alert.topic:
+            return shown.group_on_topic(alert.group, alert.topic)
+        return groups.get(alert.group)
 
-def _row(alert: Alert, shown: Snapshot | None) -> GroupRow | GroupOnTopicRow | None:
-    if shown is None:
-        return None
-    if not alert.topic:
-        return shown.group(alert.group)
-    return shown.group_on_topic(alert.group, alert.topic)
+    return [OpenAlert(alert, row(alert)) for alert in visible]
 
 
 def matching_now(rule: AlertRule, shown: Snapshot | None) -> int | None:

@@ -104,4 +104,3 @@ class ClusterForm(forms.ModelForm):  # type: ignore[type-arg]
             self.instance.set_admin_token(self.cleaned_data["token"])
         saved: Cluster = super().save(commit)
         return saved
-

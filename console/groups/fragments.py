@@ -22,7 +22,7 @@ def context(
     group = shown.group(argument) if shown else None
     if shown is None or group is None:
         return None
-    members = member_totals(shown.read_by(argument))
+    members = member_totals(shown.rows_of_group(argument))
     topics = shown.topics_of_group(argument, ROWS_MAX)
     return {
         "group": group,

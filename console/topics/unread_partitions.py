@@ -109,9 +109,7 @@ def _absences(down: Sequence[int], brokers: Mapping[int, Mapping[str, Any]]) -> 
     lines = []
     for id in down:
         since_ms = brokers.get(id, {}).get("down_since_ms")
-        text = (
-            _("Broker %(id)d is down since %(at)s.") if since_ms else _("Broker %(id)d is down.")
-        )
+        text = _("Broker %(id)d is down since %(at)s.") if since_ms else _("Broker %(id)d is down.")
         lines.append(text % {"id": id, "at": numbers.moment(since_ms)})
     return lines
 

@@ -18,19 +18,16 @@ class Table(TableQuery):
     def show(self, rows: Sequence[Any], text: Callable[[Any], str]) -> Self:
         """Searches, sorts and pages `rows`; `text` is what the search looks into."""
         self.total_before = len(rows)
-        if words := self.words:
-            rows = [row for row in rows if all(word in text(row).lower() for word in words)]
+        for word in self.words:
+            rows = [row for row in rows if word in text(row).lower()]
         return self.turn_to_page(self._sorted(rows))
 
     def _sorted(self, rows: Sequence[Any]) -> Sequence[Any]:
         sort_value = self.sorted_by.value
         assert callable(sort_value)
-
-        def value(row: Any) -> Any:
-            found = sort_value(row)
-            return found.value if isinstance(found, PartialSum) else found
-
-        keyed = [(value(row), row) for row in rows]
+        found = map(sort_value, rows)
+        keys = [key.value if isinstance(key, PartialSum) else key for key in found]
+        keyed = list(zip(keys, rows, strict=True))
         known = [pair for pair in keyed if pair[0] is not None]
         known.sort(key=itemgetter(0), reverse=self.is_descending)
         return [row for _, row in known] + [row for key, row in keyed if key is None]

@@ -7,20 +7,15 @@ from django.utils import timezone
 
 from monitoring.alerts.models import AlertDelivery
 
-# Within this time each rule is served, even if as many webhooks hang as there are threads.
+# Within this time a message of each rule is tried, even if webhooks block all threads.
 OVERDUE = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """stuck: due messages that no worker has tried to send; since_ms: when the oldest was due.
-
-    unanswered: rules with a message that failed and will be tried again.
-    """
-
-    stuck: int = 0
-    since_ms: int | None = None
-    unanswered: int = 0
+    stuck: int = 0  # due messages that no worker has tried to send
+    since_ms: int | None = None  # when the oldest of these was due
+    unanswered: int = 0  # rules with a message that failed and will be tried again
 
 
 def backlog() -> Backlog:

@@ -31,8 +31,8 @@ def enqueue(delivery_id: int) -> bool:
     A delivery that must wait is sent when another one of its rule has finished, or by `send_due`.
     """
     now = timezone.now()
-    found = AlertDelivery.objects.filter(pk=delivery_id).values_list("rule_id", flat=True)
-    rule_id = found.first()
+    rule_ids = AlertDelivery.objects.filter(pk=delivery_id).values_list("rule_id", flat=True)
+    rule_id = rule_ids.first()
     if rule_id is None or _in_progress(rule_id, now) >= IN_PROGRESS_MAX:
         return False
     if not _due(now).filter(pk=delivery_id).update(queued_at=now):
@@ -57,8 +57,8 @@ def enqueue_due(rule_id: int) -> None:
 
 def rules_with_due_deliveries() -> list[int]:
     """The ids of the rules with deliveries that are due."""
-    owed = _due(timezone.now()).order_by()
-    return list(owed.values_list("rule_id", flat=True).distinct())
+    due = _due(timezone.now()).order_by()
+    return list(due.values_list("rule_id", flat=True).distinct())
 
 
 def _in_progress(rule_id: int, now: datetime) -> int:

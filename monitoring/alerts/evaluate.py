@@ -34,9 +34,8 @@ from monitoring.ticks.tick import Tick
 
 log = logging.getLogger(__name__)
 _UNSEEN_INTERVALS = 3
-GONE = gettext_noop(
-    "the group or topic does not exist any more, or the rule does not match it"
-)
+# Reasons why an alert resolved.
+GONE = gettext_noop("the group or topic does not exist any more, or the rule does not match it")
 NAME_LENGTH_MAX = 255  # of the columns; PostgreSQL also refuses NUL characters
 # The lag is a lower bound: partitions with commits beyond their ends count as 0.
 AHEAD = "the lag fell; partitions whose commits are beyond their ends: %(n)d, by %(by)d together"
@@ -52,7 +51,7 @@ def evaluate(tick: Tick) -> bool:
         return False
     changed = False
     try:
-        waiting = pending_subjects.load(tick.cluster)
+        pending = pending_subjects.load(tick.cluster)
         scope = public_scope(rules[0].cluster)
         with_topics = any(rule.topic_pattern for rule in rules)
         rule_input = rule_input_of(tick, scope, with_topics=with_topics)
@@ -60,16 +59,15 @@ def evaluate(tick: Tick) -> bool:
         new_pending: pending_subjects.Pending = {}
         for rule in rules:
             try:
-                kept, has_changed = _judge(
-                    rule, rule_input, waiting.get(rule.pk, {}), firing.get(rule.pk, {}), tick
+                new_pending[rule.pk], has_changed = _evaluate_row(
+                    rule, rule_input, pending.get(rule.pk, {}), firing.get(rule.pk, {}), tick
                 )
             except Exception:
                 log.exception("alert rule %d (%s) failed on tick %d", rule.pk, rule, tick.tick)
-                new_pending[rule.pk] = waiting.get(rule.pk, {})
+                new_pending[rule.pk] = pending.get(rule.pk, {})
                 continue
-            new_pending[rule.pk] = kept
             changed = changed or has_changed
-        if waiting or any(new_pending.values()):
+        if pending or any(new_pending.values()):
             pending_subjects.save(tick.cluster, new_pending)
     except StoreDown as error:
         log.warning(
@@ -83,17 +81,17 @@ def evaluate(tick: Tick) -> bool:
 
 def _firing(rules: list[AlertRule]) -> dict[int, dict[Subject, Alert]]:
     """The open alerts of each rule, by rule id."""
-    found: dict[int, dict[Subject, Alert]] = {}
+    by_rule: dict[int, dict[Subject, Alert]] = {}
     open_alerts = Alert.objects.filter(rule__in=rules, state=Alert.State.FIRING)
     for alert in open_alerts.select_related("rule__cluster"):
-        found.setdefault(alert.rule_id, {})[Subject(alert.group, alert.topic)] = alert
-    return found
+        by_rule.setdefault(alert.rule_id, {})[Subject(alert.group, alert.topic)] = alert
+    return by_rule
 
 
-def _judge(
+def _evaluate_row(
     row: AlertRule,
     rule_input: RuleInput,
-    waiting: dict[Subject, SubjectState],
+    pending: dict[Subject, SubjectState],
     open_alerts: dict[Subject, Alert],
     tick: Tick,
 ) -> tuple[dict[Subject, SubjectState], bool]:
@@ -104,7 +102,7 @@ def _judge(
         for subject, alert in open_alerts.items()
     }
     unseen_ms_max = _UNSEEN_INTERVALS * tick.interval_ms
-    states, transitions = evaluate_rule(rule, rule_input, waiting | firing, unseen_ms_max)
+    states, transitions = evaluate_rule(rule, rule_input, pending | firing, unseen_ms_max)
     changed = False
     for transition in transitions:
         if transition.event is Event.FIRED:
@@ -117,8 +115,10 @@ def _judge(
     _update_open_alerts(
         states, rule_input.topics if rule.topic_pattern else rule_input.groups, open_alerts
     )
-    kept = {subject: at for subject, at in states.items() if at.phase is Phase.PENDING}
-    return kept, changed
+    still_pending = {
+        subject: state for subject, state in states.items() if state.phase is Phase.PENDING
+    }
+    return still_pending, changed
 
 
 def _resolve_reason(transition: Transition, alert: Alert) -> str:
@@ -174,7 +174,7 @@ def _fire(rule: AlertRule, transition: Transition, tick: Tick) -> bool:
             )
             _create_delivery(alert, AlertDelivery.Event.FIRED, transition.lag_reading)
     except IntegrityError:
-        return False  # it is firing already
+        return False  # the alert is firing already
     return True
 
 
@@ -186,7 +186,7 @@ def _is_storable(subject: Subject) -> bool:
     )
 
 
-def resolve(alert: Alert, at_ms: int, reason: str, now: LagReading | None = None) -> bool:
+def resolve(alert: Alert, at_ms: int, reason: str, current: LagReading | None = None) -> bool:
     """Resolve an open alert and send a message; False if it was resolved already."""
     with transaction.atomic():
         closed = Alert.objects.filter(pk=alert.pk, state=Alert.State.FIRING).update(
@@ -195,7 +195,7 @@ def resolve(alert: Alert, at_ms: int, reason: str, now: LagReading | None = None
         if not closed:
             return False
         alert.refresh_from_db()
-        _create_delivery(alert, AlertDelivery.Event.RESOLVED, now)
+        _create_delivery(alert, AlertDelivery.Event.RESOLVED, current)
     return True
 
 
@@ -204,13 +204,13 @@ def resolve_all(alerts: Iterable[Alert], at_ms: int, reason: str) -> int:
     return sum(resolve(alert, at_ms, reason) for alert in alerts)
 
 
-def _create_delivery(alert: Alert, event: AlertDelivery.Event, now: LagReading | None) -> None:
+def _create_delivery(alert: Alert, event: AlertDelivery.Event, current: LagReading | None) -> None:
     if not alert.rule.webhook_url:
         return
     delivery = AlertDelivery.objects.create(
         rule=alert.rule,
         alert=alert,
         event=event,
-        payload=alert_payload(alert, event.value, now),
+        payload=alert_payload(alert, event.value, current),
     )
     transaction.on_commit(lambda: enqueue(delivery.pk))

@@ -56,7 +56,7 @@ class AlertRule(models.Model):
 
     @property
     def webhook_fingerprint(self) -> str:
-        """Changes with any part of the URL and with the secret, and tells neither."""
+        """Changes when the URL or the secret changes, but reveals neither."""
         try:
             url, secret = self.decrypt_webhook()
         except SecretUnreadable:

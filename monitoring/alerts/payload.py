@@ -25,17 +25,17 @@ from monitoring.alerts.rules import LagReading
 _VERSION = 1
 
 
-def alert_payload(alert: Alert, event: str, now: LagReading | None) -> dict[str, Any]:
-    """The message about `alert`; `now` is the subject's current lag, None = unknown."""
+def alert_payload(alert: Alert, event: str, current: LagReading | None) -> dict[str, Any]:
+    """The message about `alert`; `current` is the subject's current lag, None = unknown."""
     return _common(alert.rule, event) | {
         "alert_id": alert.pk,
         "group": alert.group,
         "topic": alert.topic,
         "lag": alert.lag,
-        "lag_now": now.lag if now else None,
+        "lag_now": current.lag if current else None,
         "lag_peak": alert.lag_peak,
-        "ahead": now.ahead if now else None,
-        "ahead_by": now.ahead_by if now else None,
+        "ahead": current.ahead if current else None,
+        "ahead_by": current.ahead_by if current else None,
         "lag_max": alert.lag_max,
         "since_ms": alert.since_ms,
         "fired_at_ms": alert.fired_at_ms,

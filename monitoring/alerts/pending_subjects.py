@@ -18,20 +18,20 @@ _SUBJECTS_MAX = 100_000
 def load(slug: str) -> Pending:
     """The pending subjects of the cluster. Raises StoreDown."""
     with redis_client.guarded() as client:
-        found = client.get(redis_keys.pending(slug))
+        stored = client.get(redis_keys.pending(slug))
     pending: Pending = {}
-    for rule_id, group, topic, since_ms, seen_ms in json.loads(found) if found else ():
-        states = SubjectState(Phase.PENDING, since_ms, seen_ms)
-        pending.setdefault(rule_id, {})[Subject(group, topic)] = states
+    for rule_id, group, topic, since_ms, seen_ms in json.loads(stored) if stored else ():
+        state = SubjectState(Phase.PENDING, since_ms, seen_ms)
+        pending.setdefault(rule_id, {})[Subject(group, topic)] = state
     return pending
 
 
 def save(slug: str, pending: Mapping[int, Mapping[Subject, SubjectState]]) -> None:
     """Replace the pending subjects of the cluster. Raises StoreDown."""
     rows = [
-        (rule_id, subject.group, subject.topic, states.since_ms, states.seen_ms)
+        (rule_id, subject.group, subject.topic, state.since_ms, state.seen_ms)
         for rule_id, subjects in pending.items()
-        for subject, states in subjects.items()
+        for subject, state in subjects.items()
     ]
     with redis_client.guarded() as client:
         if rows:

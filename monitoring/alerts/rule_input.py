@@ -1,4 +1,4 @@
-"""From a tick to what rules see of it, by the sums that pages show. Pure."""
+"""Makes the input of alert rules from a tick, with the same sums as on pages. Pure."""
 
 from collections.abc import Iterator
 
@@ -12,26 +12,25 @@ from monitoring.ticks.tick import Tick
 
 
 def rule_input_of(tick: Tick, scope: Scope = EVERYTHING, *, with_topics: bool) -> RuleInput:
-    """The sums of every group, and if asked for of every group's topics, in an ok tick.
+    """The lag of every group and, with `with_topics`, of every group on each topic, in an ok tick.
 
-    Commits on topics that the cluster does not have any more are left out: their end is not
-    unknown for now, it is gone. Topics that the scope does not show are in no group's sum: its
-    alert goes to a webhook, and to people, who must not learn of them. A rule that names such a
-    topic watches it alone.
+    Commits on deleted topics are left out: their end offset will never be known. Topics outside
+    the scope are in no group's sum, since an alert is sent to people who must not see them. Only a
+    rule that contains the full name of such a topic applies to it.
     """
     columns = TickColumns.of(tick)
     groups, names = columns.groups, columns.groups.groups.all
     hidden = [not scope.shows_topic(name) for name in groups.topics.all]
     is_hidden = np.array([*hidden, False])[groups.topic]
-    counted = ~columns.is_of_absent_topic & ~is_hidden
-    seen = np.unique(groups.group[counted])
-    sums = groups.sums.by(groups.group, len(names), counted).take(seen)
-    pairs = np.flatnonzero(~columns.is_of_absent_topic & (groups.topic >= 0))
+    counted = ~columns.is_topic_absent & ~is_hidden
+    codes = np.unique(groups.group[counted])
+    sums = groups.sums.by(groups.group, len(names), counted).take(codes)
+    pairs = np.flatnonzero(~columns.is_topic_absent & (groups.topic >= 0))
     return RuleInput(
         at_ms=tick.at_ms,
         groups={
             Subject(names[code]): reading
-            for code, reading in zip(seen.tolist(), _readings(sums), strict=True)
+            for code, reading in zip(codes.tolist(), _readings(sums), strict=True)
         },
         topics={
             Subject(names[groups.group[pair]], groups.topics.all[groups.topic[pair]]): reading
@@ -45,7 +44,7 @@ def rule_input_of(tick: Tick, scope: Scope = EVERYTHING, *, with_topics: bool) -
 
 
 def _readings(sums: LagSums) -> Iterator[LagReading]:
-    found = sums.lists()
-    told = zip(found["lag"], found["end_unknown"], found["ahead"], found["ahead_by"], strict=True)
-    for lag, unknown, ahead, ahead_by in told:
+    columns = sums.lists()
+    names = ("lag", "end_unknown", "ahead", "ahead_by")
+    for lag, unknown, ahead, ahead_by in zip(*(columns[name] for name in names), strict=True):
         yield LagReading(lag, unknown == 0, ahead or 0, ahead_by or 0)

@@ -69,7 +69,7 @@ class Rule:
     id: int
     group_pattern: str
     topic_pattern: str
-    lag_max: int
+    lag_limit: int
     for_ms: int
 
 
@@ -108,8 +108,8 @@ class LagReading:
 class RuleInput:
     """The lags of one tick. `all_groups`: a subject that is missing here does not exist.
 
-    A topic in `hidden_topics` is watched only by a rule that names it whole: a rule with "*" would
-    reveal it to the webhook and to other users.
+    Only a rule that contains the full name of a topic in `hidden_topics` applies to it: a rule with
+    "*" would reveal it to the webhook and to other users.
     """
 
     at_ms: int
@@ -187,8 +187,8 @@ def observe(rule: Rule, lag_reading: LagReading | None, *, all_groups: bool) -> 
     """The observation of one subject."""
     if lag_reading is None:
         return Observation.GONE if all_groups else Observation.UNKNOWN
-    if lag_reading.lag is not None and lag_reading.lag > rule.lag_max:
-        return Observation.OVER  # a missing partition could only increase it
+    if lag_reading.lag is not None and lag_reading.lag > rule.lag_limit:
+        return Observation.OVER  # missing partitions could only increase the lag
     return (
         Observation.UNDER
         if lag_reading.lag is not None and lag_reading.complete
@@ -201,7 +201,7 @@ def _over(
 ) -> Iterable[Subject]:
     """Matching subjects over the limit. The limit is checked first: few subjects pass it."""
     for subject, lag_reading in sums.items():
-        is_over = lag_reading.lag is not None and lag_reading.lag > rule.lag_max
+        is_over = lag_reading.lag is not None and lag_reading.lag > rule.lag_limit
         if is_over and matches(rule, subject, hidden_topics):
             yield subject
 

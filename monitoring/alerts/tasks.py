@@ -1,7 +1,7 @@
 """Celery tasks that deliver alert messages and delete old ones.
 
 An attempt first claims the row, so that two workers never send the same message. When it has
-finished, the next message of the rule is sent (send.py).
+finished, the next message of the rule is sent (delivery_queue.py).
 """
 
 import time
@@ -77,12 +77,12 @@ def _save_outcome(delivery: AlertDelivery, outcome: webhook.Outcome) -> None:
     delivery.error = outcome.error[:_ERROR_LENGTH_MAX]
     delivery.took_ms = outcome.took_ms
     delivery.queued_at = None
-    again_s = wait_s(delivery.attempts) if outcome.retriable else None
+    retry_in_s = wait_s(delivery.attempts) if outcome.retriable else None
     if outcome.delivered:
         delivery.state, delivery.finished_at = AlertDelivery.State.DELIVERED, now
-    elif again_s is None:
+    elif retry_in_s is None:
         delivery.state, delivery.finished_at = AlertDelivery.State.FAILED, now
     else:
-        delivery.next_attempt_at = now + timedelta(seconds=again_s)
+        delivery.next_attempt_at = now + timedelta(seconds=retry_in_s)
     changed = ["status_code", "error", "took_ms", "state", "finished_at", "next_attempt_at"]
     delivery.save(update_fields=[*changed, "queued_at"])

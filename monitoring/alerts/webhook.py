@@ -1,5 +1,4 @@
-"""Sends one POST to a webhook: checks the target (egress.py), signs the body, follows no
-redirect."""
+"""Sends one POST to a webhook: checks the URL (egress.py), signs the body, follows no redirects."""
 
 import asyncio
 import time
@@ -17,7 +16,7 @@ from monitoring.gateway import loop
 TIMEOUT_S = 10.0
 _RETRIABLE = {408, 425, 429}
 # DNS lookups run in threads: a lookup that fails can take half a minute.
-_dns_threads = ThreadPoolExecutor(32, thread_name_prefix="look-up")
+_dns_threads = ThreadPoolExecutor(32, thread_name_prefix="dns-lookup")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class Outcome:
 def post(
     url: str, secret: str, delivery_id: int, payload: dict[str, Any], timestamp_s: int
 ) -> Outcome:
-    """Send `payload`. Faults of the other side are in the result, never raised."""
+    """Send `payload`. Errors of the webhook are in the result, never raised."""
     started_s = time.monotonic()
 
     def outcome(error: str, *, retriable: bool = False, status: int | None = None) -> Outcome:
@@ -61,10 +60,7 @@ def post(
         return outcome(f"no answer within {TIMEOUT_S:.0f} seconds", retriable=True)
     except httpx.HTTPError as error:
         return outcome(f"the request failed: {type(error).__name__}", retriable=True)
-    except (
-        httpx.InvalidURL,
-        ValueError,
-    ) as error:  # httpx finds it only when it builds the request
+    except (httpx.InvalidURL, ValueError) as error:  # raised when httpx builds the request
         return outcome(f"the URL cannot be requested: {type(error).__name__}")
     if 200 <= status < 300:
         return outcome("", status=status)

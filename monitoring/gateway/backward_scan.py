@@ -35,20 +35,20 @@ class PartitionScan:
         """The window has more records than can be read at once."""
         self.width = max(1, (self.end - self.start) // _NARROWER)
 
-    def step(self, found: bool) -> None:
-        """The window was read; `found`: whether it had records."""
+    def advance(self, has_records: bool) -> None:
+        """The window was read: go on to the next one. `has_records`: whether it had any."""
         self.end = self.start
-        self.width *= _WIDER if found else _MUCH_WIDER
+        self.width *= _WIDER if has_records else _MUCH_WIDER
 
 
 class NewestRecords:
-    """The newest `wanted` records of several partitions, from what the scans have read so far."""
+    """The newest `limit` records of several partitions, of those that the scans have read."""
 
     def __init__(
-        self, scans: Iterable[PartitionScan], wanted: int, age: Callable[[RecordRow], Age]
+        self, scans: Iterable[PartitionScan], limit: int, age: Callable[[RecordRow], Age]
     ) -> None:
-        self.rows: list[RecordRow] = []  # newest first
-        self._scans, self._wanted, self._age = tuple(scans), wanted, age
+        self.rows: list[RecordRow] = []  # sorted by `age`: newest first
+        self._scans, self._limit, self._age = tuple(scans), limit, age
 
     @property
     def size_bytes(self) -> int:
@@ -59,21 +59,21 @@ class NewestRecords:
 
         Within a partition, the higher offset counts as newer.
         """
-        going = [scan for scan in self._scans if not scan.is_over]
-        if len(self.rows) < self._wanted:
-            return going
-        last = self._age(self.rows[-1])
-        return [scan for scan in going if scan.oldest is None or scan.oldest < last]
+        unfinished = [scan for scan in self._scans if not scan.is_over]
+        if len(self.rows) < self._limit:
+            return unfinished
+        oldest = self._age(self.rows[-1])
+        return [scan for scan in unfinished if scan.oldest is None or scan.oldest < oldest]
 
-    def take(self, windows: Iterable[tuple[PartitionScan, Sequence[RecordRow] | None]]) -> None:
+    def add(self, windows: Iterable[tuple[PartitionScan, Sequence[RecordRow] | None]]) -> None:
         """Add the records of each scan's window, by offset; None = there were too many."""
         rows = self.rows
-        for scan, found in windows:
-            if found is None:
+        for scan, records in windows:
+            if records is None:
                 scan.narrow()
                 continue
-            if found:
-                scan.oldest = self._age(found[0])
-                rows = [*rows, *found]
-            scan.step(bool(found))
-        self.rows = sorted(rows, key=self._age)[: self._wanted]
+            if records:
+                scan.oldest = self._age(records[0])
+                rows = [*rows, *records]
+            scan.advance(bool(records))
+        self.rows = sorted(rows, key=self._age)[: self._limit]

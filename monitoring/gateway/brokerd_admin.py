@@ -25,9 +25,8 @@ class BrokerAdmin:
 
     def __init__(self, urls: AdminUrls) -> None:
         self._urls = urls
-        self._client: httpx.AsyncClient | None = (
-            None  # created and used on the gateway's event loop
-        )
+        # Created and used on the gateway's event loop.
+        self._client: httpx.AsyncClient | None = None
 
     def segments(self, broker_id: int, topic: str, partition: int) -> dict[str, Any]:
         """The segment files of a partition on `broker_id`."""
@@ -44,8 +43,8 @@ class BrokerAdmin:
         limit: int,
     ) -> dict[str, Any]:
         """Index entries of a segment, from number `start` on; `kind` is "offset" or "time"."""
-        where = {"topic": topic, "partition": partition, "base_offset": base_offset}
-        query = where | {"kind": kind, "start": start, "limit": limit}
+        segment = {"topic": topic, "partition": partition, "base_offset": base_offset}
+        query = segment | {"kind": kind, "start": start, "limit": limit}
         return self._get(broker_id, "/v1/segments/index", query)
 
     def batches(
@@ -58,8 +57,8 @@ class BrokerAdmin:
         limit: int,
     ) -> dict[str, Any]:
         """Batch headers of a segment from byte `position` on."""
-        where = {"topic": topic, "partition": partition, "base_offset": base_offset}
-        query = where | {"position": position, "limit": limit}
+        segment = {"topic": topic, "partition": partition, "base_offset": base_offset}
+        query = segment | {"position": position, "limit": limit}
         return self._get(broker_id, "/v1/segments/batches", query)
 
     def broker(self, broker_id: int) -> dict[str, Any]:
@@ -120,16 +119,16 @@ def _parse(broker_id: int, answer: Answer) -> dict[str, Any]:
         response = None
     if status == 200 and isinstance(response, dict):
         return response
-    reason = str(response.get("error", ""))[:200] if isinstance(response, dict) else ""
+    error_text = str(response.get("error", ""))[:200] if isinstance(response, dict) else ""
     if status in (401, 403):
         raise Refused(Reason("admin_token_refused", id=broker_id))
     if status == 404:
-        raise NotFound(_response_reason(reason) or Reason("broker_has_not", id=broker_id))
+        raise NotFound(_response_reason(error_text) or Reason("broker_has_not", id=broker_id))
     if status == 503:
         raise ClusterUnavailable(
-            _response_reason(reason) or Reason("broker_not_ready", id=broker_id)
+            _response_reason(error_text) or Reason("broker_not_ready", id=broker_id)
         )
-    raise Refused(Reason("broker_status", id=broker_id, status=status, why=reason or "—"))
+    raise Refused(Reason("broker_status", id=broker_id, status=status, why=error_text or "—"))
 
 
 def _response_reason(text: str) -> Reason | None:

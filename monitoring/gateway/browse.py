@@ -19,8 +19,7 @@ if TYPE_CHECKING:  # not imported in librdkafka's process
 LIMIT_MAX = 500
 _BYTES_MAX = 8 * 1024 * 1024
 _TIMEOUT_S = 5.0
-_GRACE_S = 5.0  # for what librdkafka does besides waiting
-
+_GRACE_S = 5.0  # for starting and closing the consumer
 
 # Why a partition was not read, or not completely.
 NO_LEADER = "no leader"
@@ -42,9 +41,9 @@ class UnreadPartition:
 class RecordPage:
     """The records of one read, and the offsets for the next and previous pages.
 
-    Records are in the order of the read: newest first, or forward from an offset. `older` and
-    `newer` belong to `partition`: the arguments `before` and `offset` of the next read; None = no
-    more records.
+    Records are in the order of the read: newest first, or forward from an offset. If only
+    `partition` was read, `older` is the argument `before` of the next read, and `newer` its
+    argument `offset`; None = no more records.
     """
 
     rows: tuple[RecordRow, ...]
@@ -66,7 +65,7 @@ class ReadRequest:
     limit: int
     max_bytes: int
     timeout_s: float  # of each of two steps
-    spans: dict[int, range]  # of the partitions whose leader answered
+    spans: dict[int, range]  # partition → its offsets; only partitions whose leader answered
 
 
 class Browse:
@@ -100,5 +99,5 @@ class Browse:
             self._bootstrap_servers, topic, partition, offset, before, limit, max_bytes,
             _TIMEOUT_S, spans,
         )  # fmt: skip
-        portion: RecordPage = workers.call("read", request, limit_s=2 * _TIMEOUT_S + _GRACE_S)
-        return portion
+        page: RecordPage = workers.call("read", request, limit_s=2 * _TIMEOUT_S + _GRACE_S)
+        return page

@@ -25,8 +25,8 @@ from monitoring.reasons import Reason
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 # Longer than a tick, so that connections are reused, and shorter than the 30 s after which brokerd
 # closes idle connections.
-_KEPT_OPEN = httpx.Limits(keepalive_expiry=25.0)
-_LOOKUPS = ThreadPoolExecutor(8, thread_name_prefix="look-up")
+_CONNECTION_LIMITS = httpx.Limits(keepalive_expiry=25.0)
+_DNS_THREADS = ThreadPoolExecutor(8, thread_name_prefix="dns-lookup")
 _PARTITION_COLUMNS = ("size_bytes", "bytes_in", "bytes_out", "messages_in")
 
 
@@ -36,7 +36,7 @@ class CounterSource:
     def __init__(self, urls: AdminUrls) -> None:
         self._urls = urls
         self._client = httpx.AsyncClient(
-            follow_redirects=False, trust_env=False, timeout=None, limits=_KEPT_OPEN
+            follow_redirects=False, trust_env=False, timeout=None, limits=_CONNECTION_LIMITS
         )
 
     def serves(self, broker_id: int) -> bool:
@@ -62,7 +62,7 @@ class CounterSource:
         try:
             async with asyncio.timeout(timeout_s):
                 target = await self._checked_target(url)
-                answer = await self._fetch_again(target, timeout_s)
+                answer = await self._fetch_with_retry(target, timeout_s)
                 response = bounded_http.parse_json(answer.body) if answer.status == 200 else None
         except (EgressRefused, EgressUnresolved) as error:
             raise Refused(Reason("admin_port", why=str(error))) from error
@@ -81,11 +81,13 @@ class CounterSource:
 
     async def _checked_target(self, url: str) -> Target:
         """Run the egress check, which makes DNS lookups, in a thread pool of its own."""
-        running = asyncio.get_running_loop()
-        return await running.run_in_executor(_LOOKUPS, check_url, url, self._urls.also_allowed)
+        event_loop = asyncio.get_running_loop()
+        return await event_loop.run_in_executor(
+            _DNS_THREADS, check_url, url, self._urls.also_allowed
+        )
 
-    async def _fetch_again(self, target: Target, timeout_s: float) -> Answer:
-        """Retry once: the server may close an idle connection just when it is reused."""
+    async def _fetch_with_retry(self, target: Target, timeout_s: float) -> Answer:
+        """Retries once: the server may close an idle connection just when it is reused."""
         try:
             return await self._fetch(target, timeout_s)
         except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
@@ -135,14 +137,13 @@ def _put_partitions(reads: ClusterReads, broker_id: int, response: dict[str, Any
     ]
     rows = np.array(row_of, dtype=np.int64)
     exists = rows >= 0
-    leads = np.array(response["leader"], dtype=bool)
-    if leads.shape != rows.shape:
+    is_leader = np.array(response["leader"], dtype=bool)
+    if is_leader.shape != rows.shape:
         raise ValueError("columns of different lengths")
-    led = exists & leads
-    values = {
-        name: columns[name][led] for name in _PARTITION_COLUMNS
-    }  # raises an error if the lengths differ
-    # Last: if something failed before, the sizes are read by DescribeLogDirs and would count twice.
+    led = exists & is_leader
+    # Raises IndexError if the columns have different lengths.
+    values = {name: columns[name][led] for name in _PARTITION_COLUMNS}
+    # After all checks: if one fails, DescribeLogDirs reads the sizes, which would count twice.
     reads.put_sizes(broker_id, rows[exists], columns["size_bytes"][exists])
     counters = reads.counters
     counters.bytes_in[rows[led]] = values["bytes_in"]
@@ -154,5 +155,5 @@ def _integers(response: Any) -> Longs:
     """A column of integers; values that are negative or too large are UNKNOWN."""
     column = np.array(response) if response else np.empty(0, np.int64)
     if column.ndim != 1 or column.dtype != np.int64:
-        raise ValueError("a column that does not hold whole numbers")
+        raise ValueError("a column with values that are not integers")
     return np.where((column < 0) | (column > OFFSET_MAX), UNKNOWN, column)

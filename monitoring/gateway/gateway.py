@@ -61,8 +61,8 @@ class Gateway:
         """Close all connections; the gateway can be used again afterwards."""
         if "broker_admin" in self.__dict__:
             self.broker_admin.close()
-        for part in ("admin", "broker_admin", "browse", "wire", "zookeeper"):
-            self.__dict__.pop(part, None)
+        for client in ("admin", "broker_admin", "browse", "wire", "zookeeper"):
+            self.__dict__.pop(client, None)
 
     def __enter__(self) -> Self:
         return self

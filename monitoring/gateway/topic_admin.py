@@ -11,7 +11,7 @@ from typing import Any
 from monitoring.gateway.librdkafka import workers
 
 _TIMEOUT_S, _READ_TIMEOUT_S = 15, 5
-_GRACE_S = 10  # for what librdkafka does besides waiting
+_GRACE_S = 10  # for connecting and closing
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,10 @@ class ZooKeeper:
         self._addresses = addresses
 
     def server_states(self) -> list[Server]:
-        """The states of all servers, queried in parallel within two seconds. Faults are not
-        raised."""
+        """The states of all servers, queried in parallel within two seconds.
+
+        A server that does not answer is returned as down.
+        """
         if not self._addresses:
             return []
         with ThreadPoolExecutor(len(self._addresses)) as pool:

@@ -36,7 +36,7 @@ def tick_totals(groups: pa.Table) -> pa.Table:
 
     Columns: tick, topic, partitions, lag, lag_max, ahead, not_committed, end_unknown, ahead_by.
     """
-    with_topic = groups.filter(pc.is_valid(_plain(groups["topic"])))
+    with_topic = groups.filter(pc.is_valid(_decoded(groups["topic"])))
     return _totals(with_topic, ["tick", "topic"], [])
 
 
@@ -51,34 +51,34 @@ def member_totals(groups: pa.Table) -> pa.Table:
     return _totals(owned, ["member_id"], facts).sort_by(order)
 
 
-def of_name(groups: pa.Table, column: str, name: str) -> pa.Table:
+def rows_named(groups: pa.Table, column: str, name: str) -> pa.Table:
     """The rows whose dictionary column `column` is `name`; compares indices, not texts."""
-    same = [
+    matches = [
         pc.equal(chunk.indices, chunk.dictionary.index(name).as_py())
         for chunk in groups[column].chunks
     ]
-    return groups.filter(pa.chunked_array(same, pa.bool_()))
+    return groups.filter(pa.chunked_array(matches, pa.bool_()))
 
 
 def _totals(groups: pa.Table, keys: list[str], facts: list[str]) -> pa.Table:
-    noted = with_lag(groups)
-    # The row of a group without topic is not a partition: it counts as nothing.
-    present = pc.is_valid(_plain(noted["topic"]))
-    columns = {name: _plain(noted[name]) for name in (*keys, *facts)}
+    with_notes = with_lag(groups)
+    # A group that reads nothing has one row without a topic, which is not counted.
+    is_partition = pc.is_valid(_decoded(with_notes["topic"]))
+    columns = {name: _decoded(with_notes[name]) for name in (*keys, *facts)}
     columns |= {
-        "present": pc.cast(present, pa.int64()),
-        "lag": pc.max_element_wise(noted["lag"], 0, skip_nulls=False),
-        "ahead": _flag(noted, LagNote.AHEAD_OF_END, present),
-        "not_committed": _flag(noted, LagNote.NOT_COMMITTED, present),
-        "end_unknown": _flag(noted, LagNote.END_UNKNOWN, present),
-        "ahead_by": pc.max_element_wise(pc.negate(noted["lag"]), 0),  # null counts as 0, too
+        "partitions": pc.cast(is_partition, pa.int64()),
+        "lag": pc.max_element_wise(with_notes["lag"], 0, skip_nulls=False),
+        "ahead": _flag(with_notes, LagNote.AHEAD_OF_END, is_partition),
+        "not_committed": _flag(with_notes, LagNote.NOT_COMMITTED, is_partition),
+        "end_unknown": _flag(with_notes, LagNote.END_UNKNOWN, is_partition),
+        "ahead_by": pc.max_element_wise(pc.negate(with_notes["lag"]), 0),  # null counts as 0, too
     }
     aggregates = [(name, "first") for name in facts]
-    aggregates += [("present", "sum"), ("lag", "sum"), ("lag", "max"), ("ahead", "sum")]
+    aggregates += [("partitions", "sum"), ("lag", "sum"), ("lag", "max"), ("ahead", "sum")]
     aggregates += [("not_committed", "sum"), ("end_unknown", "sum"), ("ahead_by", "sum")]
     table = pa.table(columns).group_by(keys, use_threads=False).aggregate(aggregates)
     names = {f"{name}_first": name for name in facts} | {
-        "present_sum": "partitions",
+        "partitions_sum": "partitions",
         "lag_sum": "lag",
         "ahead_sum": "ahead",
         "not_committed_sum": "not_committed",
@@ -89,10 +89,10 @@ def _totals(groups: pa.Table, keys: list[str], facts: list[str]) -> pa.Table:
     return table.sort_by([(key, "ascending") for key in keys])
 
 
-def _flag(noted: pa.Table, note: LagNote, present: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.cast(pc.and_(pc.equal(noted["lag_note"], note.value), present), pa.int64())
+def _flag(with_notes: pa.Table, note: LagNote, is_partition: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.cast(pc.and_(pc.equal(with_notes["lag_note"], note.value), is_partition), pa.int64())
 
 
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A dictionary column as plain values: group_by cannot use dictionaries of several chunks."""
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

@@ -26,28 +26,28 @@ class Names:
         self._values = values
         self.all: list[str] = values.to_pylist()
         self.code_of = {name: code for code, name in enumerate(self.all)}
-        # The codes by name, and for each code its place among them.
+        # `order`: the codes sorted by name. `rank`: for each code, its position in `order`.
         self.order = pc.array_sort_indices(values).to_numpy().astype(np.int64)
         self.rank = np.empty_like(self.order)
         self.rank[self.order] = np.arange(len(self.order))
 
     @classmethod
-    def of(cls, values: pa.Array, before: "Names | None") -> "Names":
+    def of(cls, values: pa.Array, previous: "Names | None") -> "Names":
         """The previous tick's object, if it is equal."""
-        if before is not None and before._values.equals(values):
-            return before
+        if previous is not None and previous._values.equals(values):
+            return previous
         return cls(values)
 
     def matching(self, patterns: Iterable[str]) -> np.ndarray:
-        """Of each name whether one of these patterns of a scope (monitoring/scope.py) is for it."""
-        found = np.zeros(len(self.all), dtype=bool)
+        """A mask of the names that match a pattern of a scope (monitoring/scope.py)."""
+        mask = np.zeros(len(self.all), dtype=bool)
         for pattern in patterns:
             if pattern.endswith(ANY):
-                begins = pc.starts_with(self._values, pattern=pattern[: -len(ANY)])
-                found |= begins.to_numpy(zero_copy_only=False)
+                has_prefix = pc.starts_with(self._values, pattern=pattern[: -len(ANY)])
+                mask |= has_prefix.to_numpy(zero_copy_only=False)
             elif pattern in self.code_of:
-                found[self.code_of[pattern]] = True
-        return found
+                mask[self.code_of[pattern]] = True
+        return mask
 
     def codes_in(self, other: "Names") -> np.ndarray:
         """For each name its code in the other list; −1 if it is missing."""
@@ -78,58 +78,60 @@ def number(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def whole(value: float) -> int | None:
+def integer(value: float) -> int | None:
     return None if np.isnan(value) else int(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """One sum per code; `missing` of `of` parts are not included."""
+    """One sum per code; `missing` of `part_counts` parts are not included."""
 
     values: Floats  # NaN if no value is known
     missing: np.ndarray
-    of: np.ndarray
+    part_counts: np.ndarray
     unit: str = "partitions"
-    _made: dict[int, PartialSum] = field(default_factory=dict)
+    _cache: dict[int, PartialSum] = field(default_factory=dict)
 
     @classmethod
-    def over(cls, values: Floats, codes: np.ndarray, n: int) -> "Sums":
-        unknown = np.isnan(values)
-        missing, of = counts(unknown, codes, n), np.bincount(codes[codes >= 0], minlength=n)
+    def by_code(cls, values: Floats, codes: np.ndarray, n: int) -> "Sums":
+        """The sum of the values of each code below `n`."""
+        unknown, has_code = np.isnan(values), codes >= 0
+        missing = counts(unknown, codes, n)
+        part_counts = np.bincount(codes[has_code], minlength=n)
         filled = np.where(unknown, 0.0, values)
-        known = codes >= 0
-        found = np.bincount(codes[known], filled[known], minlength=n).astype(np.float64)
-        found[missing == of] = np.nan
-        return cls(found, missing, of)
+        sums = np.bincount(codes[has_code], filled[has_code], minlength=n).astype(np.float64)
+        sums[missing == part_counts] = np.nan
+        return cls(sums, missing, part_counts)
 
     def __getitem__(self, code: int) -> PartialSum:
-        """The sum for one code; made once, since tables are sorted by them again and again."""
-        found = self._made.get(code)
-        if found is None:
+        """The sum for one code, cached: tables are sorted by it repeatedly."""
+        partial_sum = self._cache.get(code)
+        if partial_sum is None:
             value, missing = number(self.values[code]), int(self.missing[code])
-            found = self._made[code] = PartialSum(value, missing, int(self.of[code]), self.unit)
-        return found
+            total = int(self.part_counts[code])
+            partial_sum = self._cache[code] = PartialSum(value, missing, total, self.unit)
+        return partial_sum
 
     def total(self, mask: np.ndarray | None = None) -> PartialSum:
-        """The sum of all, or of the codes that the mask marks."""
-        chosen = slice(None) if mask is None else mask
-        values = self.values[chosen]
+        """The sum of all codes, or of those that `mask` selects."""
+        selection = slice(None) if mask is None else mask
+        values = self.values[selection]
         known = values[~np.isnan(values)]
         value = float(known.sum()) if len(known) else None
-        missing, of = int(self.missing[chosen].sum()), int(self.of[chosen].sum())
-        return PartialSum(value, missing, of, self.unit)
+        missing = int(self.missing[selection].sum())
+        return PartialSum(value, missing, int(self.part_counts[selection].sum()), self.unit)
 
 
 @dataclass(frozen=True, slots=True)
 class RowIndex:
-    """Which rows have a code: those of `code` are `order[starts[code]:starts[code + 1]]`."""
+    """The rows of each code: `order[starts[code]:starts[code + 1]]`."""
 
     order: np.ndarray
     starts: np.ndarray
 
     @classmethod
     def of(cls, codes: np.ndarray, n: int) -> "RowIndex":
-        """Of codes below n; rows of code −1 are in no place."""
+        """`codes` are below `n`; rows with code −1 are left out."""
         order = np.argsort(codes, kind="stable")
         return cls(order, np.searchsorted(codes[order], np.arange(n + 1)))
 

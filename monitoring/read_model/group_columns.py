@@ -1,8 +1,8 @@
 """The consumer groups of one tick as columns, and their lag by group and topic. Pure.
 
-Rows of the table that are of one group and one topic are a *pair*: pages, alert rules and totals
-add up pairs. A group that has neither a commit nor an assignment is one row, and so one pair,
-without a topic (code −1). Offsets are whole numbers here: sums of lag are exact.
+The table has a row per group, topic and partition. A group and a topic are a *pair*: pages, alert
+rules and totals add up pairs. A group without commits and assignments has one row and one pair,
+without a topic (code −1). Offsets are integers here, so that sums of lag are exact.
 """
 
 from dataclasses import dataclass, fields
@@ -37,10 +37,10 @@ class LagSums:
 
     @classmethod
     def of_rows(cls, table: pa.Table, topic: np.ndarray) -> "LagSums":
-        """One for each row of a tick's groups."""
+        """One per row of a tick's group table."""
         is_partition = topic >= 0
-        committed, is_committed = _whole_numbers(table["committed_offset"])
-        end, has_end = _whole_numbers(table["log_end_offset"])
+        committed, is_committed = _integers(table["committed_offset"])
+        end, has_end = _integers(table["log_end_offset"])
         known = is_committed & has_end
         lag = np.where(known, end - committed, 0)
         return cls(
@@ -54,21 +54,22 @@ class LagSums:
         )
 
     def by(self, codes: np.ndarray, n: int, mask: np.ndarray | None = None) -> "LagSums":
-        """These added up by code, as far as the mask marks them."""
-        chosen = slice(None) if mask is None else mask
-        codes = codes[chosen]
-        found = []
+        """The sums per code, of all entries or of those that `mask` selects."""
+        selection = slice(None) if mask is None else mask
+        codes = codes[selection]
+        sums = []
         for field in fields(self):
-            added = np.zeros(n, dtype=np.int64)
-            np.add.at(added, codes, getattr(self, field.name)[chosen].astype(np.int64))
-            found.append(added)
-        return LagSums(*found)
+            total = np.zeros(n, dtype=np.int64)
+            np.add.at(total, codes, getattr(self, field.name)[selection].astype(np.int64))
+            sums.append(total)
+        return LagSums(*sums)
 
     def take(self, codes: np.ndarray) -> "LagSums":
+        """The entries with these indices."""
         return LagSums(*(getattr(self, field.name)[codes] for field in fields(self)))
 
     def __getitem__(self, code: int) -> PartialSum:
-        """Partitions without a commit have no lag and are no part of it."""
+        """Partitions without a commit have no lag and are not counted."""
         return PartialSum(
             int(self.lag[code]) if self.known[code] else None,
             int(self.end_unknown[code]),
@@ -78,31 +79,31 @@ class LagSums:
         )
 
     def lists(self) -> dict[str, list[int | None]]:
-        """The figures of the rows of pages, by their names."""
-        told = zip(self.lag.tolist(), self.known.tolist(), strict=True)
-        found: dict[str, list[int | None]] = {
+        """The values for the rows of pages (rows.py), by column name."""
+        lags = zip(self.lag.tolist(), self.known.tolist(), strict=True)
+        columns: dict[str, list[int | None]] = {
             name: getattr(self, name).tolist()
             for name in ("partitions", "ahead", "ahead_by", "not_committed", "end_unknown")
         }
-        return found | {"lag": [lag if known else None for lag, known in told]}
+        return columns | {"lag": [lag if known else None for lag, known in lags]}
 
 
 @dataclass(frozen=True, slots=True)
 class GroupColumns:
-    """The groups of one tick. Pairs are in the order of their group's and topic's codes."""
+    """The groups of one tick. Pairs are sorted by group code, then topic code."""
 
     table: pa.Table
     groups: Names
     topics: Names
-    facts: pa.Table  # a row for each group: what does not differ by partition
-    order: np.ndarray  # the rows by pair: those of pair i are order[starts[i]:starts[i + 1]]
+    facts: pa.Table  # one row per group: the columns that are the same in all its rows
+    order: np.ndarray  # the rows of pair i are order[starts[i]:starts[i + 1]]
     starts: np.ndarray
-    group: np.ndarray  # of each pair
-    topic: np.ndarray
+    group: np.ndarray  # per pair, a code of `groups`
+    topic: np.ndarray  # per pair, a code of `topics`
     sums: LagSums
 
     @classmethod
-    def of(cls, tick: Tick, before: "GroupColumns | None" = None) -> "GroupColumns":
+    def of(cls, tick: Tick, previous: "GroupColumns | None" = None) -> "GroupColumns":
         table = tick.groups
         group, group_names = names(table["group"])
         topic, topic_names = names(table["topic"])
@@ -116,8 +117,8 @@ class GroupColumns:
         firsts = order[starts]
         return cls(
             table=table,
-            groups=Names.of(group_names, before.groups if before else None),
-            topics=Names.of(topic_names, before.topics if before else None),
+            groups=Names.of(group_names, previous.groups if previous else None),
+            topics=Names.of(topic_names, previous.topics if previous else None),
             facts=_first_of_each(table, group[firsts], firsts, len(group_names)),
             order=order,
             starts=np.append(starts, len(keys)),
@@ -131,20 +132,20 @@ class GroupColumns:
         return np.arange(first, end)
 
     def rows(self, pairs: np.ndarray) -> np.ndarray:
-        """The table's rows of these pairs, pair by pair."""
+        """The numbers of the table's rows of these pairs, pair by pair."""
         parts = [self.order[self.starts[pair] : self.starts[pair + 1]] for pair in pairs.tolist()]
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
 
 
 def _first_of_each(table: pa.Table, group: np.ndarray, rows: np.ndarray, n: int) -> pa.Table:
-    """For each group the facts in its first row; null for a name that is no row's."""
+    """For each group the facts in its first row; null if it has no row."""
     first = np.full(n, -1, dtype=np.int64)
-    codes, places = np.unique(group, return_index=True)
-    first[codes] = rows[places]
+    codes, indices = np.unique(group, return_index=True)
+    first[codes] = rows[indices]
     return table.select(list(_FACTS)).take(pa.array(first, mask=first < 0))
 
 
-def _whole_numbers(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
-    """(the numbers, which of them are known); the others are 0."""
+def _integers(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+    """(values, whether each is known); unknown values are 0."""
     known = pc.is_valid(column).to_numpy()
     return pc.fill_null(column, 0).to_numpy(), known

@@ -1,8 +1,8 @@
 """A sum with the number of its missing parts. Pure.
 
-It is never shown as if it were complete: pages write "≥ 1 234" and say how many parts are unknown
-(console/ui/numbers.py, the filters of console/ui/templatetags/ui.py), "—" where all are, and a gap
-in a drawing.
+Pages never show it as a complete sum: they show "≥ 1 234" with the number of unknown parts
+(console/ui/numbers.py, the filters of console/ui/templatetags/ui.py), "—" if all parts are unknown,
+and a gap in a chart.
 """
 
 from dataclasses import dataclass
@@ -48,12 +48,12 @@ class PartialSum:
     @property
     def missing_note(self) -> str:
         """A text about the missing parts; empty if there are none."""
-        told = []
+        sentences = []
         if self.missing:
-            told.append(self._missing() % {"n": self.missing, "of": self.total})
+            sentences.append(self._missing() % {"n": self.missing, "of": self.total})
         if self.has_unseen_parts:
-            told.append(_("Groups that nobody could ask about are not in it."))
-        return " ".join(told)
+            sentences.append(_("Groups of coordinators that do not answer are not included."))
+        return " ".join(sentences)
 
     def _missing(self) -> str:
         if self.unit == "replicas":

@@ -30,15 +30,15 @@ class PartitionColumns:
     end: Floats
     size: Floats  # of the leader's replica
     replicas_size: Floats  # the sum over replicas whose size is known …
-    replicas_told: np.ndarray  # … and their number
+    replicas_known: np.ndarray  # … and their number
     bytes_in: Floats
     bytes_out: Floats
 
     @classmethod
-    def of(cls, tick: Tick, before: "PartitionColumns | None" = None) -> "PartitionColumns":
+    def of(cls, tick: Tick, previous: "PartitionColumns | None" = None) -> "PartitionColumns":
         table = tick.partitions
         topic, values = names(table["topic"])
-        topics = Names.of(values, before.topics if before else None)
+        topics = Names.of(values, previous.topics if previous else None)
         return cls(
             table=table,
             at_ms=tick.at_ms,
@@ -53,49 +53,49 @@ class PartitionColumns:
             end=numbers(table, "log_end_offset"),
             size=numbers(table, "size_bytes"),
             replicas_size=numbers(table, "replicas_size_bytes"),
-            replicas_told=np.nan_to_num(numbers(table, "replicas_told")).astype(np.int64),
+            replicas_known=np.nan_to_num(numbers(table, "replicas_told")).astype(np.int64),
             bytes_in=numbers(table, "bytes_in"),
             bytes_out=numbers(table, "bytes_out"),
         )
 
     def replicas(self) -> tuple[np.ndarray, np.ndarray]:
-        """Every replica as (its broker, its row)."""
+        """(broker id, row) of every replica, as two arrays."""
         lists = pc.list_flatten(self.table["replicas"]).combine_chunks()
         brokers: np.ndarray = lists.to_numpy(zero_copy_only=False)
         return brokers.astype(np.int64), np.repeat(np.arange(len(self.topic)), self.replica_count)
 
-    def growth(self, before: "PartitionColumns | None") -> dict[str, Floats]:
-        """The growth of each counter per second since the tick `before`, row by row.
+    def growth(self, previous: "PartitionColumns | None") -> dict[str, Floats]:
+        """The growth of each counter per second since the tick `previous`, row by row.
 
-        NaN where one of the two is unknown, where the partition is new, and where the counter
-        fell (a broker started again, a topic was created again).
+        NaN if one of the values is unknown, if the partition is new, and if the counter decreased
+        (a broker restarted, or a topic was created again).
         """
-        if before is None or before.at_ms >= self.at_ms or not len(before.topic):
+        if previous is None or previous.at_ms >= self.at_ms or not len(previous.topic):
             return dict.fromkeys(COUNTERS, np.full(len(self.topic), np.nan))
-        seconds = (self.at_ms - before.at_ms) / 1000
-        found, was_there = self._rows_in(before)
+        seconds = (self.at_ms - previous.at_ms) / 1000
+        rows, existed = self._rows_in(previous)
         rates = {}
         for name in COUNTERS:
-            now = getattr(self, name)
-            then = np.where(was_there, getattr(before, name)[found], np.nan)
-            rates[name] = np.where(now < then, np.nan, now - then) / seconds
+            current = getattr(self, name)
+            earlier = np.where(existed, getattr(previous, name)[rows], np.nan)
+            rates[name] = np.where(current < earlier, np.nan, current - earlier) / seconds
         return rates
 
-    def _rows_in(self, before: "PartitionColumns") -> tuple[np.ndarray, np.ndarray]:
-        """For each partition its row in `before`, and whether it has one."""
+    def _rows_in(self, previous: "PartitionColumns") -> tuple[np.ndarray, np.ndarray]:
+        """For each partition its row in `previous`, and whether it has one."""
         if (
-            self.topics is before.topics
-            and np.array_equal(self.topic, before.topic)
-            and np.array_equal(self.partition, before.partition)
+            self.topics is previous.topics
+            and np.array_equal(self.topic, previous.topic)
+            and np.array_equal(self.partition, previous.partition)
         ):
             return np.arange(len(self.topic)), np.ones(len(self.topic), bool)
-        translated = before.topics.codes_in(self.topics)
-        keys = (translated[before.topic] << _PARTITION_BITS) + before.partition
+        translated = previous.topics.codes_in(self.topics)
+        keys = (translated[previous.topic] << _PARTITION_BITS) + previous.partition
         order = np.argsort(keys, kind="stable")
-        wanted = (self.topic << _PARTITION_BITS) + self.partition
-        place = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
-        found = order[place]
-        return found, keys[found] == wanted
+        own_keys = (self.topic << _PARTITION_BITS) + self.partition
+        indices = np.minimum(np.searchsorted(keys[order], own_keys), len(keys) - 1)
+        rows = order[indices]
+        return rows, keys[rows] == own_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class TopicColumns:
     names: list[str]
     partitions: np.ndarray
     replication: np.ndarray
-    offsets: Sums  # end offsets − start offsets: more than the records where some were compacted
+    offsets: Sums  # end offsets − start offsets: more than the records in compacted topics
     size: Sums  # of the leaders' replicas
     disk: Sums  # of every replica
     messages_rate: Sums
@@ -123,23 +123,23 @@ class TopicColumns:
             names=p.topics.all,
             partitions=counts(np.ones(len(p.topic), bool), p.topic, n),
             replication=replication,
-            offsets=Sums.over(p.end - p.start, p.topic, n),
-            size=Sums.over(p.size, p.topic, n),
+            offsets=Sums.by_code(p.end - p.start, p.topic, n),
+            size=Sums.by_code(p.size, p.topic, n),
             disk=_disk(p, n),
-            messages_rate=Sums.over(growth["end"], p.topic, n),
-            bytes_in_rate=Sums.over(growth["bytes_in"], p.topic, n),
-            bytes_out_rate=Sums.over(growth["bytes_out"], p.topic, n),
+            messages_rate=Sums.by_code(growth["end"], p.topic, n),
+            bytes_in_rate=Sums.by_code(growth["bytes_in"], p.topic, n),
+            bytes_out_rate=Sums.by_code(growth["bytes_out"], p.topic, n),
             under_replicated=counts(p.isr_count < p.replica_count, p.topic, n),
             offline=counts(p.leader < 0, p.topic, n),
         )
 
 
 def _disk(p: PartitionColumns, n: int) -> Sums:
-    """Its parts are replicas, of which a partition has several."""
-    size = Sums.over(p.replicas_size, p.topic, n).values
-    of = np.bincount(p.topic, weights=p.replica_count, minlength=n).astype(np.int64)
-    told = np.bincount(p.topic, weights=p.replicas_told, minlength=n).astype(np.int64)
-    return Sums(size, np.maximum(of - told, 0), of, "replicas")
+    """The size of all replicas, with replicas as parts of the sums."""
+    size = Sums.by_code(p.replicas_size, p.topic, n).values
+    total = np.bincount(p.topic, weights=p.replica_count, minlength=n).astype(np.int64)
+    known = np.bincount(p.topic, weights=p.replicas_known, minlength=n).astype(np.int64)
+    return Sums(size, np.maximum(total - known, 0), total, "replicas")
 
 
 def _lengths(lists: pa.ChunkedArray) -> np.ndarray:

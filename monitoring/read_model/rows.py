@@ -26,7 +26,7 @@ class BrokerRow:
     cpu_cores: float | None
     disk_total_bytes: int | None
     disk_free_bytes: int | None
-    size_bytes: int | None  # of every replica it holds
+    size_bytes: int | None  # of all its replicas
     down_since_ms: int | None
 
     @property
@@ -45,12 +45,12 @@ class BrokerRow:
 
 @dataclass(slots=True, eq=False)
 class TopicRow:
-    """One topic. Its figures are taken from the columns when they are asked for: there are many
-    topics, and a page shows few of them.
+    """One topic. Its values are read from the columns on demand: there may be many topics, and a
+    page shows few of them.
     """
 
     name: str
-    groups: int  # that read it
+    groups: int  # the number of groups that read it
     _columns: TopicColumns
     _code: int
 
@@ -68,17 +68,17 @@ class TopicRow:
 
     @property
     def offsets(self) -> PartialSum:
-        """End offsets − start offsets: more than the records where some were compacted."""
+        """End offsets − start offsets: more than the records in a compacted topic."""
         return self._columns.offsets[self._code]
 
     @property
     def size_bytes(self) -> PartialSum:
-        """Of the leaders' replicas."""
+        """The size of the leaders' replicas."""
         return self._columns.size[self._code]
 
     @property
     def disk_bytes(self) -> PartialSum:
-        """Of every replica."""
+        """The size of all replicas."""
         return self._columns.disk[self._code]
 
     @property
@@ -104,7 +104,7 @@ class TopicRow:
 
 @dataclass(frozen=True, slots=True)
 class PartitionRow:
-    """One partition; a leader of −1 is "no leader"."""
+    """One partition; leader −1 = none."""
 
     topic: str
     partition: int

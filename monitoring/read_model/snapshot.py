@@ -1,10 +1,10 @@
-"""One tick, summed up for people: totals, brokers, topics, groups, and details on demand.
+"""One tick as rows for pages: totals, brokers, topics, groups. Pure.
 
-Pure: the columns of a tick in (tick_columns.py), rows out. A snapshot is made for one scope, so
-nothing of a topic or a group outside it is in any of its sums. Figures of brokers are the brokers'
-own and cover everything. Topics, groups and a group on a topic are found by name without making
-the rows of the others. Threads share a snapshot without a lock: what two of them make at the same
-time is equal (Django's cached_property has none, that of Python 3.11 has one for all instances).
+It makes the rows from the tick's columns (tick_columns.py), on demand: the row of one topic or
+group needs no other rows. A snapshot has one scope; its sums leave out topics and groups outside of
+it. The values of a broker cover all its topics. Threads share a snapshot without a lock: if two
+compute the same property, the results are equal. (Django's cached_property takes no lock; that of
+Python 3.11 has one lock for all instances.)
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ import pyarrow as pa
 from django.utils.functional import cached_property
 
 from monitoring.lag.tables import with_lag
-from monitoring.read_model.columns import Names, number, whole
+from monitoring.read_model.columns import Names, integer, number
 from monitoring.read_model.group_columns import LagSums
 from monitoring.read_model.partial_sum import PartialSum
 from monitoring.read_model.rows import (
@@ -44,10 +44,10 @@ class Snapshot:
     scope: Scope = EVERYTHING
 
     @classmethod
-    def of(cls, tick: Tick, before: Tick | None = None, scope: Scope = EVERYTHING) -> "Snapshot":
-        """Of a tick, with what has grown since the tick before."""
-        earlier = TickColumns.of(before) if before else None
-        return cls(TickColumns.of(tick, earlier), scope)
+    def of(cls, tick: Tick, previous: Tick | None = None, scope: Scope = EVERYTHING) -> "Snapshot":
+        """The snapshot of a tick, with growth since the tick `previous`."""
+        previous_columns = TickColumns.of(previous) if previous else None
+        return cls(TickColumns.of(tick, previous_columns), scope)
 
     @property
     def tick(self) -> Tick:
@@ -60,35 +60,35 @@ class Snapshot:
     @cached_property
     def shows_all(self) -> bool:
         """Whether nothing of the tick is outside the scope."""
-        return bool(self._shows_topic.all() and self._shows_pair.all())
+        return bool(self._topic_mask.all() and self._pair_mask.all())
 
     @cached_property
-    def _shows_topic(self) -> np.ndarray:
-        """Of each topic of the partitions: whether it is there and in the scope."""
-        shown = _topics_shown(self.columns.partitions.topics, self.scope)
+    def _topic_mask(self) -> np.ndarray:
+        """For each topic: whether it exists and is in the scope."""
+        shown = _topics_in_scope(self.columns.partitions.topics, self.scope)
         return shown & (self.columns.topics.partitions > 0)
 
     @cached_property
-    def _shows_pair(self) -> np.ndarray:
-        """Of each group on a topic; a group that reads only topics outside the scope has none."""
+    def _pair_mask(self) -> np.ndarray:
+        """For each pair of a group and a topic: whether both are in the scope."""
         groups = self.columns.groups
         group = groups.groups.matching(self.scope.groups)
-        topic = _topics_shown(groups.topics, self.scope)
+        topic = _topics_in_scope(groups.topics, self.scope)
         shown: np.ndarray = group[groups.group] & np.append(topic, True)[groups.topic]
         return shown
 
     @cached_property
-    def _shows_partition(self) -> np.ndarray:
-        shown: np.ndarray = self._shows_topic[self.columns.partitions.topic]
+    def _partition_mask(self) -> np.ndarray:
+        shown: np.ndarray = self._topic_mask[self.columns.partitions.topic]
         return shown
 
     # Topics and their partitions.
 
     @cached_property
     def topics(self) -> list[TopicRow]:
-        """One row per topic, by name."""
+        """One row per topic, sorted by name."""
         order = self.columns.partitions.topics.order
-        return self._topic_rows(order[self._shows_topic[order]])
+        return self._topic_rows(order[self._topic_mask[order]])
 
     def topic(self, name: str) -> TopicRow | None:
         code = self._topic_code(name)
@@ -98,14 +98,14 @@ class Snapshot:
         return self._topic_code(name) is not None
 
     def busiest_topics(self, count: int) -> list[TopicRow]:
-        """Those with the most messages a second; also those at rest, by name, to fill up."""
+        """The topics with the highest message rates; topics with equal rates by name."""
         names = self.columns.partitions.topics
-        codes = names.order[self._shows_topic[names.order]]
+        codes = names.order[self._topic_mask[names.order]]
         rates = np.nan_to_num(self.columns.topics.messages_rate.values[codes])
         return self._topic_rows(codes[np.argsort(-rates, kind="stable")[:count]])
 
     def partitions(self, topic: str) -> list[PartitionRow]:
-        """The partitions of a topic, by number; empty for a topic that is not there."""
+        """The partitions of a topic, by number; empty if the topic does not exist."""
         code = self._topic_code(topic)
         if code is None:
             return []
@@ -121,9 +121,9 @@ class Snapshot:
                 leader=int(p.leader[row]),
                 replicas=replicas[i] or [],
                 isr=isr[i] or [],
-                log_start_offset=whole(p.start[row]),
-                log_end_offset=whole(p.end[row]),
-                size_bytes=whole(p.size[row]),
+                log_start_offset=integer(p.start[row]),
+                log_end_offset=integer(p.end[row]),
+                size_bytes=integer(p.size[row]),
                 messages_rate=number(growth["end"][row]),
                 bytes_in_rate=number(growth["bytes_in"][row]),
             )
@@ -132,50 +132,49 @@ class Snapshot:
 
     def _topic_code(self, name: str) -> int | None:
         code = self.columns.partitions.topics.code_of.get(name)
-        return code if code is not None and self._shows_topic[code] else None
+        return code if code is not None and self._topic_mask[code] else None
 
     def _topic_rows(self, codes: np.ndarray) -> list[TopicRow]:
         columns, names = self.columns.topics, self.columns.topics.names
-        readers = self._reader_counts[codes].tolist()
-        told = zip(codes.tolist(), readers, strict=True)
-        return [TopicRow(names[code], n, columns, code) for code, n in told]
+        group_counts = zip(codes.tolist(), self._group_counts[codes].tolist(), strict=True)
+        return [TopicRow(names[code], count, columns, code) for code, count in group_counts]
 
     @cached_property
-    def _reader_counts(self) -> np.ndarray:
-        """Of each topic how many groups have committed to it or are assigned a partition of it."""
-        found = self.columns.topic_of_pair[self._shows_pair]
-        return np.bincount(found[found >= 0], minlength=len(self.columns.topics.names))
+    def _group_counts(self) -> np.ndarray:
+        """For each topic: the number of groups with a commit or an assigned partition."""
+        codes = self.columns.topic_of_pair[self._pair_mask]
+        return np.bincount(codes[codes >= 0], minlength=len(self.columns.topics.names))
 
     # Groups and their lag.
 
     @cached_property
     def _group_sums(self) -> LagSums:
         groups = self.columns.groups
-        return groups.sums.by(groups.group, len(groups.groups.all), self._shows_pair)
+        return groups.sums.by(groups.group, len(groups.groups.all), self._pair_mask)
 
     @cached_property
     def _topic_counts(self) -> np.ndarray:
-        """Of each group how many topics it reads."""
+        """For each group: the number of topics that it reads."""
         groups = self.columns.groups
-        read = groups.group[self._shows_pair & (groups.topic >= 0)]
+        read = groups.group[self._pair_mask & (groups.topic >= 0)]
         return np.bincount(read, minlength=len(groups.groups.all))
 
     @cached_property
-    def _shows_group(self) -> np.ndarray:
+    def _group_mask(self) -> np.ndarray:
         groups = self.columns.groups
         shown = np.zeros(len(groups.groups.all), dtype=bool)
-        shown[groups.group[self._shows_pair]] = True
+        shown[groups.group[self._pair_mask]] = True
         return shown
 
     @cached_property
     def _group_codes(self) -> np.ndarray:
         order = self.columns.groups.groups.order
-        shown: np.ndarray = order[self._shows_group[order]]
+        shown: np.ndarray = order[self._group_mask[order]]
         return shown
 
     @cached_property
     def groups(self) -> list[GroupRow]:
-        """One row per group, by name."""
+        """One row per group, sorted by name."""
         return self._group_rows(self._group_codes)
 
     @property
@@ -184,8 +183,12 @@ class Snapshot:
         return [names[code] for code in self._group_codes.tolist()]
 
     def group(self, name: str) -> GroupRow | None:
-        code = self._group_code(name)
-        return None if code is None else self._group_rows(np.array([code]))[0]
+        return self.groups_named([name]).get(name)
+
+    def groups_named(self, names: Iterable[str]) -> dict[str, GroupRow]:
+        """The rows of these groups, without those that are not there."""
+        codes = [code for name in names if (code := self._group_code(name)) is not None]
+        return {row.name: row for row in self._group_rows(np.array(codes, dtype=np.int64))}
 
     def groups_most_behind(self, count: int) -> list[GroupRow]:
         """The groups with the most lag; groups with unknown lag come last."""
@@ -196,19 +199,19 @@ class Snapshot:
 
     def group_on_topic(self, group: str, topic: str) -> GroupOnTopicRow | None:
         """One group on one topic."""
-        found = self._pairs_of_group(group)
+        pairs = self._pairs_of_group(group)
         code = self.columns.groups.topics.code_of.get(topic, -2)
-        rows = self._reader_rows(found[self.columns.groups.topic[found] == code])
+        rows = self._group_on_topic_rows(pairs[self.columns.groups.topic[pairs] == code])
         return rows[0] if rows else None
 
     def readers(self, topic: str) -> list[GroupOnTopicRow]:
-        """The groups that read a topic, by name, with their part of its lag."""
+        """The groups that read a topic, by name, with their lag on it."""
         pairs = self._pairs_of_topic(topic)
         groups = self.columns.groups
-        return self._reader_rows(pairs[np.argsort(groups.groups.rank[groups.group[pairs]])])
+        return self._group_on_topic_rows(pairs[np.argsort(groups.groups.rank[groups.group[pairs]])])
 
     def topics_of_group(self, group: str, count_max: int) -> list[TopicOfGroupRow]:
-        """The first topics that a group reads, by name."""
+        """The first `count_max` topics that a group reads, by name."""
         groups, pairs = self.columns.groups, self._pairs_of_group(group)
         pairs = pairs[groups.topic[pairs] >= 0]
         first = pairs[np.argsort(groups.topics.rank[groups.topic[pairs]])][:count_max]
@@ -224,45 +227,45 @@ class Snapshot:
             return False
         return len(self._pairs_of_group(group)) < len(self.columns.groups.pairs_of_group(code))
 
-    def read_by(self, group: str) -> pa.Table:
-        """What one group reads: its rows of the tick, without one that is of no topic."""
+    def rows_of_group(self, group: str) -> pa.Table:
+        """The rows of one group in the tick's table, one per partition that it reads."""
         groups, pairs = self.columns.groups, self._pairs_of_group(group)
         return groups.table.take(pa.array(groups.rows(pairs[groups.topic[pairs] >= 0])))
 
     def lags(
         self, *, group: str | None = None, topic: str | None = None, count_max: int | None = None
     ) -> list[LagRow]:
-        """What one group reads, or who reads one topic, partition by partition: the first ones."""
+        """The partitions of a group, or of all groups on a topic; at most `count_max` rows."""
         groups = self.columns.groups
         pairs = self._pairs_of_topic(topic or "") if group is None else self._pairs_of_group(group)
         pairs = pairs[groups.topic[pairs] >= 0]
         rows = groups.rows(pairs)
-        times = groups.starts[pairs + 1] - groups.starts[pairs]
+        row_counts = groups.starts[pairs + 1] - groups.starts[pairs]
         keys = (
-            np.repeat(groups.groups.rank[groups.group[pairs]], times),
+            np.repeat(groups.groups.rank[groups.group[pairs]], row_counts),
             groups.table["partition"].take(pa.array(rows)).to_numpy(),
-            np.repeat(groups.topics.rank[groups.topic[pairs]], times),
+            np.repeat(groups.topics.rank[groups.topic[pairs]], row_counts),
         )
         first = rows[np.lexsort(keys)[:count_max]]
-        found = with_lag(groups.table.take(pa.array(first)))
-        return _made(LagRow, found.select(list(LagRow.__slots__)).to_pydict())
+        table = with_lag(groups.table.take(pa.array(first)))
+        return _rows(LagRow, table.select(list(LagRow.__slots__)).to_pydict())
 
     def _group_code(self, name: str) -> int | None:
         code = self.columns.groups.groups.code_of.get(name)
-        return code if code is not None and self._shows_group[code] else None
+        return code if code is not None and self._group_mask[code] else None
 
     def _pairs_of_group(self, name: str) -> np.ndarray:
         code = self._group_code(name)
         if code is None:
             return np.empty(0, dtype=np.int64)
         pairs = self.columns.groups.pairs_of_group(code)
-        shown: np.ndarray = pairs[self._shows_pair[pairs]]
+        shown: np.ndarray = pairs[self._pair_mask[pairs]]
         return shown
 
     def _pairs_of_topic(self, name: str) -> np.ndarray:
         groups = self.columns.groups
         code = groups.topics.code_of.get(name, -2)
-        return np.flatnonzero((groups.topic == code) & self._shows_pair)
+        return np.flatnonzero((groups.topic == code) & self._pair_mask)
 
     def _group_rows(self, codes: np.ndarray) -> list[GroupRow]:
         groups = self.columns.groups
@@ -272,9 +275,9 @@ class Snapshot:
             "group": [groups.groups.all[code] for code in codes.tolist()],
             "topics": self._topic_counts[codes].tolist(),
         }
-        return _made(GroupRow, columns)
+        return _rows(GroupRow, columns)
 
-    def _reader_rows(self, pairs: np.ndarray) -> list[GroupOnTopicRow]:
+    def _group_on_topic_rows(self, pairs: np.ndarray) -> list[GroupOnTopicRow]:
         groups = self.columns.groups
         codes = groups.group[pairs]
         columns = {
@@ -282,19 +285,23 @@ class Snapshot:
             **groups.sums.take(pairs).lists(),
             "group": [groups.groups.all[code] for code in codes.tolist()],
         }
-        return _made(GroupOnTopicRow, columns)
+        return _rows(GroupOnTopicRow, columns)
 
-    # Brokers and the cluster as a whole.
+    # Brokers and the cluster as a integer.
 
     @cached_property
     def brokers(self) -> list[BrokerRow]:
         """One row per broker, by id."""
         p = self.columns.partitions
-        led = _by_id(p.leader[self._shows_partition])
+        leader_counts = _count_by_id(p.leader[self._partition_mask])
         replicas, rows = p.replicas()
-        held = _by_id(replicas[self._shows_partition[rows]])
-        told = sorted(self.tick.brokers, key=lambda broker: broker["id"])
-        return [self._broker_row(b, led.get(b["id"], 0), held.get(b["id"], 0)) for b in told]
+        replica_counts = _count_by_id(replicas[self._partition_mask[rows]])
+        return [
+            self._broker_row(
+                broker, leader_counts.get(broker["id"], 0), replica_counts.get(broker["id"], 0)
+            )
+            for broker in sorted(self.tick.brokers, key=lambda broker: broker["id"])
+        ]
 
     def _broker_row(self, broker: dict[str, Any], leaders: int, replicas: int) -> BrokerRow:
         growth = self.columns.broker_growth[broker["id"]]
@@ -323,8 +330,8 @@ class Snapshot:
 
     @cached_property
     def totals(self) -> Totals:
-        """The cluster's totals, computed from the columns; used for each tick of a history."""
-        topics, shown, brokers = self.columns.topics, self._shows_topic, self.brokers
+        """The cluster's totals, computed from the columns without making rows."""
+        topics, shown, brokers = self.columns.topics, self._topic_mask, self.brokers
         facts = self.columns.groups.facts.take(pa.array(self._group_codes))
         states = facts["state"].filter(facts["told_at_ms"].is_null())
         return Totals(
@@ -348,33 +355,33 @@ class Snapshot:
 
     @property
     def _lag(self) -> PartialSum:
-        """Of every group."""
+        """The total lag of all groups."""
         sums = self._group_sums
-        whole = sums.by(np.zeros(len(sums.lag), dtype=np.int64), 1)
-        return replace(whole[0], has_unseen_parts=not self.tick.groups_complete)
+        total = sums.by(np.zeros(len(sums.lag), dtype=np.int64), 1)
+        return replace(total[0], has_unseen_parts=not self.tick.groups_complete)
 
 
-def _topics_shown(topics: Names, scope: Scope) -> np.ndarray:
-    """Of each topic whether it is in the scope."""
+def _topics_in_scope(topics: Names, scope: Scope) -> np.ndarray:
+    """For each topic: whether it is in the scope."""
     shown = topics.matching(scope.topics)
     shown[[topics.code_of[name] for name in scope.hidden_topics if name in topics.code_of]] = False
     return shown
 
 
-def _made(row: type[Row], columns: dict[str, list[Any]]) -> list[Row]:
-    """The rows of such columns, of which there may be more than the row type has."""
-    wanted = (columns[name] for name in row.__slots__)  # type: ignore[attr-defined]
-    return list(map(row, *wanted))
+def _rows(row: type[Row], columns: dict[str, list[Any]]) -> list[Row]:
+    """Rows of type `row` from columns; columns that the type does not have are ignored."""
+    used = (columns[name] for name in row.__slots__)  # type: ignore[attr-defined]
+    return list(map(row, *used))
 
 
-def _by_id(ids: np.ndarray) -> dict[int, int]:
-    found, n = np.unique(ids[ids >= 0], return_counts=True)
-    return dict(zip(found.tolist(), n.tolist(), strict=True))
+def _count_by_id(ids: np.ndarray) -> dict[int, int]:
+    unique, counts = np.unique(ids[ids >= 0], return_counts=True)
+    return dict(zip(unique.tolist(), counts.tolist(), strict=True))
 
 
 def _total(values: Iterable[float | None]) -> PartialSum:
     """The sum of the brokers' known values."""
-    told = list(values)
-    known = [value for value in told if value is not None]
+    all_values = list(values)
+    known = [value for value in all_values if value is not None]
     value = float(sum(known)) if known else None
-    return PartialSum(value, len(told) - len(known), len(told), "brokers")
+    return PartialSum(value, len(all_values) - len(known), len(all_values), "brokers")

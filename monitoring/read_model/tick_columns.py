@@ -1,7 +1,7 @@
 """One tick as columns: the data that does not depend on the scope. Pure.
 
-Made once for each tick; the snapshots of all scopes (snapshot.py) share it. Of the tick before only
-the growth since is kept.
+Made once per tick; the snapshots of all scopes (snapshot.py) share it. It does not reference the
+previous tick: it has only the growth since then.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _BROKER_COUNTERS = ("bytes_in", "bytes_out", "messages_in", "requests", "cpu_sec
 
 @dataclass(frozen=True, slots=True)
 class TickColumns:
-    """The columns of one tick; `growth` is a second's, since the tick before."""
+    """The columns of one tick; `growth` is per second, since the previous tick."""
 
     tick: Tick
     partitions: PartitionColumns
@@ -26,36 +26,37 @@ class TickColumns:
     broker_growth: dict[int, dict[str, float | None]]
     topics: TopicColumns
     groups: GroupColumns
-    topic_of_pair: np.ndarray  # the code in `topics` of what each pair reads; −1 = not there
+    topic_of_pair: np.ndarray  # per pair, the topic's code in `topics`; −1 = it does not exist
 
     @classmethod
-    def of(cls, tick: Tick, before: "TickColumns | None" = None) -> "TickColumns":
-        partitions = PartitionColumns.of(tick, before.partitions if before else None)
-        groups = GroupColumns.of(tick, before.groups if before else None)
-        growth = partitions.growth(before.partitions if before else None)
-        codes = np.append(groups.topics.codes_in(partitions.topics), -1)  # the last: of no topic
+    def of(cls, tick: Tick, previous: "TickColumns | None" = None) -> "TickColumns":
+        partitions = PartitionColumns.of(tick, previous.partitions if previous else None)
+        groups = GroupColumns.of(tick, previous.groups if previous else None)
+        growth = partitions.growth(previous.partitions if previous else None)
+        # The last code is for pairs without a topic.
+        codes = np.append(groups.topics.codes_in(partitions.topics), -1)
         return cls(
             tick=tick,
             partitions=partitions,
             growth=growth,
-            broker_growth=_broker_growth(tick, before.tick if before else None),
+            broker_growth=_broker_growth(tick, previous.tick if previous else None),
             topics=TopicColumns.of(partitions, growth),
             groups=groups,
             topic_of_pair=codes[groups.topic],
         )
 
     @property
-    def is_of_absent_topic(self) -> np.ndarray:
-        """Of each pair whether it is of a topic that the cluster does not have (any more)."""
-        is_there = np.append(self.topics.partitions > 0, False)
-        absent: np.ndarray = (self.groups.topic >= 0) & ~is_there[self.topic_of_pair]
+    def is_topic_absent(self) -> np.ndarray:
+        """For each pair: whether its topic does not exist (any more) in the cluster."""
+        exists = np.append(self.topics.partitions > 0, False)
+        absent: np.ndarray = (self.groups.topic >= 0) & ~exists[self.topic_of_pair]
         return absent
 
 
-def _broker_growth(tick: Tick, before: Tick | None) -> dict[int, dict[str, float | None]]:
-    """The brokers' rates; a counter that went back (the broker restarted) has no rate."""
-    earlier = {broker["id"]: broker for broker in before.brokers} if before else {}
-    seconds = (tick.at_ms - before.at_ms) / 1000 if before else 0.0
+def _broker_growth(tick: Tick, previous: Tick | None) -> dict[int, dict[str, float | None]]:
+    """The brokers' rates; a counter that decreased (the broker restarted) has no rate."""
+    earlier = {broker["id"]: broker for broker in previous.brokers} if previous else {}
+    seconds = (tick.at_ms - previous.at_ms) / 1000 if previous else 0.0
     return {
         broker["id"]: {
             name: _growth(broker, earlier.get(broker["id"], {}), name, seconds)
@@ -65,8 +66,10 @@ def _broker_growth(tick: Tick, before: Tick | None) -> dict[int, dict[str, float
     }
 
 
-def _growth(now: dict[str, Any], then: dict[str, Any], name: str, seconds: float) -> float | None:
-    a, b = then.get(name), now.get(name)
-    if a is None or b is None or b < a or seconds <= 0:
+def _growth(
+    broker: dict[str, Any], earlier: dict[str, Any], name: str, seconds: float
+) -> float | None:
+    start, end = earlier.get(name), broker.get(name)
+    if start is None or end is None or end < start or seconds <= 0:
         return None
-    return float(b - a) / seconds
+    return float(end - start) / seconds

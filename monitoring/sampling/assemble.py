@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from monitoring.gateway.wire.limits import LAG_MAX, printable
-from monitoring.gateway.wire.metadata import Lists, Longs, Metadata
+from monitoring.gateway.wire.metadata import BrokerIdLists, Longs, Metadata
 from monitoring.gateway.wire.reads import ClusterReads
 from monitoring.reasons import Reason, several
 from monitoring.sampling.group_rows import GroupRows, group_rows
@@ -42,7 +42,7 @@ def assemble(cluster: str, tick: int, interval_ms: int, took_ms: int, reads: Clu
         took_ms=took_ms,
         controller_id=reads.metadata.controller_id,
         cluster_id=reads.metadata.cluster_id,
-        groups_complete=reads.groups_complete and not rows.left_out,
+        groups_complete=reads.groups_complete and not rows.left_out_count,
         brokers=_brokers(reads),
         partitions=_partitions(cluster, tick, reads),
         groups=groups,
@@ -76,7 +76,7 @@ def _brokers(reads: ClusterReads) -> list[dict[str, Any]]:
 def _partitions(cluster: str, tick: int, reads: ClusterReads) -> pa.Table:
     metadata = reads.metadata
     count = metadata.row_count
-    columns = _common(cluster, tick, reads.at_ms, count) | {
+    columns = _tick_columns(cluster, tick, reads.at_ms, count) | {
         "topic": dictionary(metadata.topic_of_row(), metadata.topics),
         "partition": metadata.partition_of_row(),
         "leader": metadata.leaders,
@@ -95,14 +95,16 @@ def _partitions(cluster: str, tick: int, reads: ClusterReads) -> pa.Table:
 
 
 def _groups(cluster: str, tick: int, reads: ClusterReads, rows: GroupRows) -> pa.Table:
-    ends = _ends(rows.topic_index, rows.partition, rows.topics, reads.metadata, reads.log_end)
-    known = (ends >= 0) & (rows.committed >= 0)
-    _refuse_far_commits(rows, ends, known)
+    ends = _end_offsets(
+        rows.topic_index, rows.partition, rows.topics, reads.metadata, reads.log_end
+    )
+    has_lag = (ends >= 0) & (rows.committed >= 0)
+    _refuse_far_commits(rows, ends, has_lag)
     members = rows.members
-    columns = _common(cluster, tick, reads.at_ms, len(rows.group_index)) | {
+    columns = _tick_columns(cluster, tick, reads.at_ms, len(rows.group_index)) | {
         "group": dictionary(rows.group_index, [group.group for group in rows.groups]),
-        "state": _by_group(rows.group_index, [group.state for group in rows.groups]),
-        "protocol_type": _by_group(
+        "state": _per_group(rows.group_index, [group.state for group in rows.groups]),
+        "protocol_type": _per_group(
             rows.group_index, [group.protocol_type for group in rows.groups]
         ),
         "coordinator": np.array([g.coordinator for g in rows.groups], np.int32)[rows.group_index],
@@ -111,7 +113,7 @@ def _groups(cluster: str, tick: int, reads: ClusterReads, rows: GroupRows) -> pa
         "partition": pa.array(rows.partition, mask=rows.partition < 0),
         "committed_offset": nullable(rows.committed),
         "log_end_offset": nullable(ends),
-        "lag": pa.array(ends - rows.committed, mask=~known),
+        "lag": pa.array(ends - rows.committed, mask=~has_lag),
         "member_id": _strings(rows.member_index, [member.member_id for member in members]),
         "client_id": _strings(rows.member_index, [member.client_id for member in members]),
         "member_host": _strings(rows.member_index, [member.host for member in members]),
@@ -120,16 +122,16 @@ def _groups(cluster: str, tick: int, reads: ClusterReads, rows: GroupRows) -> pa
     return pa.table(columns, schema=GROUPS)
 
 
-def _refuse_far_commits(rows: GroupRows, ends: Longs, known: np.ndarray) -> None:
+def _refuse_far_commits(rows: GroupRows, ends: Longs, has_lag: np.ndarray) -> None:
     """Clients can commit any offset. If it is too far from the end, the lag is unknown."""
-    far = known & (np.abs(ends - rows.committed) > LAG_MAX)
+    far = has_lag & (np.abs(ends - rows.committed) > LAG_MAX)
     for number in np.unique(rows.group_index[far]).tolist():
         name = printable(rows.groups[number].group)
         rows.refused.add(Reason("group_far_commits", group=name))
-    ends[far], known[far] = -1, False
+    ends[far], has_lag[far] = -1, False
 
 
-def _ends(
+def _end_offsets(
     topic_index: np.ndarray,
     partition: np.ndarray,
     topics: list[str],
@@ -147,7 +149,7 @@ def _ends(
     return ends
 
 
-def _common(cluster: str, tick: int, at_ms: int, count: int) -> dict[str, Any]:
+def _tick_columns(cluster: str, tick: int, at_ms: int, count: int) -> dict[str, Any]:
     return {
         "cluster": dictionary(np.zeros(count, dtype=np.int32), [cluster]),
         "tick": np.full(count, tick, dtype=np.int64),
@@ -166,7 +168,7 @@ def dictionary(indices: np.ndarray, values: Any) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(keys, pa.array(values, type=pa.string()))
 
 
-def _by_group(group_index: np.ndarray, values: list[str]) -> pa.Array:
+def _per_group(group_index: np.ndarray, values: list[str]) -> pa.Array:
     return dictionary(group_index, values).cast(pa.string()).dictionary_encode()
 
 
@@ -179,5 +181,5 @@ def _member_counts(group_index: np.ndarray, counts: list[int | None]) -> pa.Arra
     return nullable(known[group_index])
 
 
-def _list_array(lists: Lists) -> pa.Array:
+def _list_array(lists: BrokerIdLists) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(lists.offsets), pa.array(lists.values))

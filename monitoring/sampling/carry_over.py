@@ -36,7 +36,7 @@ def carry_over(tick: Tick, previous: Tick | None, coordinators: set[int]) -> Tic
         brokers=_brokers(tick, previous),
         groups=groups.unify_dictionaries(),
         groups_complete=tick.groups_complete and silent is None,
-        since=_since(tick, previous),
+        since=_problem_starts(tick, previous),
     )
 
 
@@ -50,33 +50,33 @@ def _is_leaderless(tick: Tick) -> bool:
     return bool(pc.any(pc.less(tick.partitions["leader"], 0)).as_py())
 
 
-def _since(tick: Tick, previous: Tick | None) -> dict[str, int]:
+def _problem_starts(tick: Tick, previous: Tick | None) -> dict[str, int]:
     problems = {"leaderless": _is_leaderless(tick), "zookeeper": tick.zookeeper_up is False}
-    known = previous.since if previous else {}
-    return {name: known.get(name, tick.at_ms) for name, lasts in problems.items() if lasts}
+    began = previous.since if previous else {}
+    return {name: began.get(name, tick.at_ms) for name, exists in problems.items() if exists}
 
 
 def _brokers(tick: Tick, previous: Tick | None) -> list[dict[str, Any]]:
     earlier = {row["id"]: row for row in previous.brokers} if previous else {}
     return [
-        row if row["up"] else _down(row, earlier.get(row["id"], {}), tick.at_ms)
+        row if row["up"] else _broker_down(row, earlier.get(row["id"], {}), tick.at_ms)
         for row in tick.brokers
     ]
 
 
-def _down(row: dict[str, Any], then: dict[str, Any], at_ms: int) -> dict[str, Any]:
+def _broker_down(row: dict[str, Any], earlier: dict[str, Any], at_ms: int) -> dict[str, Any]:
     address = {
-        name: then.get(name) if row.get("host") is None else row.get(name)
+        name: earlier.get(name) if row.get("host") is None else row.get(name)
         for name in ("host", "port", "rack")
     }
-    return row | address | {"down_since_ms": then.get("down_since_ms") or at_ms}
+    return row | address | {"down_since_ms": earlier.get("down_since_ms") or at_ms}
 
 
 def _silent_groups(tick: Tick, previous: Tick, coordinators: set[int]) -> pa.Table | None:
     """The previous rows of groups whose coordinator did not answer; None = there are none."""
     names = previous.groups["group"].cast(pa.string())
-    here = pc.unique(tick.groups["group"].cast(pa.string()))
-    absent = previous.groups.filter(pc.invert(pc.is_in(names, value_set=here)))
+    current = pc.unique(tick.groups["group"].cast(pa.string()))
+    absent = previous.groups.filter(pc.invert(pc.is_in(names, value_set=current)))
     leaders = _offsets_leaders(tick)
     silent = [
         row["group"]
@@ -102,8 +102,10 @@ def _group_facts(groups: pa.Table) -> list[dict[str, Any]]:
     plain = groups.select(["coordinator", "told_at_ms"])
     plain = plain.append_column("group", groups["group"].cast(pa.string()))
     aggregates = [("coordinator", "first"), ("told_at_ms", "first")]
-    found = plain.group_by("group", use_threads=False).aggregate(aggregates)
-    named = found.rename_columns([n.removesuffix("_first") for n in found.column_names])
+    aggregated = plain.group_by("group", use_threads=False).aggregate(aggregates)
+    named = aggregated.rename_columns(
+        [name.removesuffix("_first") for name in aggregated.column_names]
+    )
     rows: list[dict[str, Any]] = named.to_pylist()
     return rows
 
@@ -111,11 +113,13 @@ def _group_facts(groups: pa.Table) -> list[dict[str, Any]]:
 def _is_silent(
     row: dict[str, Any], tick: Tick, previous_ms: int, leaders: dict[int, int], answered: set[int]
 ) -> bool:
-    """Whether a missing group may still exist."""
-    was, told_at_ms = row["coordinator"], row["told_at_ms"] or previous_ms
-    now = leaders.get(partition_for(row["group"], len(leaders))) if leaders else was
-    is_moving = now != was and tick.at_ms - told_at_ms <= _MOVING_INTERVALS * tick.interval_ms
-    return now not in answered or is_moving
+    """Whether a missing group may still exist, since its coordinator cannot list it now."""
+    earlier, told_at_ms = row["coordinator"], row["told_at_ms"] or previous_ms
+    current = leaders.get(partition_for(row["group"], len(leaders))) if leaders else earlier
+    is_moving = (
+        current != earlier and tick.at_ms - told_at_ms <= _MOVING_INTERVALS * tick.interval_ms
+    )
+    return current not in answered or is_moving
 
 
 def _offsets_leaders(tick: Tick) -> dict[int, int]:

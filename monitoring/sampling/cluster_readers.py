@@ -20,8 +20,10 @@ from monitoring.gateway.zookeeper import ZooKeeper
 from monitoring.reasons import Reason
 from monitoring.ticks.tick import Tick
 
+# Shares of the tick's interval: the time limit of one step, and of the whole read.
+# The time limits of one step and of the whole read, as shares of the tick's interval.
 _STEP_SHARE, _STEP_S_MIN, _STEP_S_MAX = 0.25, 0.5, 3.0
-_WHOLE_SHARE = 0.8
+_TOTAL_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +59,20 @@ class ClusterReaders:
 
     def __init__(self) -> None:
         self._readers: dict[str, tuple[SamplingTarget, ClusterReader]] = {}
-        self.last: dict[str, Tick] = {}  # cluster → newest ok tick of this process
+        self.last_ticks: dict[str, Tick] = {}  # cluster → newest ok tick of this process
 
     async def read(self, target: SamplingTarget, interval_ms: int) -> SamplingResult:
-        """Read a cluster once, in less than one interval. Faults of the cluster are never
-        raised."""
+        """Read a cluster once, in less than one interval.
+
+        If the cluster fails, the result has the reason; nothing is raised.
+        """
         step_s = min(max(interval_ms / 1000 * _STEP_SHARE, _STEP_S_MIN), _STEP_S_MAX)
         started_ms, reads, reason = now_ms(), None, ""
         zookeeper_check = asyncio.ensure_future(
-            _zookeeper_up(target, interval_ms / 1000 * _WHOLE_SHARE)
+            _zookeeper_up(target, interval_ms / 1000 * _TOTAL_SHARE)
         )
         try:
-            async with asyncio.timeout(interval_ms / 1000 * _WHOLE_SHARE):
+            async with asyncio.timeout(interval_ms / 1000 * _TOTAL_SHARE):
                 reader = await self._reader(target)
                 reads = await reader.read(step_s)
         except TimeoutError:
@@ -80,27 +84,27 @@ class ClusterReaders:
         took_ms = now_ms() - started_ms
         return SamplingResult(target.slug, reads, reason, took_ms, await zookeeper_check)
 
-    async def keep_only(self, slugs: Iterable[str]) -> list[str]:
+    async def close_others(self, slugs: Iterable[str]) -> list[str]:
         """Close the readers of other clusters; returns their slugs."""
-        gone = sorted(self._readers.keys() - set(slugs))
-        for slug in gone:
+        removed = sorted(self._readers.keys() - set(slugs))
+        for slug in removed:
             _, reader = self._readers.pop(slug)
-            self.last.pop(slug, None)
+            self.last_ticks.pop(slug, None)
             await reader.close()
-        return gone
+        return removed
 
     def row_count(self) -> int:
-        """Of the ticks that are kept."""
-        return sum(len(tick.partitions) + len(tick.groups) for tick in self.last.values())
+        """The number of rows of all ticks in `last_ticks`."""
+        return sum(len(tick.partitions) + len(tick.groups) for tick in self.last_ticks.values())
 
     async def _reader(self, target: SamplingTarget) -> ClusterReader:
-        kept = self._readers.get(target.slug)
-        if kept is not None and kept[0] == target:
-            return kept[1]
+        current = self._readers.get(target.slug)
+        if current is not None and current[0] == target:
+            return current[1]
         reader = ClusterReader(target.bootstrap, CounterSource(target.admin), now_ms)
         self._readers[target.slug] = (target, reader)
-        if kept is not None:
-            await kept[1].close()
+        if current is not None:
+            await current[1].close()
         return reader
 
 
@@ -108,8 +112,8 @@ async def _zookeeper_up(target: SamplingTarget, timeout_s: float) -> bool | None
     """Whether any server of the ensemble is up."""
     if not target.zookeeper:
         return None
-    asking = asyncio.to_thread(ZooKeeper(target.zookeeper).server_states)
+    states = asyncio.to_thread(ZooKeeper(target.zookeeper).server_states)
     try:
-        return any(server.up for server in await asyncio.wait_for(asking, timeout_s))
+        return any(server.up for server in await asyncio.wait_for(states, timeout_s))
     except TimeoutError:
         return False

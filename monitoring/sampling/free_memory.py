@@ -14,7 +14,7 @@ from monitoring import redis_client, redis_keys
 from monitoring.clock import now_ms
 from monitoring.ticks.tick_stream import LIVE_MS
 
-_NEWEST_MS = 150_000  # history is flushed each minute
+_NEWEST_MS = 150_000  # older samples are in the history, which is flushed each minute
 _HALVINGS_MAX = 20
 _PROBE = "aerie:relief"
 
@@ -28,20 +28,20 @@ def free_memory() -> None:
         before = sum(client.xlen(stream) for stream in streams)
         for stream in streams:
             client.xtrim(stream, minid=max(now_ms() - LIVE_MS, 0), approximate=False)
-        if not _takes_writes():
+        if not _accepts_writes():
             for stream in streams:
                 newest = redis_client.stream_entries(client.xrevrange(stream, count=1))
                 newest_ms = int(newest[0][0].split(b"-")[0]) if newest else 0
                 client.xtrim(stream, minid=max(newest_ms - _NEWEST_MS, 0), approximate=False)
         for _ in range(_HALVINGS_MAX):
-            if _takes_writes():
+            if _accepts_writes():
                 break
             _halve_largest(client, streams)
-        gone = before - sum(client.xlen(stream) for stream in streams)
+        deleted = before - sum(client.xlen(stream) for stream in streams)
     log.error(
         "Redis is full (maxmemory): %d old samples were deleted. Monitor fewer "
         "partitions, or set REDIS_URL to a larger Redis",
-        gone,
+        deleted,
     )
 
 
@@ -52,7 +52,7 @@ def _halve_largest(client: redis.Redis, streams: list[bytes]) -> None:
         client.xtrim(largest, maxlen=max(1, count // 2), approximate=False)
 
 
-def _takes_writes() -> bool:
+def _accepts_writes() -> bool:
     try:
         with redis_client.guarded() as client:
             client.set(_PROBE, 1, px=1)

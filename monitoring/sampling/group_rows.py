@@ -34,13 +34,13 @@ class GroupRows:
     group_index: Ints
     topic_index: Ints  # −1 = none
     partition: Ints  # −1 = none
-    committed: Longs  # −1 = nothing
-    member_index: Ints  # −1 = nobody
+    committed: Longs  # −1 = no commit
+    member_index: Ints  # −1 = no member
     refused: Refusals
-    left_out: int  # groups that were refused as a whole
+    left_out_count: int  # groups that were refused as a whole
 
 
-class _Keys:
+class _PackedKeys:
     """Packed keys with one value each, collected in chunks."""
 
     def __init__(self) -> None:
@@ -61,8 +61,8 @@ class _Keys:
         partitions = np.concatenate(self._partitions).astype(np.int64)
         values = np.concatenate(self._values)
         keys = np.repeat(np.array(self._bases, dtype=np.int64), lengths) | partitions
-        kept = values >= 0
-        return keys[kept], values[kept]
+        has_value = values >= 0
+        return keys[has_value], values[has_value]
 
 
 def _pack(group: int, topic: int) -> int:
@@ -76,8 +76,8 @@ def group_rows(metadata: Metadata, coordinators: Iterable[CoordinatorRead]) -> G
     refused = Refusals()
     validated = validated_groups(metadata, reads, facts, refused)
     groups = [facts[name] for name in sorted(validated)]
-    topics = _Topics(metadata.topics)
-    committed, assigned, members = _Keys(), _Keys(), list[Member]()
+    topics = _TopicIndex(metadata.topics)
+    committed, assigned, members = _PackedKeys(), _PackedKeys(), list[Member]()
     for number, group in enumerate(groups):
         for commits in validated[group.group].commits:
             committed.add(number, topics[commits.topic], commits.partitions, commits.offsets)
@@ -86,11 +86,11 @@ def group_rows(metadata: Metadata, coordinators: Iterable[CoordinatorRead]) -> G
                 owner = np.full(len(partitions), len(members), dtype=np.int64)
                 assigned.add(number, topics[name], partitions, owner)
             members.append(member)
-    left_out = len(facts) - len(groups)
-    return _join(groups, topics.names, members, committed, assigned, refused, left_out)
+    left_out_count = len(facts) - len(groups)
+    return _join(groups, topics.names, members, committed, assigned, refused, left_out_count)
 
 
-class _Topics:
+class _TopicIndex:
     """Topic → index: the cluster's topics, then topics that occur only in commits."""
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -129,26 +129,26 @@ def _join(
     groups: list[GroupFacts],
     topics: list[str],
     members: list[Member],
-    committed: _Keys,
-    assigned: _Keys,
+    committed: _PackedKeys,
+    assigned: _PackedKeys,
     refused: Refusals,
-    left_out: int,
+    left_out_count: int,
 ) -> GroupRows:
     commit_keys, offsets = committed.arrays()
     owner_keys, owners = assigned.arrays()
     present = np.unique(np.concatenate((commit_keys, owner_keys)))
     shift = _TOPIC_BITS + _PARTITION_BITS
-    bare = np.setdiff1d(np.arange(len(groups), dtype=np.int64), present >> shift)
+    without_rows = np.setdiff1d(np.arange(len(groups), dtype=np.int64), present >> shift)
     no_topic = np.int64(_NO_TOPIC << _PARTITION_BITS)
-    keys = np.union1d(present, (bare << shift) | no_topic)
+    keys = np.union1d(present, (without_rows << shift) | no_topic)
     offset_of_row = np.full(len(keys), -1, dtype=np.int64)
     offset_of_row[np.searchsorted(keys, commit_keys)] = offsets
     owner_of_row = np.full(len(keys), -1, dtype=np.int32)
     owner_of_row[np.searchsorted(keys, owner_keys)] = owners
     topic_index = ((keys >> _PARTITION_BITS) & _NO_TOPIC).astype(np.int32)
     partition = (keys & _PARTITION_MAX).astype(np.int32)
-    nothing = topic_index == _NO_TOPIC
-    topic_index[nothing] = partition[nothing] = -1
+    has_no_topic = topic_index == _NO_TOPIC
+    topic_index[has_no_topic] = partition[has_no_topic] = -1
     return GroupRows(
         groups=groups,
         topics=topics,
@@ -159,5 +159,5 @@ def _join(
         committed=offset_of_row,
         member_index=owner_of_row,
         refused=refused,
-        left_out=left_out,
+        left_out_count=left_out_count,
     )

@@ -20,7 +20,7 @@ from monitoring.gateway.wire.reads import CoordinatorRead
 from monitoring.reasons import Reason
 
 _ROW_BYTES = 100  # the approximate size of a row without its texts
-_MENTIONS_PER_ROW = 4  # a partition can occur several times: in a commit, in a member …
+_ENTRIES_PER_ROW = 4  # a partition can occur several times: in a commit, in a member …
 _Selection = slice | np.ndarray
 
 
@@ -41,7 +41,7 @@ class ValidatedGroup:
 
     commits: list[TopicCommits] = field(default_factory=list)
     members: list[Member] = field(default_factory=list)
-    unknown: int = 0  # partitions of topics that the cluster does not have
+    unknown_count: int = 0  # partitions of topics that the cluster does not have
 
     def size(self, facts: GroupFacts, spans: Mapping[str, range]) -> tuple[int, int]:
         """The maximum number of the group's rows, and their approximate size in bytes."""
@@ -58,10 +58,10 @@ class ValidatedGroup:
             name: min(count, len(spans[name])) if name in spans else count
             for name, count in counts.items()
         }
-        count = max(sum(rows.values()), sum(counts.values()) // _MENTIONS_PER_ROW, 1)
-        each = _ROW_BYTES + len(facts.group) + len(facts.state) + len(facts.protocol_type)
-        text_bytes += sum(len(name) * of_topic for name, of_topic in rows.items())
-        return count, count * each + text_bytes
+        count = max(sum(rows.values()), sum(counts.values()) // _ENTRIES_PER_ROW, 1)
+        row_bytes = _ROW_BYTES + len(facts.group) + len(facts.state) + len(facts.protocol_type)
+        text_bytes += sum(len(name) * row_count for name, row_count in rows.items())
+        return count, count * row_bytes + text_bytes
 
 
 def validated_groups(
@@ -70,40 +70,40 @@ def validated_groups(
     facts: Mapping[str, GroupFacts],
     refused: Refusals,
 ) -> dict[str, ValidatedGroup]:
-    """The groups of `facts` that fit into the table."""
-    found = {name: ValidatedGroup() for name in facts}
+    """The groups of `facts` whose rows fit into the table."""
+    groups = {name: ValidatedGroup() for name in facts}
     check = _PartitionCheck(metadata.spans, refused)
     for read in reads:
         for commits in read.commits:
             name = commits.group
-            if name in found and commits.error == 0:
-                group = found[name]
+            if name in groups and commits.error == 0:
+                group = groups[name]
                 group.commits += check.commits(name, group, commits.topics)
         for described in read.described:
             name = described.group
-            if name in found:
-                group = found[name]
-                group.members += [check.member(name, group, one) for one in described.members]
-    return _with_room(found, facts, metadata.spans, refused)
+            if name in groups:
+                group = groups[name]
+                group.members += [check.member(name, group, member) for member in described.members]
+    return _that_fit(groups, facts, metadata.spans, refused)
 
 
-def _with_room(
-    found: dict[str, ValidatedGroup],
+def _that_fit(
+    groups: dict[str, ValidatedGroup],
     facts: Mapping[str, GroupFacts],
     spans: Mapping[str, range],
     refused: Refusals,
 ) -> dict[str, ValidatedGroup]:
-    sizes = {name: group.size(facts[name], spans) for name, group in found.items()}
+    sizes = {name: group.size(facts[name], spans) for name, group in groups.items()}
     rows_left, bytes_left = limits.GROUP_ROWS_MAX, limits.GROUP_TABLE_BYTES_MAX
-    taken = {}
+    fitting = {}
     for name in sorted(sizes, key=lambda name: sizes[name]):
         rows, size_bytes = sizes[name]
         if rows > rows_left or size_bytes > bytes_left:
             refused.add(Reason("group_too_large", group=printable(name)))
             continue
         rows_left, bytes_left = rows_left - rows, bytes_left - size_bytes
-        taken[name] = found[name]
-    return taken
+        fitting[name] = groups[name]
+    return fitting
 
 
 class _PartitionCheck:
@@ -117,18 +117,21 @@ class _PartitionCheck:
     def commits(
         self, name: str, group: ValidatedGroup, topics: Iterable[TopicCommits]
     ) -> list[TopicCommits]:
-        kept = [
+        selected = [
             (topic, self._valid(name, group, topic.topic, topic.partitions)) for topic in topics
         ]
         return [
-            TopicCommits(topic.topic, topic.partitions[which], topic.offsets[which])
-            for topic, which in kept
-            if which is not None
+            TopicCommits(topic.topic, topic.partitions[selection], topic.offsets[selection])
+            for topic, selection in selected
+            if selection is not None
         ]
 
     def member(self, name: str, group: ValidatedGroup, member: Member) -> Member:
-        kept = [(*part, self._valid(name, group, *part)) for part in member.assigned]
-        assigned = ((topic, ps[which]) for topic, ps, which in kept if which is not None)
+        assigned = []
+        for topic, partitions in member.assigned:
+            selection = self._valid(name, group, topic, partitions)
+            if selection is not None:
+                assigned.append((topic, partitions[selection]))
         return replace(member, assigned=tuple(assigned))
 
     def _valid(
@@ -138,22 +141,22 @@ class _PartitionCheck:
         span = self._spans.get(topic)
         if span is None:
             return self._select_unknown_topic(name, group, partitions)
-        there = (partitions >= 0) & (partitions < len(span))
-        if there.all():
+        exists = (partitions >= 0) & (partitions < len(span))
+        if exists.all():
             return slice(None)
-        of = {"group": printable(name), "topic": printable(topic)}
-        self._refused.add(Reason("group_partitions", **of))
-        return there if there.any() else None
+        names = {"group": printable(name), "topic": printable(topic)}
+        self._refused.add(Reason("group_partitions", **names))
+        return exists if exists.any() else None
 
     def _select_unknown_topic(
         self, name: str, group: ValidatedGroup, partitions: Ints
     ) -> _Selection | None:
-        room = limits.UNKNOWN_PARTITIONS_PER_GROUP_MAX - group.unknown
-        which = np.flatnonzero((partitions >= 0) & (partitions < limits.PARTITIONS_MAX))
-        which = which[: max(0, min(room, self._unknown_left))]
-        group.unknown += len(which)
-        self._unknown_left -= len(which)
-        if len(which) < len(partitions) and name not in self._reported:
+        left = limits.UNKNOWN_PARTITIONS_PER_GROUP_MAX - group.unknown_count
+        selection = np.flatnonzero((partitions >= 0) & (partitions < limits.PARTITIONS_MAX))
+        selection = selection[: max(0, min(left, self._unknown_left))]
+        group.unknown_count += len(selection)
+        self._unknown_left -= len(selection)
+        if len(selection) < len(partitions) and name not in self._reported:
             self._reported.add(name)
             self._refused.add(Reason("group_unknown_topics", group=printable(name)))
-        return which if len(which) else None
+        return selection if len(selection) else None

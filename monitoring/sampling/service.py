@@ -25,8 +25,8 @@ from monitoring.ticks.tick import Tick
 from monitoring.ticks.tick_stream import put_tick, record_gap
 
 log = logging.getLogger(__name__)
-samplers = ClusterReaders()
-_NOTICE_TIMEOUT_S = 2.0
+readers = ClusterReaders()
+_NOTIFY_TIMEOUT_S = 2.0
 
 
 def sample_cluster(target: SamplingTarget, number: int, interval_ms: int) -> Tick | None:
@@ -37,16 +37,16 @@ def sample_cluster(target: SamplingTarget, number: int, interval_ms: int) -> Tic
                 if int(holder) < number:
                     record_gap(target.slug, number, Reason("still_reading"))
                 return None
-            outcome = loop.run(samplers.read(target, interval_ms), timeout_s=interval_ms / 1000)
-            tick = _make_tick(outcome, number, interval_ms)
+            result = loop.run(readers.read(target, interval_ms), timeout_s=interval_ms / 1000)
+            tick = _make_tick(result, number, interval_ms)
             if not put_tick(tick):
                 return None
             if tick.ok:
-                samplers.last[target.slug] = tick
+                readers.last_ticks[target.slug] = tick
     except redis_client.StoreDown as error:
         log.warning("tick %d of %s is lost: %s", number, target.slug, error)
         if isinstance(error, redis_client.StoreFull):
-            _make_room()
+            _free_redis_memory()
         return None
     notify(f"tick.{target.slug}", "tick", tick)
     if evaluate(tick):
@@ -54,29 +54,29 @@ def sample_cluster(target: SamplingTarget, number: int, interval_ms: int) -> Tic
     return tick
 
 
-def _make_room() -> None:
-    """At once: the main loop does it too, but a Redis that is full may cut it off."""
+def _free_redis_memory() -> None:
+    """Free memory without waiting for the worker's main loop, which a full Redis may cut off."""
     try:
         free_memory()
     except redis_client.StoreDown as error:
         log.warning("no old samples were deleted: %s", error)
 
 
-def _make_tick(outcome: SamplingResult, number: int, interval_ms: int) -> Tick:
-    if outcome.reads is not None:
-        tick = assemble(outcome.slug, number, interval_ms, outcome.took_ms, outcome.reads)
-        coordinators = {read.broker_id for read in outcome.reads.coordinators}
-        tick = replace(tick, zookeeper_up=outcome.zookeeper_up)
+def _make_tick(result: SamplingResult, number: int, interval_ms: int) -> Tick:
+    if result.reads is not None:
+        tick = assemble(result.slug, number, interval_ms, result.took_ms, result.reads)
+        coordinators = {read.broker_id for read in result.reads.coordinators}
+        tick = replace(tick, zookeeper_up=result.zookeeper_up)
         return carry_over(tick, _previous_tick(tick), coordinators)
     return Tick(
-        cluster=outcome.slug,
+        cluster=result.slug,
         tick=number,
         at_ms=max(now_ms(), number * interval_ms),
         interval_ms=interval_ms,
         status="gap",
-        reason=outcome.reason,
-        took_ms=outcome.took_ms,
-        zookeeper_up=outcome.zookeeper_up,
+        reason=result.reason,
+        took_ms=result.took_ms,
+        zookeeper_up=result.zookeeper_up,
     )
 
 
@@ -85,16 +85,16 @@ def _previous_tick(tick: Tick) -> Tick | None:
 
     After a long gap Redis no longer has one; then the last one of this process is used.
     """
-    last = samplers.last.get(tick.cluster)
+    last = readers.last_ticks.get(tick.cluster)
     if last is not None and last.tick == tick.tick - 1:
         return last
     return tick_stream.last_ok_tick(tick.cluster, patient=True) or last
 
 
 def notify(group: str, kind: str, tick: Tick) -> None:
-    """Tell the web processes the tick's number; they read the tick from Redis."""
+    """Send the tick's number to the web processes; they read the tick from Redis."""
     message = {"type": kind, "cluster": tick.cluster, "tick": tick.tick}
     try:
-        loop.run(get_channel_layer().group_send(group, message), _NOTICE_TIMEOUT_S)
+        loop.run(get_channel_layer().group_send(group, message), _NOTIFY_TIMEOUT_S)
     except (RedisError, OSError, TimeoutError) as error:
         log.warning("no notification for tick %d of %s: %s", tick.tick, tick.cluster, error)

@@ -13,7 +13,7 @@ from monitoring.gateway import loop
 from monitoring.reasons import Reason
 from monitoring.redis_client import StoreDown
 from monitoring.sampling.cluster_readers import SamplingTarget
-from monitoring.sampling.service import sample_cluster, samplers
+from monitoring.sampling.service import readers, sample_cluster
 from monitoring.secrets import SecretUnreadable
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick_stream import record_gap
@@ -21,7 +21,7 @@ from monitoring.ticks.tick_stream import record_gap
 log = logging.getLogger(__name__)
 _CLUSTERS_AT_ONCE_MAX = 16
 _CLOSE_TIMEOUT_S = 2.0
-_level = memory.Level()
+_row_level = memory.RowLevel()
 
 
 @shared_task(ignore_result=True)
@@ -30,16 +30,18 @@ def sample(number: int) -> None:
     interval_ms = tick_stream.interval_ms()
     clusters = list(Cluster.objects.all())
     targets = [(cluster, target) for cluster in clusters if (target := _target(cluster, number))]
-    gone = loop.run(samplers.keep_only([cluster.slug for cluster, _ in targets]), _CLOSE_TIMEOUT_S)
+    removed = loop.run(
+        readers.close_others([cluster.slug for cluster, _ in targets]), _CLOSE_TIMEOUT_S
+    )
     # If a cluster was removed while it was sampled, that tick was written after the deletion.
-    for slug in set(gone) - {cluster.slug for cluster in clusters}:
+    for slug in set(removed) - {cluster.slug for cluster in clusters}:
         delete_samples(slug)
     with ThreadPoolExecutor(_CLUSTERS_AT_ONCE_MAX, thread_name_prefix="sample") as pool:
         for cluster, target in targets:
             pool.submit(_sample_alone, cluster, target, number, interval_ms)
-    if gone:
-        memory.give_back()  # also of a cluster that was too large for any sample
-    _level.note(samplers.row_count())
+    if removed:
+        memory.give_back()  # a cluster that was too large has no rows, which `_row_level` counts
+    _row_level.note(readers.row_count())
 
 
 def _target(cluster: Cluster, number: int) -> SamplingTarget | None:

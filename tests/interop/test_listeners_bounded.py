@@ -21,9 +21,7 @@ STORES = ("listener.name.tls.ssl.keystore.", "listener.name.tls.ssl.truststore."
 
 
 @pytest.fixture(scope="module")
-def broker(
-    zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Brokerd]:
+def broker(zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brokerd]:
     directory, connect = tmp_path_factory.mktemp("bounded"), zookeeper.connect("/bounded")
     with BrokerdCluster.started(directory, connect) as started:
         yield started.brokers[0]

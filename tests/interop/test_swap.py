@@ -127,9 +127,7 @@ class Story:
                         ("processor", number))  # fmt: skip
         self.stable = seen.ends(swap.address, [(COMPACTED_LEDGER, 0)], OffsetSpec.latest())
         transaction(swap.address, "hanging", ["open"], "none", 1, ("waiting", 50))
-        transaction(
-            swap.address, "later", ["commit-later" * 9] * 5, "commit", 1, ("processor", 60)
-        )
+        transaction(swap.address, "later", ["commit-later" * 9] * 5, "commit", 1, ("processor", 60))
         last = look(swap)
         swap.wait_until_saved("deleted-from", last["starts"]["deleted-from", 0])
         swap.kafka.kill()

@@ -39,7 +39,7 @@ def test_memory_that_is_free_goes_back_to_the_system():
 def test_memory_is_given_back_when_much_less_is_held_than_was(monkeypatch):
     given_back = []
     monkeypatch.setattr(memory, "give_back", lambda: given_back.append(True))
-    level = memory.Level()
+    level = memory.RowLevel()
     for rows in (100, 0, 50_000, 40_000, 30_000):
         level.note(rows)
     assert not given_back  # little was held, or most of it still is

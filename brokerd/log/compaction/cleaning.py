@@ -127,9 +127,7 @@ class _Cleaning:
 
     # -- the map -----------------------------------------------------------------------------------
 
-    def _fill_map(
-        self, files: Sequence[plan.SegmentFiles], aborted: list[AbortedTxn]
-    ) -> int:
+    def _fill_map(self, files: Sequence[plan.SegmentFiles], aborted: list[AbortedTxn]) -> int:
         """Returns the last offset that the map knows of."""
         transactions = Transactions(aborted)
         latest = self._start - 1
@@ -150,9 +148,7 @@ class _Cleaning:
         """Put the keys of a table; the last offset put if not all had room, else -1."""
         chosen = np.array(wanted, np.bool_)[table.batch_of] & (table.key_lengths >= 0)
         rows = np.flatnonzero(chosen & (table.offsets >= self._start))
-        first, second = self._hash.of(
-            table.bytes, table.key_starts[rows], table.key_lengths[rows]
-        )
+        first, second = self._hash.of(table.bytes, table.key_starts[rows], table.key_lengths[rows])
         offsets = table.offsets[rows]
         at = 0
         while at < len(rows):

@@ -124,9 +124,7 @@ def _empty(batch: StoredBatch) -> Batch:
     if header.count == 0:
         return batch.view
     flags = header.attributes & ~(DELETE_HORIZON | 0x07)
-    return _assemble(
-        header._replace(attributes=flags, base_timestamp=NO_TIMESTAMP, count=0), b""
-    )
+    return _assemble(header._replace(attributes=flags, base_timestamp=NO_TIMESTAMP, count=0), b"")
 
 
 def _rewritten(

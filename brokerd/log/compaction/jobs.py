@@ -1,7 +1,7 @@
 """What the broker and a compaction worker tell each other: one JSON object a line.
 
-    broker → worker   a Job; then, for each GroupDone, true (swapped, go on) or false (give up)
-    worker → broker   any number of GroupDone, then one RoundDone
+broker → worker   a Job; then, for each GroupDone, true (swapped, go on) or false (give up)
+worker → broker   any number of GroupDone, then one RoundDone
 """
 
 import json

@@ -64,8 +64,7 @@ class KeyHash:
         eights = np.ndarray((len(data) - 7,), "<u8", data.data, strides=(1,))  # at every byte
         counts = lengths.astype(np.uint64)
         sums = [
-            start + counts * factor
-            for start, factor in zip(self._start, self._length, strict=True)
+            start + counts * factor for start, factor in zip(self._start, self._length, strict=True)
         ]
         for number in range(words):
             word = eights[starts + 8 * number] & _MASKS[np.clip(lengths - 8 * number, 0, 8)]

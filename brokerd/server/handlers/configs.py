@@ -163,9 +163,7 @@ async def _write_broker(
     await _write(broker, request, f"brokers/{name or DEFAULT_NAME}", wanted)
 
 
-async def _write(
-    broker: Broker, request: Any, entity: str, wanted_of: Wanted
-) -> None:
+async def _write(broker: Broker, request: Any, entity: str, wanted_of: Wanted) -> None:
     await broker.cluster.configs.alter(entity, wanted_of, validate_only=request.validate_only)
 
 

@@ -64,9 +64,7 @@ def elect_leaders(
 def _outcome(image: MetadataImage, topic: str, index: int, election: int) -> KafkaError:
     state = image.partition(topic, index)
     if state is None:
-        return KafkaError(
-            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "The partition does not exist."
-        )
+        return KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "The partition does not exist.")
     if election == UNCLEAN:
         if state.leader in image.brokers:
             return KafkaError(

@@ -118,9 +118,7 @@ class Attempt:
             self.replies.append(reply)
             if total < min_bytes > 1:
                 up_to = reply.last_stable_offset if committed else reply.high_watermark
-                there = _bytes_there(
-                    partition, wanted, up_to, reply.records, is_full=is_full
-                )
+                there = _bytes_there(partition, wanted, up_to, reply.records, is_full=is_full)
                 if there:
                     self.there[partition] = there
         self._room, self._total = room, total
@@ -188,9 +186,7 @@ class Attempt:
     def count_refused(self, replies: Iterable[FetchReply]) -> None:
         for reply in replies:
             if reply.error:
-                count_refusal(
-                    self._broker, ApiKey.FETCH, reply.topic, reply.partition, reply.error
-                )
+                count_refusal(self._broker, ApiKey.FETCH, reply.topic, reply.partition, reply.error)
 
     def release(self) -> None:
         """Gives the file ranges back unsent."""
@@ -247,9 +243,7 @@ def _read(
     up_to = stable if committed else high_watermark
     limit = min(wanted.max_bytes, room)
     if offset < up_to and (limit > 0 or first) and diverging is None:
-        records = log.read(
-            offset, max(limit, 0), up_to=up_to, min_one_batch=first, patient=patient
-        )
+        records = log.read(offset, max(limit, 0), up_to=up_to, min_one_batch=first, patient=patient)
         if committed and records is not None:
             try:
                 aborted = log.aborted_transactions(offset, records)

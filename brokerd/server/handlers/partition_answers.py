@@ -69,9 +69,7 @@ class _Answers(Generic[Asked]):
         self.late: list[_Late] = []
         self._name_field = name_field
 
-    def places(
-        self, topics: Sequence[tuple[str, Sequence[Asked]]]
-    ) -> Iterator[_Place[Asked]]:
+    def places(self, topics: Sequence[tuple[str, Sequence[Asked]]]) -> Iterator[_Place[Asked]]:
         for name, wanted in topics:
             rows: list[bytes] = []
             self.topics.append({self._name_field: name, "partitions": rows})

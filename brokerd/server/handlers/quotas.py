@@ -46,9 +46,7 @@ async def describe_client_quotas(broker: Broker, context: RequestContext, reques
         }
     entries = [
         {
-            "entity": [
-                {"entity_type": kind, "entity_name": name} for kind, name in entity.items()
-            ],
+            "entity": [{"entity_type": kind, "entity_name": name} for kind, name in entity.items()],
             "values": [{"key": key, "value": value} for key, value in quotas.items()],
         }
         for entity, quotas in found_quotas(configs, components, strict=request.strict)

@@ -177,9 +177,7 @@ async def create_partitions(broker: Broker, context: RequestContext, request: An
 
     def note(topic: Any) -> None:
         assignment = _assignment(topic.assignments)
-        growths.append(
-            NewPartitions(topic=topic.name, total=topic.count, assignment=assignment)
-        )
+        growths.append(NewPartitions(topic=topic.name, total=topic.count, assignment=assignment))
 
     def tell(result: tuple[str, KafkaError | None]) -> None:
         name, error = result

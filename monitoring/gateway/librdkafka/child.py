@@ -2,8 +2,8 @@
 
 It receives function name, arguments and time limit on the socket FD, and sends the result back. The
 process ends when the socket closes. If a call takes too long, SIGALRM ends it, even if librdkafka
-blocks all Python threads. If it needs more than BYTES of memory, as for a compressed batch that
-unpacks to gigabytes, librdkafka ends it. Django is not loaded here.
+blocks all Python threads. If it needs more than BYTES of memory, for example for a compressed
+batch that unpacks to gigabytes, librdkafka ends it. Django is not loaded here.
 """
 
 import contextlib
@@ -68,7 +68,7 @@ def _answer(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[b
 
 
 def _limit_memory(size_bytes: int) -> None:
-    """Limit memory and stacks of this process; it starts again, since stacks are sized at start."""
+    """Limit this process's memory and stacks. It restarts once: a stack gets its size at start."""
     _soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     if hard == resource.RLIM_INFINITY or hard > size_bytes:
         resource.setrlimit(resource.RLIMIT_DATA, (size_bytes, size_bytes))
@@ -81,7 +81,7 @@ if __name__ == "__main__":
     _limit_memory(int(sys.argv[2]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the parent closes the socket
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    with contextlib.suppress(OSError):  # where memory runs short the kernel ends this one first
+    with contextlib.suppress(OSError):  # if memory runs out, the kernel kills this process first
         Path("/proc/self/oom_score_adj").write_text("1000")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would contain users' records
     try:

@@ -34,7 +34,7 @@ from monitoring.gateway.librdkafka.errors import translate, translated
 from monitoring.gateway.records import Headers, RecordRow, by_offset, by_time
 from monitoring.reasons import Reason
 
-_WINDOW_RECORDS_MAX = 5000  # that the windows of all partitions hold at one time
+_WINDOW_RECORDS_MAX = 5000  # in the windows of all partitions together
 
 
 def read(request: ReadRequest) -> RecordPage:
@@ -45,22 +45,22 @@ def read(request: ReadRequest) -> RecordPage:
         leaders = _leaders(consumer, topic, request.timeout_s)
         if partition is not None and partition not in leaders:
             raise NotFound(Reason("no_partition", topic=topic, partition=partition))
-        asked = sorted(leaders) if partition is None else [partition]
-        unread = [UnreadPartition(number, NO_LEADER) for number in asked if leaders[number] < 0]
-        led = [number for number in asked if leaders[number] >= 0]
+        numbers = sorted(leaders) if partition is None else [partition]
+        unread = [UnreadPartition(number, NO_LEADER) for number in numbers if leaders[number] < 0]
+        led = [number for number in numbers if leaders[number] >= 0]
         unread += [UnreadPartition(number, SILENT) for number in led if number not in request.spans]
         readable = {number: request.spans[number] for number in led if number in request.spans}
         reader = _Reader(consumer, topic, request.max_bytes, request.timeout_s)
         if not readable:
-            portion = RecordPage(())
+            page = RecordPage(())
         elif offset is not None:
-            portion = reader.read_forward(led[0], readable[led[0]], offset, request.limit)
-        elif len(asked) == 1:
-            portion = reader.read_backward(led[0], readable[led[0]], request.before, request.limit)
+            page = reader.read_forward(led[0], readable[led[0]], offset, request.limit)
+        elif len(numbers) == 1:
+            page = reader.read_backward(led[0], readable[led[0]], request.before, request.limit)
         else:
-            portion = reader.newest(readable, request.limit)
-    missing = sorted([*unread, *portion.unread], key=lambda each: each.partition)
-    return replace(portion, unread=tuple(missing))
+            page = reader.newest(readable, request.limit)
+    missing = sorted([*unread, *page.unread], key=lambda each: each.partition)
+    return replace(page, unread=tuple(missing))
 
 
 @contextmanager
@@ -91,7 +91,7 @@ def _leaders(consumer: Consumer, topic: str, timeout_s: float) -> dict[int, int]
     response = consumer.list_topics(topic, timeout=timeout_s).topics[topic]
     if response.error is not None:
         raise translate(response.error)
-    return {number: place.leader for number, place in response.partitions.items()}
+    return {number: partition.leader for number, partition in response.partitions.items()}
 
 
 class _Reader:
@@ -111,21 +111,21 @@ class _Reader:
         if offset == span.stop:
             return RecordPage((), (), partition, older)
         rows: list[RecordRow] = []
-        size_bytes, is_end = 0, False
+        size_bytes, at_end = 0, False
         self._assign({partition: OFFSET_BEGINNING if offset == span.start else offset})
-        while len(rows) < limit and size_bytes < self._max_bytes and not is_end:
-            message = self._next(1)
+        while len(rows) < limit and size_bytes < self._max_bytes and not at_end:
+            message = self._next(partition_count=1)
             if message is None:
                 break
             if message.error() is not None:
-                is_end = True
+                at_end = True
             else:
                 rows.append(_row(message))
                 size_bytes += rows[-1].size_bytes
         if rows and rows[0].offset > span.start:
             older = rows[0].offset
-        newer = rows[-1].offset + 1 if rows and not is_end else None
-        unread = () if is_end or len(rows) == limit else (self._unread_partition(partition),)
+        newer = rows[-1].offset + 1 if rows and not at_end else None
+        unread = () if at_end or len(rows) == limit else (self._unread_partition(partition),)
         newer = newer if newer is not None and newer < span.stop else None
         return RecordPage(tuple(rows), unread, partition, older, newer)
 
@@ -135,46 +135,45 @@ class _Reader:
         """The newest records below `before`."""
         end = span.stop if before is None else min(before, span.stop)
         scan = PartitionScan(partition, span.start, end, limit)
-        found = NewestRecords(
-            [scan], limit + 1, by_offset
-        )  # one more, to see if there are older ones
-        self._scan(found)
-        rows = found.rows[:limit]
+        # One more than `limit`, to see if there are older ones.
+        newest = NewestRecords([scan], limit + 1, by_offset)
+        self._scan(newest)
+        rows = newest.rows[:limit]
         older = None
-        if len(found.rows) > limit:
+        if len(newest.rows) > limit:
             older = rows[-1].offset
         elif not scan.is_over and scan.end < end:
             older = scan.end
         newer = rows[0].offset + 1 if rows else end
-        unread = () if len(rows) == limit else self._unread_partitions(found)
+        unread = () if len(rows) == limit else self._unread_partitions(newest)
         is_last = before is None or newer >= span.stop
         return RecordPage(tuple(rows), unread, partition, older, None if is_last else newer)
 
     def newest(self, spans: Mapping[int, range], limit: int) -> RecordPage:
         """The newest records of several partitions."""
-        each = max(1, min(limit, _WINDOW_RECORDS_MAX // len(spans)))
+        width = max(1, min(limit, _WINDOW_RECORDS_MAX // len(spans)))
         scans = [
-            PartitionScan(number, span.start, span.stop, each) for number, span in spans.items()
+            PartitionScan(number, span.start, span.stop, width) for number, span in spans.items()
         ]
-        found = NewestRecords(scans, limit, by_time)
-        self._scan(found)
-        return RecordPage(tuple(found.rows), self._unread_partitions(found))
+        newest = NewestRecords(scans, limit, by_time)
+        self._scan(newest)
+        return RecordPage(tuple(newest.rows), self._unread_partitions(newest))
 
-    def _unread_partitions(self, found: NewestRecords) -> tuple[UnreadPartition, ...]:
-        return tuple(self._unread_partition(scan.partition) for scan in found.unfinished())
+    def _unread_partitions(self, newest: NewestRecords) -> tuple[UnreadPartition, ...]:
+        return tuple(self._unread_partition(scan.partition) for scan in newest.unfinished())
 
     def _unread_partition(self, partition: int) -> UnreadPartition:
         why = TOO_MUCH if partition in self._answered else SILENT
         return self._failed.get(partition, UnreadPartition(partition, why))
 
-    def _scan(self, found: NewestRecords) -> None:
+    def _scan(self, newest: NewestRecords) -> None:
         """Read until the newest records are found, all is read, or a limit is reached."""
         while time.monotonic() < self._deadline_s:
-            bytes_left = self._max_bytes - found.size_bytes
-            scans = [scan for scan in found.unfinished() if scan.partition not in self._failed]
+            bytes_left = self._max_bytes - newest.size_bytes
+            scans = [scan for scan in newest.unfinished() if scan.partition not in self._failed]
             if not scans or bytes_left <= 0:
                 break
-            found.take(self._windows(scans, bytes_left))
+            newest.add(self._windows(scans, bytes_left))
 
     def _windows(
         self, scans: Sequence[PartitionScan], bytes_left: int
@@ -187,7 +186,7 @@ class _Reader:
         buffered_bytes = 0
         self._assign({scan.partition: scan.start for scan in scans})
         while windows:
-            message = self._next(len(scans))
+            message = self._next(partition_count=len(scans))
             if message is None:
                 break
             for number in self._failed:
@@ -197,11 +196,11 @@ class _Reader:
             if window is None:
                 continue
             buffered_bytes -= window.size_bytes
-            is_whole = window.take(message)
-            if is_whole or len(window.rows) >= records_max or window.size_bytes > bytes_max:
-                done.append((window.scan, window.rows if is_whole else None))
+            is_complete = window.add(message)
+            if is_complete or len(window.rows) >= records_max or window.size_bytes > bytes_max:
+                done.append((window.scan, window.rows if is_complete else None))
                 del windows[number]
-            buffered_bytes += window.size_bytes if is_whole or number in windows else 0
+            buffered_bytes += window.size_bytes if is_complete or number in windows else 0
             if buffered_bytes >= bytes_left:  # many windows can exceed the limit together
                 done += [(window.scan, None) for window in windows.values() if window.rows]
                 break
@@ -211,12 +210,12 @@ class _Reader:
         positions = [TopicPartition(self._topic, number, at) for number, at in offsets.items()]
         self._consumer.assign(positions)
 
-    def _next(self, partitions: int) -> Message | None:
+    def _next(self, *, partition_count: int) -> Message | None:
         """A record, the end of a partition, or None if the time limit is reached.
 
-        If several partitions are read, the error of one is stored in `_failed`.
+        Raises the error of a partition that is read alone; of several, stores it in `_failed`.
         """
-        # A negative time-out would wait forever.
+        # `poll` waits forever if its time-out is negative.
         while (left_s := self._deadline_s - time.monotonic()) > 0:
             message = self._consumer.poll(min(left_s, 0.5))
             if message is None:
@@ -224,7 +223,7 @@ class _Reader:
             error, number = message.error(), _partition(message)
             if error is None or error.code() == KafkaError._PARTITION_EOF:
                 self._answered.add(number)
-            elif partitions == 1:
+            elif partition_count == 1:
                 raise KafkaException(error)
             else:
                 self._failed.setdefault(
@@ -244,7 +243,7 @@ class _Window:
         self.rows: list[RecordRow] = []
         self.size_bytes = 0
 
-    def take(self, message: Message) -> bool:
+    def add(self, message: Message) -> bool:
         """Add a message; returns True if the window is complete."""
         if message.error() is not None or _offset(message) >= self.scan.end:
             return True
@@ -255,10 +254,10 @@ class _Window:
 
 
 def _range_message(topic: str, partition: int, span: range) -> Reason:
-    of = {"topic": topic, "partition": partition}
+    parameters = {"topic": topic, "partition": partition}
     if span:
-        return Reason("offsets_held", **of, first=span.start, last=span.stop - 1)
-    return Reason("partition_empty", **of, next=span.stop)
+        return Reason("offsets_held", **parameters, first=span.start, last=span.stop - 1)
+    return Reason("partition_empty", **parameters, next=span.stop)
 
 
 def _partition(message: Message) -> int:

@@ -3,7 +3,7 @@
 librdkafka trusts brokers: some responses that violate the protocol abort its process by an
 assertion, without an exception. So it is never loaded into web processes, but into workers
 (child.py). A worker runs one call at a time. If it dies or exceeds the call's time limit, only that
-call fails. Workers start on demand; a few are kept for later calls. They end when this process
+call fails. Workers start on demand, and a few stay for later calls. They end when this process
 ends, since their socket closes.
 """
 
@@ -26,10 +26,10 @@ from monitoring.reasons import Reason
 _MODULE = "monitoring.gateway.librdkafka.child"
 _ROOT = Path(__file__).parents[3]
 _WORKERS_MAX = 8  # concurrent calls
-_IDLE_MAX = 2  # workers kept for later calls
+_IDLE_MAX = 2  # workers that wait for later calls
 _MEMORY_BYTES = 512 << 20  # of one worker; a batch that unpacks to more ends it
 _START_LIMIT_S = 60.0  # for the imports
-_GRACE_S = 2.0  # added to the worker's own alarm, so that this process ends it first
+_GRACE_S = 2.0  # added to the worker's own alarm, so that this process ends the worker first
 
 logger = logging.getLogger(__name__)
 
@@ -54,13 +54,13 @@ class Workers:
 
     def __init__(self, process_id: int) -> None:
         self._process_id = process_id
-        self._free = threading.BoundedSemaphore(_WORKERS_MAX)
+        self._slots = threading.BoundedSemaphore(_WORKERS_MAX)
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
 
     def call(self, function: str, arguments: tuple[Any, ...], limit_s: float) -> Any:
-        if not self._free.acquire(timeout=limit_s):
+        if not self._slots.acquire(timeout=limit_s):
             raise ClusterUnavailable(Reason("calls_full", n=_WORKERS_MAX))
         try:
             worker = self._take()
@@ -71,7 +71,7 @@ class Workers:
                 raise
             self._give_back(worker)
         finally:
-            self._free.release()
+            self._slots.release()
         if succeeded:
             return result
         raise result if isinstance(result, GatewayError) else RuntimeError(result)
@@ -123,12 +123,12 @@ class _Worker:
     """One process and the socket to it."""
 
     def __init__(self) -> None:
-        self._connection, theirs = Pipe()
-        with theirs:
+        self._connection, child_end = Pipe()
+        with child_end:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", _MODULE, str(theirs.fileno()), str(_MEMORY_BYTES)],
+                [sys.executable, "-m", _MODULE, str(child_end.fileno()), str(_MEMORY_BYTES)],
                 cwd=_ROOT,
-                pass_fds=(theirs.fileno(),),
+                pass_fds=(child_end.fileno(),),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
             )

@@ -17,7 +17,7 @@ from monitoring.reasons import Reason
 API_VERSIONS_KEY = 18
 _RETRY_TIMEOUT_S = 0.5
 _RANGE = Struct(">hhh")
-_NEEDED = {
+_REQUIRED_VERSIONS = {
     metadata.API_KEY: (metadata.VERSION, "Metadata"),
     offsets.API_KEY: (offsets.VERSION, "ListOffsets"),
     commits.API_KEY: (commits.VERSION, "OffsetFetch"),
@@ -34,11 +34,11 @@ class Channel:
         self.host, self.port = host, port
         self._budget = budget
         self._connection: Connection | None = None
-        self._opening = asyncio.Lock()
+        self._connect_lock = asyncio.Lock()
         self.failed = False  # whether the last request failed
 
-    async def request(self, build: Callable[[int], bytes], timeout_s: float) -> bytes:
-        """Send the request frame `build(correlation_id)`; returns the response.
+    async def request(self, build_frame: Callable[[int], bytes], timeout_s: float) -> bytes:
+        """Send the request frame `build_frame(correlation_id)`; returns the response.
 
         Raises ClusterUnavailable within about `timeout_s`, Unsupported, or OverLimit (also if a
         large response is not complete in time).
@@ -50,7 +50,9 @@ class Channel:
             async with asyncio.timeout(timeout_s):
                 connection = await self._connected(timeout_s)
                 correlation_id = connection.next_correlation_id()
-                answer = await connection.call(correlation_id, build(correlation_id), timeout_s)
+                answer = await connection.call(
+                    correlation_id, build_frame(correlation_id), timeout_s
+                )
         except (TimeoutError, ClusterUnavailable) as error:
             if connection is not None and connection.unfinished_bytes > LARGE_ANSWER_BYTES:
                 size = connection.unfinished_bytes
@@ -66,7 +68,7 @@ class Channel:
         return answer
 
     async def _connected(self, timeout_s: float) -> Connection:
-        async with self._opening:
+        async with self._connect_lock:
             if self._connection is None or not self._connection.usable:
                 self._connection = await Connection.open(
                     self.host, self.port, timeout_s, self._budget
@@ -82,13 +84,11 @@ class Channel:
         number = connection.next_correlation_id()
         answer = await connection.call(number, frame(API_VERSIONS_KEY, 0, number, b""), timeout_s)
         offered = {key: (low, high) for key, low, high in _RANGE.iter_unpack(_ranges(answer))}
-        for key, (version, name) in _NEEDED.items():
+        for key, (version, name) in _REQUIRED_VERSIONS.items():
             low, high = offered.get(key, (0, -1))
             if not low <= version <= high:
                 address = f"{self.host}:{self.port}"
-                raise Unsupported(
-                    Reason("old_version", address=address, api=name, version=version)
-                )
+                raise Unsupported(Reason("old_version", address=address, api=name, version=version))
 
     def close(self) -> None:
         if self._connection is not None:

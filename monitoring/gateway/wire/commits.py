@@ -28,7 +28,7 @@ _ENTRY = np.dtype(
      ("tags", "u1")]
 )  # fmt: skip
 _HEAD = Struct(">iqi")
-_FEW = 2  # for so few partitions, reading one by one is faster
+_FEW_PARTITIONS = 2  # up to this number, reading one by one is faster
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,48 +51,48 @@ class GroupCommits:
 
 def request(groups: Sequence[str], correlation_id: int) -> bytes:
     """The request frame for all commits of `groups`."""
-    asked = [{"group_id": group, "topics": None} for group in groups]
-    fields = {"groups": asked, "require_stable": False}
+    requested = [{"group_id": group, "topics": None} for group in groups]
+    fields = {"groups": requested, "require_stable": False}
     return messages.encode_request(API_KEY, VERSION, fields, correlation_id, CLIENT_ID)
 
 
-def decode(answer: bytes, asked: Collection[str]) -> list[GroupCommits]:
-    """Decode the response for the groups `asked`, from its correlation id on.
+def decode(answer: bytes, requested: Collection[str]) -> list[GroupCommits]:
+    """Decode the response for the groups `requested`, from its correlation id on.
 
     Raises KafkaError, struct.error or ValueError if it is malformed, OverLimit if it is too large
     or has other groups.
     """
     cursor = Cursor(answer, 4, flexible=True)
-    cursor.tags()
+    cursor.skip_tags()
     cursor.skip(4)
     groups, topics_read = [], 0
-    left = set(asked)
-    for _ in range(cursor.count(5)):
+    expected = set(requested)
+    for _ in range(cursor.array_length(5)):
         group = cursor.text() or ""
-        remove_expected(left, group)
-        topic_count = cursor.count(3)
+        remove_expected(expected, group)
+        topic_count = cursor.array_length(3)
         topics_read += topic_count
         check_limit(topics_read, limits.GROUP_TOPICS_MAX, "too_many_group_topics")
         topics = [_topic(cursor) for _ in range(topic_count)]
         error = cursor.i16()
-        cursor.tags()
+        cursor.skip_tags()
         groups.append(GroupCommits(group, error, tuple(topics)))
     return groups
 
 
 def _topic(cursor: Cursor) -> TopicCommits:
     name = cursor.text() or ""
-    count = cursor.count_at_once(_ENTRY.itemsize)
-    if count <= _FEW:
+    count = cursor.numpy_array_length(_ENTRY.itemsize)
+    if count <= _FEW_PARTITIONS:
         return _topic_one_by_one(name, cursor, count)
     entries = np.frombuffer(cursor.data, dtype=_ENTRY, count=count, offset=cursor.at)
     if (entries["metadata"] > 1).any() or entries["tags"].any():
-        cursor.take(count)
+        cursor.count_items(count)
         return _topic_one_by_one(name, cursor, count)
     cursor.skip(count * _ENTRY.itemsize)
-    cursor.tags()
-    good = entries[entries["error"] == 0]
-    return TopicCommits(name, good["index"].astype(np.int32), good["offset"].astype(np.int64))
+    cursor.skip_tags()
+    valid = entries[entries["error"] == 0]
+    return TopicCommits(name, valid["index"].astype(np.int32), valid["offset"].astype(np.int64))
 
 
 def _topic_one_by_one(name: str, cursor: Cursor, count: int) -> TopicCommits:
@@ -101,11 +101,11 @@ def _topic_one_by_one(name: str, cursor: Cursor, count: int) -> TopicCommits:
         index, offset, _epoch = _HEAD.unpack_from(cursor.data, cursor.skip(_HEAD.size))
         cursor.bytes()  # metadata
         error = cursor.i16()
-        cursor.tags()
+        cursor.skip_tags()
         if error == 0:
             partitions.append(index)
             offsets.append(offset)
-    cursor.tags()
+    cursor.skip_tags()
     return TopicCommits(
         name, np.array(partitions, dtype=np.int32), np.array(offsets, dtype=np.int64)
     )

@@ -27,7 +27,10 @@ def frame(api_key: int, version: int, correlation_id: int, body: bytes) -> bytes
 
 
 class ByteBudget:
-    """The number of bytes that all connections to one cluster may still receive in this pass."""
+    """The bytes that all connections to one cluster may still receive in this pass.
+
+    A pass reads the whole cluster once.
+    """
 
     def __init__(self) -> None:
         self.left = PASS_BYTES_MAX
@@ -53,7 +56,7 @@ class Connection:
         self._budget = budget
         self._reader = reader
         self._writer = writer
-        self._waiting: dict[int, asyncio.Future[bytes]] = {}
+        self._pending: dict[int, asyncio.Future[bytes]] = {}
         self._correlation_ids = itertools.count(1)
         self.unfinished_bytes = 0  # the size of a response that is not complete yet
         self._receiver = asyncio.create_task(self._receive())
@@ -65,7 +68,7 @@ class Connection:
             async with asyncio.timeout(timeout_s):
                 reader, writer = await asyncio.open_connection(host, port, limit=1 << 20)
         except (OSError, TimeoutError) as error:
-            raise ClusterUnavailable(Reason("no_connection", why=_why(error))) from error
+            raise ClusterUnavailable(Reason("no_connection", why=_error_text(error))) from error
         return cls(reader, writer, budget)
 
     @property
@@ -83,7 +86,7 @@ class Connection:
         response is too large.
         """
         answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        self._waiting[correlation_id] = answer
+        self._pending[correlation_id] = answer
         try:
             async with asyncio.timeout(timeout_s):
                 self._writer.write(request)
@@ -91,12 +94,12 @@ class Connection:
                 return await answer
         except (OSError, TimeoutError) as error:
             self.close()
-            raise ClusterUnavailable(Reason("no_answer", why=_why(error))) from error
+            raise ClusterUnavailable(Reason("no_answer", why=_error_text(error))) from error
         except asyncio.CancelledError:
             self.close()
             raise
         finally:
-            self._waiting.pop(correlation_id, None)
+            self._pending.pop(correlation_id, None)
 
     def close(self) -> None:
         """Close the connection; pending calls raise ClusterUnavailable."""
@@ -112,24 +115,24 @@ class Connection:
                 self.unfinished_bytes = size
                 answer = await self._reader.readexactly(size)
                 self.unfinished_bytes = 0
-                waiting = self._waiting.get(_SIZE.unpack_from(answer)[0])
-                if waiting is not None and not waiting.done():
-                    waiting.set_result(answer)
+                pending = self._pending.get(_SIZE.unpack_from(answer)[0])
+                if pending is not None and not pending.done():
+                    pending.set_result(answer)
         except OverLimit as error:
             self._writer.close()
             self._fail(error)
         except (OSError, asyncio.IncompleteReadError) as error:
             self.unfinished_bytes = 0
             self._writer.close()
-            self._fail(ClusterUnavailable(Reason("closed_by_broker", why=_why(error))))
+            self._fail(ClusterUnavailable(Reason("closed_by_broker", why=_error_text(error))))
 
     def _fail(self, error: GatewayError) -> None:
-        for waiting in self._waiting.values():
-            if not waiting.done():
-                waiting.set_exception(error)
+        for pending in self._pending.values():
+            if not pending.done():
+                pending.set_exception(error)
 
 
-def _why(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
         return Reason("timed_out")
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

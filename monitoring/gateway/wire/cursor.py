@@ -43,21 +43,21 @@ class Cursor:
         self.at = start + size
         return start
 
-    def take(self, count: int) -> None:
+    def count_items(self, count: int) -> None:
         """Count items that are read one by one. Raises OverLimit."""
         self.items += count
         check_limit(self.items, limits.ANSWER_ITEMS_MAX, "too_many_things")
 
-    def count(self, least_bytes: int) -> int:
-        """The length of an array whose items (of at least `least_bytes`) are read one by one."""
-        count = self.count_at_once(least_bytes)
-        self.take(count)
+    def array_length(self, item_bytes_min: int) -> int:
+        """The length of an array whose items (of at least `item_bytes_min`) are read one by one."""
+        count = self.numpy_array_length(item_bytes_min)
+        self.count_items(count)
         return count
 
-    def count_at_once(self, least_bytes: int) -> int:
+    def numpy_array_length(self, item_bytes_min: int) -> int:
         """The length of an array that NumPy reads at once; null = 0."""
         count = self._uvarint() - 1 if self.flexible else self.i32()
-        if count < -1 or count * least_bytes > len(self.data) - self.at:
+        if count < -1 or count * item_bytes_min > len(self.data) - self.at:
             raise ValueError(f"{count} items with {len(self.data) - self.at} bytes left")
         return max(count, 0)
 
@@ -70,11 +70,11 @@ class Cursor:
         size = self._uvarint() - 1 if self.flexible else self.i32()
         return b"" if size == -1 else self._slice(size)
 
-    def tags(self) -> None:
+    def skip_tags(self) -> None:
         """Skip the tagged fields of a flexible version."""
         if self.flexible:
             if self.data[self.at : self.at + 1] != b"\0":
-                self.take(read_uvarint(self.data, self.at)[0])
+                self.count_items(read_uvarint(self.data, self.at)[0])
             self.at = skip_tags(self.data, self.at)
 
     def _slice(self, size: int) -> builtins.bytes:

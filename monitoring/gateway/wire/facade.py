@@ -83,4 +83,4 @@ class Wire:
         selected = slice(rows.start, rows.stop)
         starts, ends = reads.log_start[selected].tolist(), reads.log_end[selected].tolist()
         spans = [range(start, end) for start, end in zip(starts, ends, strict=True)]
-        return {at: span for at, span in enumerate(spans) if span.start >= 0 <= span.stop}
+        return {number: span for number, span in enumerate(spans) if span.start >= 0 <= span.stop}

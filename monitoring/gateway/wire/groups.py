@@ -65,13 +65,13 @@ def list_request(correlation_id: int) -> bytes:
 def decode_list(answer: bytes, refused: Refusals) -> tuple[int, list[ListedGroup]]:
     """(error code, groups). Raises KafkaError, struct.error, ValueError or OverLimit."""
     cursor = Cursor(answer, 4, flexible=True)
-    cursor.tags()
+    cursor.skip_tags()
     cursor.skip(4)
     error_code, groups = cursor.i16(), []
-    check_limit(count := cursor.count(4), limits.GROUPS_MAX, "too_many_groups")
+    check_limit(count := cursor.array_length(4), limits.GROUPS_MAX, "too_many_groups")
     for _ in range(count):
         group, protocol, state = cursor.text() or "", cursor.text() or "", cursor.text() or ""
-        cursor.tags()
+        cursor.skip_tags()
         if len(group) > limits.GROUP_LENGTH_MAX:
             refused.add(Reason("group_name", n=len(group), name=printable(group)))
         else:
@@ -93,30 +93,31 @@ def describe_request(groups: Sequence[str], correlation_id: int) -> bytes:
 
 
 def decode_describe(
-    answer: bytes, asked: Collection[str], refused: Refusals
+    answer: bytes, requested: Collection[str], refused: Refusals
 ) -> list[DescribedGroup]:
     """The described groups; a group with too many members has an error and no members.
 
-    Raises KafkaError, struct.error, ValueError or OverLimit (also for groups not `asked`).
+    Raises KafkaError, struct.error, ValueError or OverLimit (also for groups not `requested`).
     """
-    reading = _Members(Cursor(answer, 8), set(asked), refused)
-    return [reading.group() for _ in range(reading.cursor.count(18))]
+    cursor = Cursor(answer, 8)
+    decoder = _GroupDecoder(cursor, set(requested), refused)
+    return [decoder.group() for _ in range(cursor.array_length(18))]
 
 
-class _Members:
+class _GroupDecoder:
     """Decodes group by group, with limits for all groups together."""
 
-    def __init__(self, cursor: Cursor, left: set[str], refused: Refusals) -> None:
-        self.cursor, self.left, self._refused = cursor, left, refused
-        self._members_read = self._topics = 0
+    def __init__(self, cursor: Cursor, expected: set[str], refused: Refusals) -> None:
+        self._cursor, self._expected, self._refused = cursor, expected, refused
+        self._members_read = self._topics_read = 0
 
     def group(self) -> DescribedGroup:
-        cursor = self.cursor
+        cursor = self._cursor
         error_code = cursor.i16()
         group, state, protocol = cursor.text() or "", cursor.text() or "", cursor.text() or ""
-        remove_expected(self.left, group)
+        remove_expected(self._expected, group)
         cursor.text()
-        count = cursor.count(16)
+        count = cursor.array_length(16)
         self._members_read += count
         check_limit(self._members_read, limits.MEMBERS_MAX, "too_many_members")
         members = [self._member(group, protocol) for _ in range(count)]
@@ -127,23 +128,23 @@ class _Members:
         return DescribedGroup(group, error_code, _short(state), tuple(members))
 
     def _member(self, group: str, protocol: str) -> Member:
-        cursor = self.cursor
+        cursor = self._cursor
         member_id, _instance, client = cursor.text() or "", cursor.text(), cursor.text() or ""
         host = (cursor.text() or "").lstrip("/")
         cursor.bytes()  # metadata
         assignment = cursor.bytes()
         if max(len(member_id), len(client), len(host)) > limits.TEXT_LENGTH_MAX:
-            of = {"group": printable(group), "member": printable(member_id)}
-            self._refused.add(Reason("member_names", **of))
+            names = {"group": printable(group), "member": printable(member_id)}
+            self._refused.add(Reason("member_names", **names))
             return Member(printable(member_id), printable(client), printable(host), ())
         if protocol != "consumer":
             return Member(member_id, client, host, ())
         topics = Cursor(assignment, 2)
-        assigned = parse_assignment(topics, limits.GROUP_TOPICS_MAX - self._topics)
-        self._topics += topics.items  # malformed assignments count as well
+        assigned = parse_assignment(topics, limits.GROUP_TOPICS_MAX - self._topics_read)
+        self._topics_read += topics.items  # malformed assignments count as well
         if assigned is None:
-            of = {"group": printable(group), "member": printable(member_id)}
-            self._refused.add(Reason("member_assignment", **of))
+            names = {"group": printable(group), "member": printable(member_id)}
+            self._refused.add(Reason("member_assignment", **names))
             return Member(member_id, client, host, ())
         return Member(member_id, client, host, assigned)
 
@@ -155,16 +156,16 @@ def parse_assignment(cursor: Cursor, topics_max: int) -> tuple[tuple[str, Ints],
     """
     assigned: list[tuple[str, Ints]] = []
     try:
-        topics = cursor.count_at_once(6) if cursor.data else 0
-        if topics > topics_max:
+        count = cursor.numpy_array_length(6) if cursor.data else 0
+        if count > topics_max:
             return None
-        for _ in range(topics):
-            cursor.take(1)
+        for _ in range(count):
+            cursor.count_items(1)
             topic = cursor.text()
             if not topic:
                 return None
-            count = cursor.count_at_once(4)
-            numbers = np.frombuffer(cursor.data, ">i4", count, cursor.skip(4 * count))
+            partitions = cursor.numpy_array_length(4)
+            numbers = np.frombuffer(cursor.data, ">i4", partitions, cursor.skip(4 * partitions))
             assigned.append((topic, numbers.astype(np.int32)))
     except (error, ValueError):
         return None

@@ -8,7 +8,7 @@ above what real clusters reach, and keep the memory of one pass below some hundr
 from monitoring.gateway.errors import OverLimit
 from monitoring.reasons import Reason
 
-# Of one pass over a cluster.
+# Of one pass, which reads the whole cluster once.
 PASS_BYTES_MAX = 256 * 1024 * 1024
 BROKERS_MAX = 1_000
 TOPICS_MAX = 100_000
@@ -22,16 +22,15 @@ GROUP_TABLE_BYTES_MAX = 64 * 1024 * 1024
 UNKNOWN_PARTITIONS_MAX = 20_000  # of topics that do not exist (any more)
 # Of one answer, group or member.
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
-LARGE_ANSWER_BYTES = 1 << 20  # larger ones that come too late are OverLimit, not ClusterUnavailable
+LARGE_ANSWER_BYTES = 1 << 20  # a larger one that comes late is OverLimit, not ClusterUnavailable
 API_KEYS_MAX = 10_000
 ANSWER_ITEMS_MAX = 500_000  # items read one by one: about a second
 MEMBERS_PER_GROUP_MAX = 10_000
 UNKNOWN_PARTITIONS_PER_GROUP_MAX = 256
 # Of one value: sums of larger values would not be exact in JavaScript.
 OFFSET_MAX = (1 << 53) - 1
-LAG_MAX = (
-    1 << 42
-)  # of one partition, positive or negative: the sum over a group's partitions is exact
+# Of one partition, positive or negative, so that the sum over a group's partitions is exact.
+LAG_MAX = 1 << 42
 SIZE_BYTES_MAX = 1 << 50
 TOPIC_LENGTH_MAX = 249  # Kafka's own
 GROUP_LENGTH_MAX = 1_000
@@ -72,11 +71,11 @@ def printable(name: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in cut)
 
 
-def remove_expected(left: set[str], group: str) -> None:
+def remove_expected(expected: set[str], group: str) -> None:
     """Remove `group` from the groups still expected; raises OverLimit if it was not requested."""
-    if group not in left:
+    if group not in expected:
         raise OverLimit(Reason("group_unrequested", group=printable(group)))
-    left.remove(group)
+    expected.remove(group)
 
 
 def check_limit(count: int, count_max: int, code: str) -> None:

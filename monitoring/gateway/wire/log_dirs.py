@@ -26,28 +26,28 @@ def decode_into(reads: ClusterReads, broker: int, answer: bytes) -> None:
     the response is malformed, OverLimit if it is too large.
     """
     cursor, topics_read, replicas_read = Cursor(answer, 8), 0, 0
-    spans, parts = [], []
-    for _ in range(cursor.count(8)):
+    spans, arrays = [], []
+    for _ in range(cursor.array_length(8)):
         cursor.skip(2)  # error code: a failed directory has no topics
         cursor.text()
-        topics = cursor.count(6)
+        topics = cursor.array_length(6)
         topics_read += topics + 1
         check_limit(topics_read, 2 * limits.TOPICS_MAX, "too_many_log_dirs")
         for _ in range(topics):
             name = cursor.text() or ""
-            count = cursor.count_at_once(_ENTRY.itemsize)
+            count = cursor.numpy_array_length(_ENTRY.itemsize)
             replicas_read += count
             check_limit(replicas_read, 2 * limits.PARTITIONS_MAX, "too_many_broker_replicas")
             start = cursor.skip(count * _ENTRY.itemsize)
             if name in reads.metadata.spans:
                 spans.append(reads.metadata.spans[name])
-                parts.append(np.frombuffer(answer, _ENTRY, count, start))
-    if not parts:
+                arrays.append(np.frombuffer(answer, _ENTRY, count, start))
+    if not arrays:
         return
-    counts = [len(part) for part in parts]
-    entries = np.concatenate(parts)
-    index, there = entries["index"].astype(np.int64), entries["future"] == 0
-    kept = there & (index >= 0) & (index < np.repeat([len(span) for span in spans], counts))
+    counts = [len(array) for array in arrays]
+    entries = np.concatenate(arrays)
+    index, is_current = entries["index"].astype(np.int64), entries["future"] == 0
+    valid = is_current & (index >= 0) & (index < np.repeat([len(span) for span in spans], counts))
     rows = np.repeat([span.start for span in spans], counts) + index
-    # Last: an invalid response must change nothing.
-    reads.put_sizes(broker, rows[kept], entries["size"][kept].astype(np.int64))
+    # After all checks, so that an invalid response changes nothing.
+    reads.put_sizes(broker, rows[valid], entries["size"][valid].astype(np.int64))

@@ -43,7 +43,7 @@ class Broker:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lists:
+class BrokerIdLists:
     """Lists of broker ids, one per row, in Arrow's list layout."""
 
     offsets: Ints  # row count + 1
@@ -61,8 +61,8 @@ class Metadata:
     counts: Longs  # partitions per topic
     spans: dict[str, range]  # topic → its rows
     leaders: Ints  # per row, -1 = none
-    replicas: Lists
-    isr: Lists
+    replicas: BrokerIdLists
+    isr: BrokerIdLists
     refused: Refusals = field(default_factory=Refusals)  # invalid parts of the response
 
     @property
@@ -97,18 +97,18 @@ def decode(answer: bytes) -> Metadata:
     """
     cursor = Cursor(answer, 8)
     brokers = {}
-    check_limit(count := cursor.count(12), limits.BROKERS_MAX, "too_many_brokers")
+    check_limit(count := cursor.array_length(12), limits.BROKERS_MAX, "too_many_brokers")
     for _ in range(count):
         broker = _broker(cursor)
         brokers[broker.id] = broker
     cluster_id, controller_id = cursor.text() or "", cursor.i32()
     check_limit(len(cluster_id), limits.TEXT_LENGTH_MAX, "too_long_id")
-    check_limit(count := cursor.count(9), limits.TOPICS_MAX, "too_many_topics")
-    reading = _Topics(cursor)
-    topics = dict(reading.next() for _ in range(count))
+    check_limit(count := cursor.array_length(9), limits.TOPICS_MAX, "too_many_topics")
+    decoder = _TopicDecoder(cursor)
+    topics = dict(decoder.next() for _ in range(count))
     topics.pop("", None)
-    known = tuple(sorted(brokers.values(), key=_by_id))
-    return _assemble(cluster_id, controller_id, known, topics, reading.refused)
+    sorted_brokers = tuple(sorted(brokers.values(), key=_by_id))
+    return _assemble(cluster_id, controller_id, sorted_brokers, topics, decoder.refused)
 
 
 def _by_id(broker: Broker) -> int:
@@ -124,13 +124,13 @@ def _broker(cursor: Cursor) -> Broker:
     return broker
 
 
-class _Topics:
+class _TopicDecoder:
     """Decodes topic by topic, with limits for all topics together."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.refused = Refusals()
         self._cursor = cursor
-        self._partitions = self._ids_read = 0
+        self._partitions_read = self._ids_read = 0
 
     def next(self) -> tuple[str, list[_Row]]:
         """A topic and its rows; "" for a topic that is left out."""
@@ -138,10 +138,10 @@ class _Topics:
         cursor.skip(2)  # error code: a topic with an error has no partitions
         name = cursor.text() or ""
         cursor.skip(1)
-        count = cursor.count(_PARTITION.size + 8)
-        self._partitions += count
-        check_limit(self._partitions, limits.PARTITIONS_MAX, "too_many_partitions")
-        found: dict[int, _Row] = {}
+        count = cursor.array_length(_PARTITION.size + 8)
+        self._partitions_read += count
+        check_limit(self._partitions_read, limits.PARTITIONS_MAX, "too_many_partitions")
+        rows: dict[int, _Row] = {}
         data, at = cursor.data, cursor.at
         for _ in range(count):
             _error, index, leader, _epoch, ids = _PARTITION.unpack_from(data, at)
@@ -152,15 +152,15 @@ class _Topics:
             if self._ids_read > limits.BROKER_IDS_MAX:
                 check_limit(self._ids_read, limits.BROKER_IDS_MAX, "too_many_replicas")
             if 0 <= index < count:
-                found[index] = (leader, replicas, isr)
+                rows[index] = (leader, replicas, isr)
             else:
-                of = {"topic": printable(name), "partition": index, "count": count}
-                self.refused.add(Reason("topic_partition", **of))
+                parameters = {"topic": printable(name), "partition": index, "count": count}
+                self.refused.add(Reason("topic_partition", **parameters))
         cursor.at = at
         if not 0 < len(name) <= TOPIC_LENGTH_MAX:
             self.refused.add(Reason("topic_name", n=len(name), name=printable(name)))
             return "", []
-        return name, [found.get(index, _NO_ROW) for index in range(count)]
+        return name, [rows.get(index, _NO_ROW) for index in range(count)]
 
 
 _IDS = tuple(Struct(f">{count}i") for count in range(16))
@@ -205,7 +205,7 @@ def _assemble(
     )
 
 
-def _lists(lists: list[tuple[int, ...]]) -> Lists:
+def _lists(lists: list[tuple[int, ...]]) -> BrokerIdLists:
     offsets = np.zeros(len(lists) + 1, dtype=np.int32)
     np.cumsum([len(ids) for ids in lists], out=offsets[1:])
-    return Lists(offsets, np.array([i for ids in lists for i in ids], dtype=np.int32))
+    return BrokerIdLists(offsets, np.array([i for ids in lists for i in ids], dtype=np.int32))

@@ -33,16 +33,16 @@ def request_body(metadata: Metadata, leader: int, timestamp: int) -> bytes | Non
     rows = np.flatnonzero(metadata.leaders == leader)
     if not len(rows):
         return None
-    asked = np.empty(len(rows), dtype=_REQUEST_ENTRY)
-    asked["index"] = metadata.partition_of_row()[rows]
-    asked["timestamp"] = timestamp
+    entries = np.empty(len(rows), dtype=_REQUEST_ENTRY)
+    entries["index"] = metadata.partition_of_row()[rows]
+    entries["timestamp"] = timestamp
     topics, counts = np.unique(metadata.topic_of_row()[rows], return_counts=True)
-    packed, parts, at = asked.tobytes(), [_HEAD.pack(-1, 0, len(topics))], 0
+    packed, parts, start = entries.tobytes(), [_HEAD.pack(-1, 0, len(topics))], 0
     for topic, count in zip(topics.tolist(), counts.tolist(), strict=True):
         name = metadata.topics[topic].encode()
-        end = at + count * _REQUEST_ENTRY.itemsize
-        parts += (_I16.pack(len(name)), name, _I32.pack(count), packed[at:end])
-        at = end
+        end = start + count * _REQUEST_ENTRY.itemsize
+        parts += (_I16.pack(len(name)), name, _I32.pack(count), packed[start:end])
+        start = end
     return b"".join(parts)
 
 
@@ -54,28 +54,28 @@ def decode_into(
     Partitions that it does not lead and invalid values are ignored. Raises struct.error or
     ValueError if the response is malformed, OverLimit if it is too large.
     """
-    cursor, names, spans, parts = Cursor(answer, 8), [], [], []
-    check_limit(topics := cursor.count(6), limits.TOPICS_MAX, "too_many_topics")
+    cursor, names, spans, arrays = Cursor(answer, 8), [], [], []
+    check_limit(topics := cursor.array_length(6), limits.TOPICS_MAX, "too_many_topics")
     partitions = 0
     for _ in range(topics):
         name = cursor.text() or ""
-        count = cursor.count_at_once(_ENTRY.itemsize)
+        count = cursor.numpy_array_length(_ENTRY.itemsize)
         check_limit(partitions := partitions + count, limits.PARTITIONS_MAX, "too_many_partitions")
         start = cursor.skip(count * _ENTRY.itemsize)
         if name in metadata.spans:
             names.append(name)
             spans.append(metadata.spans[name])
-            parts.append(np.frombuffer(answer, _ENTRY, count, start))
-    if not parts:
+            arrays.append(np.frombuffer(answer, _ENTRY, count, start))
+    if not arrays:
         return
-    counts = [len(part) for part in parts]
-    entries = np.concatenate(parts)
+    counts = [len(array) for array in arrays]
+    entries = np.concatenate(arrays)
     index, offset = entries["index"].astype(np.int64), entries["offset"].astype(np.int64)
     rows = np.repeat([span.start for span in spans], counts) + index
-    good = entries["error"] == 0
-    kept = good & (index >= 0) & (index < np.repeat([len(span) for span in spans], counts))
-    kept[kept] = metadata.leaders[rows[kept]] == leader
-    kept &= offset <= limits.OFFSET_MAX
-    for topic in np.unique(np.repeat(np.arange(len(names)), counts)[good & ~kept]).tolist():
+    answered = entries["error"] == 0
+    valid = answered & (index >= 0) & (index < np.repeat([len(span) for span in spans], counts))
+    valid[valid] = metadata.leaders[rows[valid]] == leader
+    valid &= offset <= limits.OFFSET_MAX
+    for topic in np.unique(np.repeat(np.arange(len(names)), counts)[answered & ~valid]).tolist():
         refused.add(Reason("topic_offsets", topic=printable(names[topic])))
-    offsets[rows[kept]] = offset[kept]
+    offsets[rows[valid]] = offset[valid]

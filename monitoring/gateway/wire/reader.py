@@ -1,7 +1,7 @@
 """Reads a whole cluster for a sample: a few large requests per broker, in parallel.
 
 Committed offsets are read before end offsets; otherwise the lag of a busy group could be negative.
-If a broker is down or slow, only its values are unknown, and `failures` lists it.
+If a broker is down or slow, only its values are unknown, and `failures` has an entry for it.
 
 The reader runs on one event loop; threads decode large responses. Unchanged metadata is not decoded
 again, and neither are the requests made from it or the members of unchanged groups. limits.py
@@ -31,6 +31,7 @@ _LARGE_BYTES = 256 * 1024
 _DECODE_ERRORS = (StructError, ValueError, IndexError, OverflowError, KafkaError)
 _Address = tuple[str, int]
 _T = TypeVar("_T")
+_BrokerStep = Callable[[ClusterReads, metadata.Broker, Channel], Awaitable[None]]
 
 
 @dataclass(slots=True)
@@ -52,7 +53,7 @@ class _CachedMembers:
 
 
 class ClusterReader:
-    """Reads one cluster repeatedly; `timeout_s` limits each of three steps."""
+    """Reads one cluster repeatedly; `timeout_s` limits each step: metadata, groups, offsets."""
 
     def __init__(
         self,
@@ -111,7 +112,7 @@ class ClusterReader:
             except GatewayError as error:
                 failure = error
             except _DECODE_ERRORS as error:
-                reason = Reason("not_kafka", address=_text(address), why=str(error))
+                reason = Reason("not_kafka", address=_address_text(address), why=str(error))
                 failure = GatewayError(reason)
         raise failure
 
@@ -138,7 +139,7 @@ class ClusterReader:
             return cache.metadata
         cluster_metadata = await _decoded(metadata.decode, answer)
         if not cluster_metadata.brokers:
-            raise ClusterUnavailable(Reason("no_live_broker", address=_text(address)))
+            raise ClusterUnavailable(Reason("no_live_broker", address=_address_text(address)))
         self._cache = _MetadataCache(answer, cluster_metadata)
         self._close_other_channels(
             {(b.host, b.port) for b in cluster_metadata.brokers} | set(self._bootstrap)
@@ -155,16 +156,13 @@ class ClusterReader:
     async def _each_broker(
         self,
         reads: ClusterReads,
-        parts: Sequence[Callable[[ClusterReads, metadata.Broker, Channel], Awaitable[None]]],
+        steps: Sequence[_BrokerStep],
     ) -> None:
-        """Run all parts for all brokers in parallel; record failures."""
+        """Run all steps for all brokers in parallel; add errors to `reads`."""
 
-        async def run_part(
-            part: Callable[[ClusterReads, metadata.Broker, Channel], Awaitable[None]],
-            broker: metadata.Broker,
-        ) -> None:
+        async def run(step: _BrokerStep, broker: metadata.Broker) -> None:
             try:
-                await part(reads, broker, self._channel((broker.host, broker.port)))
+                await step(reads, broker, self._channel((broker.host, broker.port)))
             except OverLimit as error:
                 reads.answered.add(broker.id)
                 reads.refused.add(Reason("of_broker", id=broker.id, why=error.message))
@@ -175,7 +173,7 @@ class ClusterReader:
                 reads.failures.append(Reason("of_broker", id=broker.id, why=why))
 
         await asyncio.gather(
-            *(run_part(part, broker) for part in parts for broker in reads.metadata.brokers)
+            *(run(step, broker) for step in steps for broker in reads.metadata.brokers)
         )
 
     async def _read_groups(
@@ -197,7 +195,7 @@ class ClusterReader:
         read = CoordinatorRead(broker.id, listed, [], [])
         for part, answer in zip(parts, committed, strict=True):
             read.commits += await _decoded(commits.decode, answer, part)
-        reads.take_coordinator(read)
+        reads.add_coordinator(read)
         if active:
             answer = await channel.request(partial(groups.describe_request, active), timeout_s)
             read.described = await self._describe(reads, broker.id, answer, active, cached)
@@ -207,16 +205,16 @@ class ClusterReader:
         reads: ClusterReads,
         broker_id: int,
         answer: bytes,
-        asked: list[str],
+        requested: list[str],
         cached: _CachedMembers | None,
     ) -> list[groups.DescribedGroup]:
         if cached is None or cached.answer[8:] != answer[8:]:
             refused = Refusals()
-            found = await _decoded(groups.decode_describe, answer, asked, refused)
-            cached = _CachedMembers(answer, found, refused)
+            described = await _decoded(groups.decode_describe, answer, requested, refused)
+            cached = _CachedMembers(answer, described, refused)
         members = sum(len(group.members) for group in cached.groups)
-        check_limit(reads.members + members, limits.MEMBERS_MAX, "too_many_members")
-        reads.members += members
+        check_limit(reads.member_count + members, limits.MEMBERS_MAX, "too_many_members")
+        reads.member_count += members
         reads.refused.add_all(cached.refused)
         self._described[broker_id] = cached
         return cached.groups
@@ -264,8 +262,8 @@ class ClusterReader:
         answer = await channel.request(
             lambda number: frame(offsets.API_KEY, offsets.VERSION, number, body), timeout_s
         )
-        into = reads.log_end if timestamp == offsets.LATEST else reads.log_start
-        offsets.decode_into(into, reads.metadata, broker.id, answer, reads.refused)
+        target = reads.log_end if timestamp == offsets.LATEST else reads.log_start
+        offsets.decode_into(target, reads.metadata, broker.id, answer, reads.refused)
 
 
 async def _decoded(decode: Callable[..., _T], answer: bytes, *more: object) -> _T:
@@ -290,5 +288,5 @@ def _all_coordinators_answered(reads: ClusterReads) -> bool:
     return leaders <= answered and brokers <= answered and not refused
 
 
-def _text(address: _Address) -> str:
+def _address_text(address: _Address) -> str:
     return f"{address[0]}:{address[1]}"

@@ -50,15 +50,14 @@ class ClusterReads:
     replicas_told: Longs  # … and their number (0 = none)
     counters: Counters
     coordinators: list[CoordinatorRead] = field(default_factory=list)
-    broker_size_bytes: dict[int, int] = field(
-        default_factory=dict
-    )  # broker id → size of all its replicas
+    # Broker id → size of all its replicas.
+    broker_size_bytes: dict[int, int] = field(default_factory=dict)
     broker_stats: dict[int, dict[str, Any]] = field(default_factory=dict)
-    answered: set[int] = field(default_factory=set)
+    answered: set[int] = field(default_factory=set)  # broker ids
     failures: list[Reason] = field(default_factory=list)
     refused: Refusals = field(default_factory=Refusals)
     groups_complete: bool = True
-    members: int = 0  # of all groups together
+    member_count: int = 0  # of all groups together
 
     @classmethod
     def empty(cls, metadata: Metadata) -> "ClusterReads":
@@ -75,11 +74,13 @@ class ClusterReads:
         reads.refused.add_all(metadata.refused)
         return reads
 
-    def take_coordinator(self, read: CoordinatorRead) -> None:
+    def add_coordinator(self, read: CoordinatorRead) -> None:
         """Add the groups of a coordinator. Raises OverLimit if all groups together are too many."""
-        every = [*self.coordinators, read]
-        check_limit(sum(len(one.listed) for one in every), limits.GROUPS_MAX, "too_many_groups")
-        topics = sum(len(group.topics) for one in every for group in one.commits)
+        coordinators = [*self.coordinators, read]
+        check_limit(
+            sum(len(each.listed) for each in coordinators), limits.GROUPS_MAX, "too_many_groups"
+        )
+        topics = sum(len(group.topics) for each in coordinators for group in each.commits)
         check_limit(topics, limits.GROUP_TOPICS_MAX, "too_many_group_topics")
         self.coordinators.append(read)
 
@@ -88,8 +89,8 @@ class ClusterReads:
 
         If a row occurs twice or a limit is exceeded, all are refused.
         """
-        untrue = len(np.unique(rows)) < len(rows) or (sizes < 0).any()
-        if untrue or sizes.astype(np.float64).sum() > SIZE_BYTES_MAX:
+        invalid = len(np.unique(rows)) < len(rows) or (sizes < 0).any()
+        if invalid or sizes.astype(np.float64).sum() > SIZE_BYTES_MAX:
             self.refused.add(Reason("broker_sizes", id=broker_id))
             return
         led = self.metadata.leaders[rows] == broker_id

@@ -80,9 +80,7 @@ def open_log(
         context, str(directory), log_start_offset=log_start_offset, recovery_point=recovery_point,
         clean=clean, now_ms=NOW_MS,
     )  # fmt: skip
-    return PartitionLog(
-        context, str(directory), "t", 0, TOPIC_ID, config or LogConfig(), loaded
-    )
+    return PartitionLog(context, str(directory), "t", 0, TOPIC_ID, config or LogConfig(), loaded)
 
 
 def reopen(log: PartitionLog, *, clean: bool = True) -> PartitionLog:

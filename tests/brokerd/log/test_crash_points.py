@@ -163,4 +163,3 @@ def test_a_kill_at_any_point_loses_nothing_that_was_told(tmp_path: Path) -> None
                       "not found", "ERROR"):  # fmt: skip
         assert complaint not in text, text
     assert len(re.findall("(?m)^Dumping ", text)) == len(to_dump)
-

@@ -14,9 +14,7 @@ from brokerd.log.time_index import TimeIndex
 rising = st.lists(st.integers(1, 1000), min_size=1, max_size=50).map(
     lambda steps: [sum(steps[: i + 1]) for i in range(len(steps))]
 )
-in_tmp_path = settings(
-    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+in_tmp_path = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def test_the_files_hold_what_kafka_writes(tmp_path: Path) -> None:

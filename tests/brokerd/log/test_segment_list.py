@@ -1,5 +1,4 @@
-"""Aborted transactions of a log of many segments: looked for where there are any, and nowhere else.
-"""
+"""Aborted transactions of a log of many segments: looked for only where there are any."""
 
 from pathlib import Path
 

@@ -76,9 +76,7 @@ def reopened(log: PartitionLog, *, clean: bool = True) -> PartitionLog:
     end_offset = log.log_end_offset
     if clean:
         log.close()
-    return open_log(
-        Path(log.directory), clean=clean, recovery_point=end_offset if clean else 0
-    )
+    return open_log(Path(log.directory), clean=clean, recovery_point=end_offset if clean else 0)
 
 
 def test_a_log_is_stable_up_to_its_first_open_transaction(tmp_path: Path) -> None:

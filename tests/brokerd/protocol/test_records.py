@@ -83,9 +83,7 @@ def test_another_implementation_reads_our_batches(records: list[Record], codec: 
 
 
 @given(some_records, codecs)
-def test_we_read_the_batches_of_another_implementation(
-    records: list[Record], codec: Codec
-) -> None:
+def test_we_read_the_batches_of_another_implementation(records: list[Record], codec: Codec) -> None:
     builder = DefaultRecordBatchBuilder(2, codec, 0, -1, -1, -1, 1 << 24)
     for i, r in enumerate(records):
         builder.append(i, r.timestamp_ms, r.key, r.value, list(r.headers))

@@ -94,9 +94,7 @@ async def test_a_killed_process_is_replaced_and_the_log_cleaned_after_all(
     assert cleaner.uncleanable == {}
 
 
-async def cleaned_once(
-    tmp_path: Path, workers: CleanerWorkers
-) -> tuple[CompactedLog, Cleaner]:
+async def cleaned_once(tmp_path: Path, workers: CleanerWorkers) -> tuple[CompactedLog, Cleaner]:
     """A log that was cleaned, by a process that rests now."""
     log = dirty(tmp_path)
     cleaner = Cleaner(log.manager, workers, lambda: NOW_MS, 0, SMALL)

@@ -46,6 +46,8 @@ def join(metadata_bytes: int = 0) -> bytes:
 HEARTBEAT = encode_request(
     ApiKey.HEARTBEAT, 0, {"group_id": "g", "generation_id": 1, "member_id": "m"}, 3, "c"
 )
+
+
 def produce(acks: int, topic: str = "t") -> bytes:
     records = bytes(encode_batch([Record(0, 1_700_000_000_000, b"k", b"v")]))
     fields = {

@@ -24,9 +24,7 @@ def test_a_wrong_password_says_nothing_of_which_part_was_wrong(client, viewer, r
     assert b"correct username and password" in known.content
 
 
-def test_a_refused_sign_in_is_audited_with_the_name_that_was_tried(
-    client, viewer, redis_server
-):
+def test_a_refused_sign_in_is_audited_with_the_name_that_was_tried(client, viewer, redis_server):
     sign_in(client, "wrong", username="no\x00body")
     entry = AuditEntry.objects.get()
     assert (entry.verb, entry.outcome, entry.resource) == (

@@ -17,9 +17,7 @@ def test_the_samples_of_a_removed_cluster_go_with_it(sampled, client_of, admin):
     assert "orders" not in client.get("/c/local/topics").content.decode()
 
 
-def test_the_roles_for_a_removed_cluster_end_and_are_audited(
-    sampled, client_of, admin, outsider
-):
+def test_the_roles_for_a_removed_cluster_end_and_are_audited(sampled, client_of, admin, outsider):
     grant(outsider, "operator", "staging")
     grant(outsider, "viewer", "local")
     client_of(admin).post(reverse("cluster-remove", args=["staging"]), {"typed": "staging"})

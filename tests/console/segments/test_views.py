@@ -79,7 +79,7 @@ def test_where_a_rule_covers_records_sizes_are_rounded_and_no_place_is_reported(
             assert size.startswith("about ")
             assert number == 0 or math.log2(number).is_integer()
         assert not any(size.startswith("about ") for size in sizes_of(whole))
-    where = r'<td>([^<]+)</td>\s*<td>(?:about )?[\d.]+\u202f'
+    where = r"<td>([^<]+)</td>\s*<td>(?:about )?[\d.]+\u202f"
     assert re.findall(where, whole)[0] == "0"
     assert set(re.findall(where, rough)) == {"—"}
 

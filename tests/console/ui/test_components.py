@@ -10,7 +10,7 @@ def drawn(text: str, **values: object) -> str:
 
 def test_a_card_has_its_title_its_slots_and_its_content() -> None:
     page = drawn(
-        '{% card title=title %}{% slot note %}three{% endslot %}<p>here</p>{% endcard %}',
+        "{% card title=title %}{% slot note %}three{% endslot %}<p>here</p>{% endcard %}",
         title="a <b>",
     )
     assert "a &lt;b&gt;" in page

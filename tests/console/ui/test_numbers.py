@@ -63,4 +63,4 @@ def test_a_sum_says_what_is_not_in_it():
     assert PartialSum(5, 0, 9).missing_note == ""
     assert PartialSum(5, 1, 9).missing_note == "1 of 9 partitions is not known."
     assert PartialSum(5, 2, 9, "replicas").missing_note == "2 of 9 replicas are not known."
-    assert "nobody could ask" in PartialSum(5, has_unseen_parts=True).missing_note
+    assert "coordinators that do not answer" in PartialSum(5, has_unseen_parts=True).missing_note

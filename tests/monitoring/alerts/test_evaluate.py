@@ -77,7 +77,7 @@ def test_two_workers_that_fire_at_once_make_one_alert(make_rule, redis_server):
     rule_input = module.rule_input_of(tick(1, 500), with_topics=False)
     stale = list(rule.alerts.all())
     assert stale == []
-    assert module._judge(rule, rule_input, {}, {}, tick(1, 500))[1]
+    assert module._evaluate_row(rule, rule_input, {}, {}, tick(1, 500))[1]
     found = module.LagReading(500, complete=True)
     transition = module.Transition(module.Subject("g"), module.Event.FIRED, 0, found)
     assert not module._fire(rule, transition, tick(1, 500))

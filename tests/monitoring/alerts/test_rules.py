@@ -17,7 +17,7 @@ from monitoring.alerts.rules import (
     observe,
 )
 
-RULE = Rule(id=1, group_pattern="orders-*", topic_pattern="", lag_max=100, for_ms=10_000)
+RULE = Rule(id=1, group_pattern="orders-*", topic_pattern="", lag_limit=100, for_ms=10_000)
 SUBJECT = Subject("orders-a")
 UNSEEN_MS_MAX = 15_000
 
@@ -131,7 +131,7 @@ def test_a_hidden_topic_is_watched_only_by_a_rule_that_names_it():
     sums = RuleInput(0, {}, {hidden: LagReading(500, True)}, True, frozenset({"console.audit"}))
 
     def fires_for(pattern):
-        rule = Rule(id=1, group_pattern="*", topic_pattern=pattern, lag_max=100, for_ms=0)
+        rule = Rule(id=1, group_pattern="*", topic_pattern=pattern, lag_limit=100, for_ms=0)
         return bool(evaluate_rule(rule, sums, {}, UNSEEN_MS_MAX)[1])
 
     assert not any(map(fires_for, ("*", "con*", "[c]onsole.*", "?onsole.audit", "console.*")))

@@ -48,9 +48,9 @@ def written(kafka):
 
 
 def test_a_tick_tells_the_truth(written):
-    samplers = ClusterReaders()
-    outcome = loop.run(samplers.read(SamplingTarget.of(written), 20_000), 20)
-    loop.run(samplers.keep_only([]), 5)
+    readers = ClusterReaders()
+    outcome = loop.run(readers.read(SamplingTarget.of(written), 20_000), 20)
+    loop.run(readers.close_others([]), 5)
     tick = assemble("kafka", 1, 20_000, outcome.took_ms, outcome.reads)
     assert (tick.reason, tick.groups_complete) == ("", True)
     partitions = [row for row in tick.partitions.to_pylist() if row["topic"] == TOPIC]
@@ -81,9 +81,9 @@ def test_data_on_disk_is_that_of_every_replica(kafka, shared_kafka, tmp_path):
         for number in range(20):
             producer.produce("twice", b"value-%d" % number, partition=number % 2)
         assert producer.flush(20) == 0  # acknowledged by both replicas
-        samplers = ClusterReaders()
-        outcome = loop.run(samplers.read(SamplingTarget.of(kafka), 20_000), 20)
-        loop.run(samplers.keep_only([]), 5)
+        readers = ClusterReaders()
+        outcome = loop.run(readers.read(SamplingTarget.of(kafka), 20_000), 20)
+        loop.run(readers.close_others([]), 5)
         tick = assemble("kafka", 2, 20_000, outcome.took_ms, outcome.reads)
         rows = [row for row in tick.partitions.to_pylist() if row["topic"] == "twice"]
         assert [row["replicas_told"] for row in rows] == [2, 2]

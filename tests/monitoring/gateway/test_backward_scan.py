@@ -1,4 +1,4 @@
-"""The way back over logs with holes of every shape."""
+"""A backward scan finds the newest records of logs with holes of any shape."""
 
 from bisect import bisect_left
 
@@ -22,33 +22,33 @@ def record(partition, offset, timestamp_ms=None):
     return RecordRow(partition, offset, timestamp_ms, None, b"x", ())
 
 
-def readable(found, logs):
-    """Reads windows as a broker would answer, until the scan asks for no more; how often."""
+def scan_all(newest, logs):
+    """Read windows as from a broker until the scan is finished; returns the number of rounds."""
     rounds = 0
-    while scans := found.unfinished():
+    while scans := newest.unfinished():
         rounds += 1
-        assert rounds < 200, "the scan comes to an end"
+        assert rounds < 200, "the scan does not end"
         windows = []
         for scan in scans:
             rows = logs[scan.partition]
             offsets = [row.offset for row in rows]
-            there = rows[bisect_left(offsets, scan.start) : bisect_left(offsets, scan.end)]
-            windows.append((scan, there if len(there) <= FULL else None))
-        found.take(windows)
+            window = rows[bisect_left(offsets, scan.start) : bisect_left(offsets, scan.end)]
+            windows.append((scan, window if len(window) <= FULL else None))
+        newest.add(windows)
     return rounds
 
 
 @given(logs, st.integers(1, 40))
-def test_the_newest_of_a_partition_are_found_whatever_its_holes(offsets, wanted):
+def test_the_newest_records_of_a_partition_are_found_despite_holes(offsets, limit):
     rows = [record(0, offset) for offset in offsets]
     end = offsets[-1] + 1 if offsets else 0
-    found = NewestRecords([PartitionScan(0, 0, end, wanted)], wanted, by_offset)
-    readable(found, {0: rows})
-    assert found.rows == rows[::-1][:wanted]
+    newest = NewestRecords([PartitionScan(0, 0, end, limit)], limit, by_offset)
+    scan_all(newest, {0: rows})
+    assert newest.rows == rows[::-1][:limit]
 
 
 @given(st.lists(logs, min_size=1, max_size=5), st.integers(1, 40), st.randoms())
-def test_the_newest_of_several_partitions_are_the_newest_of_all(logs, wanted, random):
+def test_the_newest_records_of_several_partitions_are_merged_by_time(logs, limit, random):
     rows = {}
     for partition, offsets in enumerate(logs):
         times = sorted(random.randrange(1, 1000) for _ in offsets)
@@ -59,15 +59,15 @@ def test_the_newest_of_several_partitions_are_the_newest_of_all(logs, wanted, ra
         PartitionScan(partition, 0, offsets[-1] + 1 if offsets else 0, 3)
         for partition, offsets in enumerate(logs)
     ]
-    found = NewestRecords(scans, wanted, by_time)
-    readable(found, rows)
+    newest = NewestRecords(scans, limit, by_time)
+    scan_all(newest, rows)
     everything = sorted((row for some in rows.values() for row in some), key=by_time)
-    assert [row.timestamp_ms for row in found.rows] == [
-        row.timestamp_ms for row in everything[:wanted]
+    assert [row.timestamp_ms for row in newest.rows] == [
+        row.timestamp_ms for row in everything[:limit]
     ]
 
 
-def test_a_hole_of_any_size_takes_a_few_steps():
+def test_a_large_hole_takes_few_rounds():
     rows = [record(0, offset) for offset in (0, 2**60)]
-    found = NewestRecords([PartitionScan(0, 0, 2**60 + 1, 25)], 25, by_offset)
-    assert readable(found, {0: rows}) < 20
+    newest = NewestRecords([PartitionScan(0, 0, 2**60 + 1, 25)], 25, by_offset)
+    assert scan_all(newest, {0: rows}) < 20

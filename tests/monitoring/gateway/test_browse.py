@@ -30,7 +30,7 @@ def test_the_newest_records_of_a_partition_come_newest_first(browse):
     assert rows[0].timestamp_ms is not None
 
 
-def test_the_newest_of_all_partitions_are_merged_by_time(browse):
+def test_the_newest_records_of_all_partitions_are_merged_by_time(browse):
     rows = browse.read("browse.some", None, None, 50).rows
     assert len(rows) == 50
     times = [row.timestamp_ms for row in rows]
@@ -38,22 +38,22 @@ def test_the_newest_of_all_partitions_are_merged_by_time(browse):
     assert {row.partition for row in rows} == {0, 1}
 
 
-def test_an_offset_starts_there_and_goes_up(browse):
-    portion = browse.read("browse.some", 0, 10, 3)
-    assert [row.offset for row in portion.rows] == [10, 11, 12]
-    assert (portion.older, portion.newer) == (10, 13)
+def test_a_read_from_an_offset_returns_records_in_ascending_order(browse):
+    page = browse.read("browse.some", 0, 10, 3)
+    assert [row.offset for row in page.rows] == [10, 11, 12]
+    assert (page.older, page.newer) == (10, 13)
 
 
-def test_before_an_offset_come_the_newest_below_it(browse):
-    portion = browse.read("browse.some", 0, None, 3, before=10)
-    assert [row.offset for row in portion.rows] == [9, 8, 7]
-    assert (portion.older, portion.newer) == (7, 10)
+def test_a_read_before_an_offset_returns_the_newest_records_below_it(browse):
+    page = browse.read("browse.some", 0, None, 3, before=10)
+    assert [row.offset for row in page.rows] == [9, 8, 7]
+    assert (page.older, page.newer) == (7, 10)
     assert browse.read("browse.some", 0, None, 3, before=0).rows == ()
     assert browse.read("browse.some", 0, None, 1, before=2**62).rows[0].offset == 29
 
 
 @pytest.mark.parametrize("limit", [1, 4, 30])
-def test_both_ways_lead_through_every_record_once_and_come_to_an_end(browse, limit):
+def test_paging_in_both_directions_returns_every_record_once(browse, limit):
     pages = [browse.read("browse.some", 0, None, limit)]
     while pages[-1].older is not None:
         pages.append(browse.read("browse.some", 0, None, limit, before=pages[-1].older))
@@ -65,15 +65,13 @@ def test_both_ways_lead_through_every_record_once_and_come_to_an_end(browse, lim
 
 
 @pytest.mark.parametrize("partition", [0, None])
-def test_a_page_of_a_compacted_topic_is_full_and_the_way_back_comes_to_an_end(
-    live_cluster, partition
-):
+def test_pages_of_a_compacted_topic_are_full_and_paging_back_ends(live_cluster, partition):
     topic = f"browse.compacted-{uuid.uuid4().hex[:8]}"
     left = live_cluster.create_compacted_topic(topic)
     browse = live_cluster.gateway().browse
-    portion = browse.read(topic, partition, None, 25)
-    assert [row.offset for row in portion.rows] == left[::-1]
-    assert (portion.unread, portion.older) == ((), None)
+    page = browse.read(topic, partition, None, 25)
+    assert [row.offset for row in page.rows] == left[::-1]
+    assert (page.unread, page.older) == ((), None)
     page = browse.read(topic, partition, None, 6)
     offsets = [row.offset for row in page.rows]
     while page.older is not None:
@@ -83,7 +81,7 @@ def test_a_page_of_a_compacted_topic_is_full_and_the_way_back_comes_to_an_end(
     assert [row.offset for row in browse.read(topic, 0, 5, 2).rows] == [8004, 8005]
 
 
-def test_one_partition_is_in_the_order_of_its_offsets_whatever_the_times(live_cluster):
+def test_records_of_one_partition_are_sorted_by_offset_not_by_timestamp(live_cluster):
     topic = f"browse.times-{uuid.uuid4().hex[:8]}"
     live_cluster.create_topic(topic, 1)
     producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
@@ -95,7 +93,7 @@ def test_one_partition_is_in_the_order_of_its_offsets_whatever_the_times(live_cl
         assert [row.offset for row in rows] == [4, 3, 2]
 
 
-def test_where_a_bound_ends_a_page_the_newest_are_shown_and_the_way_goes_on(live_cluster):
+def test_a_page_that_reaches_the_byte_limit_has_the_newest_records_and_a_next_page(live_cluster):
     topic = f"browse.large-{uuid.uuid4().hex[:8]}"
     live_cluster.create_topic(topic, 1)
     producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
@@ -111,41 +109,41 @@ def test_where_a_bound_ends_a_page_the_newest_are_shown_and_the_way_goes_on(live
         page = browse.read(topic, 0, None, 12, max_bytes=350_000, before=page.older)
         pages.append(page)
     assert [row.offset for page in pages for row in page.rows] == list(range(11, -1, -1))
-    up = browse.read(topic, 0, 0, 12, max_bytes=350_000)
-    assert (up.unread, up.newer) == ((UnreadPartition(0, TOO_MUCH),), len(up.rows))
+    forward = browse.read(topic, 0, 0, 12, max_bytes=350_000)
+    assert (forward.unread, forward.newer) == ((UnreadPartition(0, TOO_MUCH),), len(forward.rows))
 
 
-def test_many_partitions_together_are_held_to_the_bound_as_one_is(live_cluster):
+def test_the_byte_limit_applies_to_all_partitions_together(live_cluster):
     topic = f"browse.many-{uuid.uuid4().hex[:8]}"
     live_cluster.create_topic(topic, 8)
     producer = Producer({"bootstrap.servers": live_cluster.brokerd.bootstrap_servers})
     for number in range(24):
         producer.produce(topic, b"x" * 100_000, partition=number % 8)
     assert producer.flush(30) == 0
-    portion = live_cluster.gateway().browse.read(topic, None, None, 24, max_bytes=350_000)
-    assert 1 <= len(portion.rows) <= 4
-    assert {gap.why for gap in portion.unread} == {TOO_MUCH}
+    page = live_cluster.gateway().browse.read(topic, None, None, 24, max_bytes=350_000)
+    assert 1 <= len(page.rows) <= 4
+    assert {gap.why for gap in page.unread} == {TOO_MUCH}
 
 
-def test_no_wait_is_endless_when_the_time_is_up(monkeypatch):
+def test_the_poll_timeout_is_never_negative(monkeypatch):
     clock = SimpleNamespace(monotonic=itertools.count(0, 1.9).__next__)
     monkeypatch.setattr(reading, "time", clock)
     waits = []
 
     class Silent:
-        def assign(self, places):
+        def assign(self, positions):
             pass
 
         def poll(self, wait_s):
             waits.append(wait_s)
 
-    portion = reading._Reader(Silent(), "t", 100, 5.0).read_backward(0, range(9), None, 5)
-    assert portion == RecordPage((), (UnreadPartition(0, SILENT),), 0)
+    page = reading._Reader(Silent(), "t", 100, 5.0).read_backward(0, range(9), None, 5)
+    assert page == RecordPage((), (UnreadPartition(0, SILENT),), 0)
     assert waits
-    assert min(waits) > 0, "librdkafka takes a negative time-out for an endless one"
+    assert min(waits) > 0, "librdkafka waits forever with a negative time-out"
 
 
-def test_the_end_is_empty_and_beyond_it_is_out_of_range(browse):
+def test_a_read_at_the_end_is_empty_and_beyond_the_end_out_of_range(browse):
     assert browse.read("browse.some", 0, 30, 5) == RecordPage((), (), 0, older=30)
     with pytest.raises(OffsetOutOfRange, match="0 to 29"):
         browse.read("browse.some", 0, 31, 5)
@@ -165,53 +163,53 @@ def test_unknown_topics_and_partitions_are_reported_and_not_created(browse, live
     assert "browse.nothing" not in for_cluster(live_cluster.row()).wire.metadata().topics
 
 
-def test_a_read_is_bounded_in_bytes(browse):
+def test_a_read_is_limited_in_bytes(browse):
     assert len(browse.read("browse.some", 0, 0, 30, max_bytes=40).rows) < 30
 
 
-def test_a_partition_that_the_bound_cut_short_is_named(browse):
-    portion = browse.read("browse.some", None, None, 50, max_bytes=40)
-    assert {gap.why for gap in portion.unread} == {TOO_MUCH}
+def test_a_partition_that_reached_the_byte_limit_is_listed_as_unread(browse):
+    page = browse.read("browse.some", None, None, 50, max_bytes=40)
+    assert {gap.why for gap in page.unread} == {TOO_MUCH}
 
 
-def test_partitions_without_a_leader_are_named_and_the_others_shown(live_cluster):
+def test_partitions_without_a_leader_are_listed_as_unread(live_cluster):
     topic = f"browse.gap-{uuid.uuid4().hex[:8]}"
     live_cluster.create_topic(topic, 4)
     live_cluster.produce(topic, dict.fromkeys(range(4), 3))
     with live_cluster.gateway() as gateway:
-        places = gateway.admin.describe_topic(topic).partitions
-    gone = live_cluster.brokerd.brokers[1]
-    lost = {place.partition for place in places if place.leader == gone.id}
-    assert 0 < len(lost) < 4
-    gone.stop()
+        partitions = gateway.admin.describe_topic(topic).partitions
+    stopped = live_cluster.brokerd.brokers[1]
+    leaderless = {each.partition for each in partitions if each.leader == stopped.id}
+    assert 0 < len(leaderless) < 4
+    stopped.stop()
     browse = live_cluster.gateway().browse
-    portion = browse.read(topic, None, None, 50)
-    assert {row.partition for row in portion.rows} == set(range(4)) - lost
-    assert {(gap.partition, gap.why) for gap in portion.unread} == {(p, NO_LEADER) for p in lost}
+    page = browse.read(topic, None, None, 50)
+    assert {row.partition for row in page.rows} == set(range(4)) - leaderless
+    assert {(gap.partition, gap.why) for gap in page.unread} == {(p, NO_LEADER) for p in leaderless}
     for offset in (None, 0):
-        one = browse.read(topic, min(lost), offset, 5)
-        assert one == RecordPage((), (UnreadPartition(min(lost), NO_LEADER),))
+        single = browse.read(topic, min(leaderless), offset, 5)
+        assert single == RecordPage((), (UnreadPartition(min(leaderless), NO_LEADER),))
 
 
-def test_a_leader_that_stands_still_costs_its_own_partitions_only(live_cluster, monkeypatch):
+def test_only_the_partitions_of_a_leader_that_hangs_are_unread(live_cluster, monkeypatch):
     monkeypatch.setattr(module, "_TIMEOUT_S", 2.0)
-    topic = f"browse.still-{uuid.uuid4().hex[:8]}"
+    topic = f"browse.hanging-{uuid.uuid4().hex[:8]}"
     live_cluster.create_topic(topic, 4)
     live_cluster.produce(topic, dict.fromkeys(range(4), 3))
     with live_cluster.gateway() as gateway:
-        places = gateway.admin.describe_topic(topic).partitions
-    well, still = live_cluster.brokerd.brokers
-    silent = {place.partition for place in places if place.leader == still.id}
-    browse = for_cluster(live_cluster.row(bootstrap_servers=well.address)).browse
-    with hung(still.process):
-        portion = browse.read(topic, None, None, 50)
-        one = browse.read(topic, min(silent), 0, 5)
-    assert {row.partition for row in portion.rows} == set(range(4)) - silent
-    assert {(gap.partition, gap.why) for gap in portion.unread} == {(p, SILENT) for p in silent}
-    assert one == RecordPage((), (UnreadPartition(min(silent), SILENT),))
+        partitions = gateway.admin.describe_topic(topic).partitions
+    healthy, hanging = live_cluster.brokerd.brokers
+    silent = {each.partition for each in partitions if each.leader == hanging.id}
+    browse = for_cluster(live_cluster.row(bootstrap_servers=healthy.address)).browse
+    with hung(hanging.process):
+        page = browse.read(topic, None, None, 50)
+        single = browse.read(topic, min(silent), 0, 5)
+    assert {row.partition for row in page.rows} == set(range(4)) - silent
+    assert {(gap.partition, gap.why) for gap in page.unread} == {(p, SILENT) for p in silent}
+    assert single == RecordPage((), (UnreadPartition(min(silent), SILENT),))
 
 
-def test_reading_leaves_no_group_behind(browse, live_cluster):
+def test_reading_creates_no_group(browse, live_cluster):
     browse.read("browse.some", 0, None, 5)
     from monitoring.gateway import loop
     from monitoring.sampling.cluster_readers import ClusterReaders, SamplingTarget
@@ -221,7 +219,7 @@ def test_reading_leaves_no_group_behind(browse, live_cluster):
     assert not any("browse" in group for group in listed)
 
 
-def test_a_cluster_that_is_down_is_reported_to_be(monkeypatch):
+def test_a_cluster_that_is_down_raises_cluster_unavailable(monkeypatch):
     monkeypatch.setattr(module, "_TIMEOUT_S", 1.0)
     dead = for_cluster(Cluster(slug="dead", bootstrap_servers="127.0.0.1:1"))
     with pytest.raises(ClusterUnavailable):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from monitoring.lag.partition import LagNote
 from monitoring.lag.tables import (
     member_totals,
-    of_name,
+    rows_named,
     tick_totals,
     with_lag,
 )
@@ -84,10 +84,10 @@ def test_members_come_in_order_of_their_clients_with_what_they_own():
 def test_the_rows_of_a_name_are_those_that_have_it_in_whatever_piece():
     rows = [row("g", "a", 0, 5, 0), row("h", None, None, 5, 0), row("g", "b", 1, 5, 0)]
     table = pa.concat_tables([groups_table(1, rows), groups_table(1, rows[::-1])])
-    assert of_name(table, "group", "g")["topic"].to_pylist() == ["a", "b", "b", "a"]
-    assert of_name(table, "topic", "a")["group"].to_pylist() == ["g", "g"]
-    assert of_name(table, "topic", "nowhere").num_rows == 0
-    assert of_name(groups_table(1, []), "topic", "a").num_rows == 0
+    assert rows_named(table, "group", "g")["topic"].to_pylist() == ["a", "b", "b", "a"]
+    assert rows_named(table, "topic", "a")["group"].to_pylist() == ["g", "g"]
+    assert rows_named(table, "topic", "nowhere").num_rows == 0
+    assert rows_named(groups_table(1, []), "topic", "a").num_rows == 0
 
 
 def test_no_groups_give_an_empty_table():

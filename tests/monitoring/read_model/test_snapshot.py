@@ -268,6 +268,13 @@ def test_groups_outside_the_scope_are_not_shown_and_their_lag_is_not_summed():
     assert not shown.shows_all
 
 
+def test_groups_are_found_by_their_names_without_those_that_are_not_there():
+    tick = make_tick(2, groups=[commit("g", "a", 0, 5, 10), commit("h", "a", 0, 8, 10)])
+    shown = Snapshot.of(tick)
+    assert {name: row.lag for name, row in shown.groups_named(["h", "x"]).items()} == {"h": 2}
+    assert shown.groups_named([]) == {}
+
+
 def test_the_busiest_topics_and_the_groups_most_behind_come_first_and_the_unknown_last():
     before = make_tick(1, partitions=[part(name, 0) for name in "abc"])
     now = make_tick(
@@ -297,4 +304,4 @@ def test_what_a_group_reads_is_in_the_order_of_topics_and_partitions():
     lags = Snapshot.of(tick).lags(group="g")
     assert [(row.topic, row.partition) for row in lags] == [("a", 2), ("b", 0), ("b", 1)]
     assert len(Snapshot.of(tick).lags(group="g", count_max=2)) == 2
-    assert Snapshot.of(tick).read_by("g").num_rows == 3
+    assert Snapshot.of(tick).rows_of_group("g").num_rows == 3

@@ -27,7 +27,6 @@ def cluster() -> Cluster:
     return Cluster.objects.create(slug="local", name="Local", bootstrap_servers="127.0.0.1:1")
 
 
-
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What would have gone to the queue."""

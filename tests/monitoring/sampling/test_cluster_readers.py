@@ -11,8 +11,8 @@ def target(token="one", slug="c"):
     return SamplingTarget(slug, (("127.0.0.1", 1),), AdminUrls({"1": "http://127.0.0.1:1"}, token))
 
 
-def reader_of(samplers, wanted):
-    return loop.run(samplers._reader(wanted), 5)
+def reader_of(readers, wanted):
+    return loop.run(readers._reader(wanted), 5)
 
 
 def is_closed(reader):
@@ -20,18 +20,18 @@ def is_closed(reader):
 
 
 def test_a_cluster_keeps_its_reader_until_its_settings_change():
-    samplers = ClusterReaders()
-    first = reader_of(samplers, target())
-    assert reader_of(samplers, target()) is first
-    second = reader_of(samplers, target(token="two"))
+    readers = ClusterReaders()
+    first = reader_of(readers, target())
+    assert reader_of(readers, target()) is first
+    second = reader_of(readers, target(token="two"))
     assert second is not first
     assert (is_closed(first), is_closed(second)) == (True, False)
-    loop.run(samplers.keep_only([]), 5)
+    loop.run(readers.close_others([]), 5)
 
 
 def test_the_reader_of_a_cluster_that_is_gone_is_closed_and_named():
-    samplers = ClusterReaders()
-    gone, kept = reader_of(samplers, target(slug="gone")), reader_of(samplers, target(slug="kept"))
-    assert loop.run(samplers.keep_only(["kept", "new"]), 5) == ["gone"]
+    readers = ClusterReaders()
+    gone, kept = reader_of(readers, target(slug="gone")), reader_of(readers, target(slug="kept"))
+    assert loop.run(readers.close_others(["kept", "new"]), 5) == ["gone"]
     assert (is_closed(gone), is_closed(kept)) == (True, False)
-    loop.run(samplers.keep_only([]), 5)
+    loop.run(readers.close_others([]), 5)

@@ -105,7 +105,7 @@ def test_a_member_of_200_000_partitions_has_those_that_there_are():
     rows = group_rows(KNOWN, [read])
     assert rows.partition.tolist() == [0, 1, 2, 3]
     assert rows.refused.messages() == ["group g: partitions that topic a does not have"]
-    assert rows.left_out == 0
+    assert rows.left_out_count == 0
 
 
 UNKNOWN = "group g: most partitions of topics that the cluster does not have"
@@ -123,7 +123,7 @@ def test_of_topics_that_are_gone_a_group_has_no_more_partitions_than_a_limit():
     assert len(rows.partition) == limits.UNKNOWN_PARTITIONS_PER_GROUP_MAX + 4
     assert rows.topics == ["a", "b", "gone", "u0"], "topics of no row take no room"
     assert rows.refused.messages() == [UNKNOWN]
-    assert rows.left_out == 0
+    assert rows.left_out_count == 0
 
 
 def test_of_topics_that_are_gone_all_groups_together_have_no_more_than_a_limit(monkeypatch):
@@ -149,7 +149,7 @@ def test_where_there_is_no_room_for_all_groups_the_largest_is_left_out_and_repor
     )
     rows = group_rows(KNOWN, [read])
     assert [group.group for group in rows.groups] == ["small"]
-    assert rows.left_out == 1
+    assert rows.left_out_count == 1
     assert rows.refused.messages() == ["group big: its commits and members, which are too many"]
 
 
@@ -165,7 +165,7 @@ def test_no_more_rows_are_believed_than_a_limit(monkeypatch):
     )  # fmt: skip
     rows = group_rows(KNOWN, [read])
     assert [group.group for group in rows.groups] == ["bare", "three", "whole"]
-    assert rows.left_out == 1
+    assert rows.left_out_count == 1
     assert rows.refused.messages() == ["group both: its commits and members, which are too many"]
 
 
@@ -174,7 +174,7 @@ def test_a_partition_that_very_many_members_name_takes_room(monkeypatch):
     members = [(f"m-{number}", {"a": range(4)}) for number in range(2000)]
     read = CoordinatorRead(1, [listed("g")], [], [described("g", *members)])
     rows = group_rows(KNOWN, [read])
-    assert (rows.groups, rows.left_out) == ([], 1)
+    assert (rows.groups, rows.left_out_count) == ([], 1)
 
 
 def test_members_are_counted_only_where_they_were_told():

@@ -438,4 +438,3 @@ def test_what_takes_long_to_read_of_a_damaged_log_is_read_by_others_before_it_is
     workers.do()
     assert [each.key for each in records(partition)] == [b"%d" % (n % 9) for n in range(91, 100)]
     manager.shutdown()
-

@@ -47,9 +47,7 @@ def test_the_columns_say_what_the_records_say(made: list[tuple[list[Record], int
     expected = [record for batch in batches for record in iter_records(*batch)]
     keys = [
         None if length < 0 else bytes(table.data[start : start + length])
-        for start, length in zip(
-            table.key_starts.tolist(), table.key_lengths.tolist(), strict=True
-        )
+        for start, length in zip(table.key_starts.tolist(), table.key_lengths.tolist(), strict=True)
     ]
     assert not table.damaged
     assert keys == [record.key for record in expected]

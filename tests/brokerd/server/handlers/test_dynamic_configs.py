@@ -103,9 +103,7 @@ def test_the_largest_message_is_another_from_the_next_one_on(
     assert code() == 0
 
 
-def test_connections_above_the_limit_wait_from_now_on(
-    ask: Ask, brokers: BrokerdCluster
-) -> None:
+def test_connections_above_the_limit_wait_from_now_on(ask: Ask, brokers: BrokerdCluster) -> None:
     port = brokers.brokers[1].port
     with Wire(port) as wire:
         limit = change(BROKER, "2", ("max.connections", SET, "1"))
@@ -118,9 +116,7 @@ def test_connections_above_the_limit_wait_from_now_on(
             assert waiting.answer(ApiKey.API_VERSIONS, 0).error_code == 0
 
 
-def test_what_was_set_holds_after_a_restart(
-    ask: Ask, topic: str, brokers: BrokerdCluster
-) -> None:
+def test_what_was_set_holds_after_a_restart(ask: Ask, topic: str, brokers: BrokerdCluster) -> None:
     alter(ask, "2", ("log.segment.bytes", SET, "777777"), broker=1)
     alter(ask, "", ("log.cleanup.policy", APPEND, "compact"), broker=1)
     brokers.brokers[1].stop()

@@ -59,7 +59,5 @@ def test_a_broker_that_is_not_the_controller_says_so(ask_other, led_by) -> None:
 
 
 def test_a_type_that_does_not_exist_is_refused(ask_controller) -> None:
-    answer = ask_controller(
-        ApiKey.ELECT_LEADERS, 2, {"election_type": 7, "topic_partitions": None}
-    )
+    answer = ask_controller(ApiKey.ELECT_LEADERS, 2, {"election_type": 7, "topic_partitions": None})
     assert answer.error_code == ErrorCode.INVALID_REQUEST

@@ -214,9 +214,7 @@ def test_a_session_is_told_what_is_new_and_no_more(wire: Wire, led_by, version: 
     assert b"v" in told.partitions[0].records
     produce(wire, names[0])
     moved = [(second, [partition(1)])]
-    after = fetch(
-        wire, version, moved, session=(full.session_id, 3), forgotten=[(first, [0])]
-    )
+    after = fetch(wire, version, moved, session=(full.session_id, 3), forgotten=[(first, [0])])
     assert rows(after) == []
 
 

@@ -25,9 +25,7 @@ FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"
 def config(listeners: str, more: str = "") -> BrokerConfig:
     names = [each.partition("://")[0] for each in listeners.split(",")]
     protocols = ",".join(f"{name}:{'SSL' if name == 'TLS' else 'PLAINTEXT'}" for name in names)
-    return parse(
-        f"{FILE}listeners={listeners}\nlistener.security.protocol.map={protocols}\n{more}"
-    )
+    return parse(f"{FILE}listeners={listeners}\nlistener.security.protocol.map={protocols}\n{more}")
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ TOPIC, GROUP = "reader.some", "reader-group"
 @pytest.fixture
 def reads(live_cluster):
     """Reads the cluster once; the first call makes the topic and the group."""
-    samplers = ClusterReaders()
+    readers = ClusterReaders()
     if TOPIC not in for_cluster(live_cluster.row()).wire.metadata().topics:
         live_cluster.create_topic(TOPIC, 4)
         live_cluster.produce(TOPIC, {0: 5, 1: 6, 2: 7})
@@ -28,11 +28,11 @@ def reads(live_cluster):
 
     def read(**fields):
         target = SamplingTarget.of(live_cluster.row(**fields))
-        outcome = loop.run(samplers.read(target, INTERVAL_MS), INTERVAL_MS / 1000)
+        outcome = loop.run(readers.read(target, INTERVAL_MS), INTERVAL_MS / 1000)
         return outcome.reads
 
     yield read
-    loop.run(samplers.keep_only([]), 5)
+    loop.run(readers.close_others([]), 5)
 
 
 def ends(reads):

@@ -1,0 +1,58 @@
+"""Requests over ASGI are handled by one thread each."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from django.http import HttpRequest, HttpResponse
+
+from console.http_handler import SyncHandler
+
+_threads: list[int] = []
+
+
+class Watch:
+    """Middleware that notes where it runs."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        _threads.append(threading.get_ident())
+        return self._get_response(request)
+
+    def process_view(self, request: HttpRequest, *_view: Any) -> None:
+        _threads.append(threading.get_ident())
+
+
+async def _get(path: str) -> httpx.Response:
+    transport = httpx.ASGITransport(SyncHandler(), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        return await client.get(path)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_all_of_a_request_runs_in_one_thread_that_is_not_the_event_loops(settings) -> None:
+    watch = f"{__name__}.Watch"
+    settings.MIDDLEWARE = [watch, *settings.MIDDLEWARE, watch]
+    _threads.clear()
+    answer = await _get("/healthz")
+    assert (answer.status_code, answer.text) == (200, "ok\n")
+    assert len(_threads) == 4
+    assert len(set(_threads)) == 1
+    assert threading.get_ident() not in _threads
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_an_error_in_a_view_is_answered_with_500(settings, monkeypatch) -> None:
+    settings.MIDDLEWARE = [f"{__name__}.Watch"]
+
+    def fail(*_arguments: Any) -> None:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(Watch, "process_view", fail)
+    answer = await _get("/healthz")
+    assert answer.status_code == 500
+    assert "Traceback" not in answer.text
