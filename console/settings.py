@@ -135,6 +135,7 @@ INSTALLED_APPS = [
     "console.charts",
     "console.alerts",
     "console.reports",
+    "console.pipeline",
     "console.live",
     "console.actions",
     "console.ui",

@@ -27,6 +27,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("console.actions.urls")),
     path("", include("console.alerts.urls")),
     path("", include("console.reports.urls")),
+    path("", include("console.pipeline.urls")),
 ]
 
 handler400 = "console.layout.errors.bad_request"

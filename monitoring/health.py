@@ -17,6 +17,7 @@ from django.db import DatabaseError, connection
 from monitoring import beat, heartbeats, redis_client
 from monitoring.alerts.backlog import backlog
 from monitoring.clock import now_ms
+from monitoring.pipeline import backlog as pipeline_backlog
 from monitoring.queues import QUEUES
 from monitoring.spark.probe import SparkState, spark_probe
 
@@ -66,7 +67,7 @@ def current(spark_wait_s: float = 0.0) -> tuple[Part, ...]:
     with _lock:
         if time.monotonic() - _checked_s > CACHE_S:
             redis = _redis()
-            _parts = (_database(), redis, *_processes(redis), _deliveries())
+            _parts = (_database(), redis, *_processes(redis), _deliveries(), _pipeline())
             _checked_s = time.monotonic()
         return (*_parts, spark)
 
@@ -143,6 +144,21 @@ def _deliveries() -> Part:
     if waiting.unanswered:
         return Part("deliveries", State.ELSEWHERE, "unanswered", count=waiting.unanswered)
     return Part("deliveries")
+
+
+def _pipeline() -> Part:
+    """The data pipeline: hours that wait for long, and the disk of the history."""
+    if settings.AERIE_EMBEDDED_SPARK and not _is_run("spark"):
+        return Part("pipeline", State.LEFT_OUT)
+    try:
+        found = pipeline_backlog.current(now_ms())
+    except DatabaseError:
+        return Part("pipeline", State.UNKNOWN, "database")
+    if found.is_disk_full:
+        return Part("pipeline", State.DOWN, "disk_full")
+    if found.hours and found.is_growing:
+        return Part("pipeline", State.DOWN, "backlog", found.since_ms, found.hours)
+    return Part("pipeline")
 
 
 def _spark(wait_s: float) -> Part:

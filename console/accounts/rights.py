@@ -39,6 +39,8 @@ VERBS = {
     "topic.create": OPERATOR,
     "topic.alter": OPERATOR,
     "topic.delete": ADMIN,
+    "pipeline.view": OPERATOR,
+    "pipeline.backfill": ADMIN,
     "audit.view": ADMIN,
     "cluster.edit": ADMIN,
     "ui.view": VIEWER,

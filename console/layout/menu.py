@@ -40,6 +40,7 @@ CLUSTER_MENU = (
 MONITOR_MENU = (
     Entry("alerts", lambda: _("Alerts"), "bell", "alert.view"),
     Entry("reports", lambda: _("Reports"), "report-analytics", "report.view"),
+    Entry("pipeline", lambda: _("Pipeline"), "database", "pipeline.view"),
     Entry("masking", lambda: _("Masking"), "eye-off", "masking.edit"),
 )
 GLOBAL_MENU = (

@@ -44,6 +44,8 @@ def _texts(part: Part) -> dict[str, str]:
         "unknown": _("has not been asked yet"),
         "stuck": _stuck(part.count),
         "unanswered": _unanswered(part.count),
+        "backlog": _backlog(part.count),
+        "disk_full": _("the disk of the history is almost full"),
     }
 
 
@@ -66,6 +68,14 @@ def _stuck(count: int) -> str:
     return ngettext(
         "%(n)d message to webhooks is due and nobody sends it",
         "%(n)d messages to webhooks are due and nobody sends them",
+        count,
+    ) % {"n": count}
+
+
+def _backlog(count: int) -> str:
+    return ngettext(
+        "%(n)d hour of samples waits to be rolled up",
+        "%(n)d hours of samples wait to be rolled up",
         count,
     ) % {"n": count}
 
@@ -109,6 +119,20 @@ def banner(part: Part) -> HealthBanner:
             _("Spark refuses our token"),
             _("No report can be computed. Restart Spark, or correct SPARK_REMOTE."),
         ),
+        ("pipeline", "backlog"): (
+            _backlog(part.count),
+            _(
+                "Charts of long times and reports lack these hours until then. The page Pipeline "
+                "says what failed."
+            ),
+        ),
+        ("pipeline", "disk_full"): (
+            _("The disk of the history is almost full"),
+            _(
+                "When it is full, samples are lost. Free some space, or keep the levels of the "
+                "history for a shorter time."
+            ),
+        ),
         ("deliveries", "stuck"): (
             _stuck(part.count),
             _("Alerts fire and resolve on these pages, but nobody else is told."),
@@ -127,11 +151,12 @@ def _consequence(queue: str) -> str:
             "Charts and reports end where it stopped; samples older than 15 minutes that it has "
             "not written by then are lost."
         ),
-        "spark": _("Reports wait."),
+        "spark": _("Reports wait, and no samples are rolled up."),
     }[queue]
 
 
 def _look(name: str) -> str:
+    name = {"pipeline": "worker spark"}.get(name, name)
     queue = QUEUES.get(name.removeprefix("worker ")) if name != "spark" else None
     process = queue.process_name if queue is not None else name
     return _("Its log is %(file)s.") % {"file": f"logs/{process}.log"}

@@ -31,8 +31,8 @@ from monitoring.reasons import Reason, dumps
 from monitoring.redis_lock import renew, try_lock
 
 _LOCK_MS, _RENEW_S = 120_000, 20.0
-_RETRY = timedelta(minutes=5)  # after the first failure; doubled by each other one
-_RETRY_MAX = timedelta(hours=6)
+RETRY = timedelta(minutes=5)  # after the first failure; doubled by each other one
+RETRY_MAX = timedelta(hours=6)
 _LOST_MAX = 3  # attempts of workers that ended
 RUNS_KEPT = timedelta(days=30)
 log = logging.getLogger(__name__)
@@ -109,7 +109,7 @@ def _retried_later(cluster: Cluster, now: datetime) -> set[tuple[str, int]]:
     return {
         (run.kind, run.start_ms)
         for run in failed
-        if now < run.started_at + min(_RETRY * 2 ** min(run.attempt - 1, 10), _RETRY_MAX)
+        if now < run.started_at + min(RETRY * 2 ** min(run.attempt - 1, 10), RETRY_MAX)
     }
 
 

@@ -18,6 +18,7 @@ PAGES = [
 FOR_OPERATORS = [
     "/c/local/create-topic", "/c/local/topics/orders/add-partitions",
     "/c/local/alerts/rules/add", "/c/local/alerts/rules/1", "/c/local/reports/new",
+    "/c/local/pipeline",
 ]  # fmt: skip
 FOR_ADMINS = [
     "/audit",

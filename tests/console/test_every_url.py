@@ -81,6 +81,8 @@ TABLE = {
     "report-cancel": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
     "report-delete": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
     "report-download": [(["local", PLAN, "topics", "csv"], LOOK, None)],
+    "pipeline": [(["local"], CHANGE, ADMIN)],
+    "pipeline-stop": [(["local"], (LOGIN, GONE, *NEVER[2:]), ADMIN)],
 }
 
 

@@ -62,7 +62,7 @@ def test_it_is_ready_when_every_part_works(client, stack):
     status, told = readyz(client)
     assert set(told.values()) == {"ok"}
     workers = {f"worker {name}" for name in QUEUES}
-    named = workers | {"beat", "database", "redis", "spark", "deliveries"}
+    named = workers | {"beat", "database", "redis", "spark", "deliveries", "pipeline"}
     assert set(told) == named | {"cluster local", "cluster staging"}
     assert status == 200
 

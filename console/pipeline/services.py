@@ -1,0 +1,27 @@
+"""What people do with the data pipeline: start a back-fill and stop it. Each change is audited."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from console.accounts.principal import Principal
+from console.audit import services as audit
+from monitoring.models import Cluster
+from monitoring.pipeline import backfill
+
+
+def start_backfill(principal: Principal, cluster: Cluster, from_ms: int, to_ms: int) -> None:
+    """Compute the hours of a range again. Raises ValueError("running") or ("no_ticks")."""
+    with transaction.atomic():
+        backfill.start(cluster, from_ms, to_ms)
+        after = {"from_ms": from_ms, "to_ms": to_ms}
+        audit.record_by(principal, "pipeline.backfill", cluster.slug, after=after)
+
+
+def stop_backfill(principal: Principal, cluster: Cluster) -> bool:
+    """Stop it after the hour that is computed now; False if there is none."""
+    with transaction.atomic():
+        if not backfill.stop(cluster):
+            return False
+        audit.record_by(principal, "pipeline.stop", cluster.slug)
+    return True

@@ -1,0 +1,118 @@
+"""What the page of the data pipeline shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from console.accounts.rights import Rights
+from console.ui import numbers
+from console.ui.texts import sentence
+from monitoring.history.levels import DAY_MS, LEVELS, Level
+from monitoring.models import Cluster, PipelineRun, PipelineState
+from monitoring.pipeline.models import RunState
+from monitoring.reasons import loads
+
+_RUNS_SHOWN = 20
+
+
+def pipeline(
+    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+) -> dict[str, Any]:
+    """The levels, the newest runs and those that failed."""
+    state = PipelineState.objects.filter(cluster=cluster).first()
+    runs = PipelineRun.objects.filter(cluster=cluster)
+    failed = runs.filter(state__in=[RunState.FAILED, RunState.WAITING])[:_RUNS_SHOWN]
+    return {
+        "state": state,
+        "levels": [_level(level, state, runs) for level in LEVELS],
+        "runs": [_run(run) for run in runs[:_RUNS_SHOWN]],
+        "failed": [_run(run) for run in failed],
+        "backfill": _backfill(state),
+        "may_backfill": rights.may("pipeline.backfill"),
+    }
+
+
+def _level(level: Level, state: PipelineState | None, runs: Any) -> dict[str, Any]:
+    figures: dict[str, Any] = (state.levels if state else {}).get(level.name, {})
+    kinds = {"minute": ("hour", "minute"), "hour": ("hour",), "day": ("day",)}
+    last = runs.filter(kind__in=kinds.get(level.name, ()), state=RunState.DONE).first()
+    kept = getattr(settings, level.setting)
+    a_day = figures.get("bytes_a_day")
+    whole = None
+    if kept and a_day is not None:
+        whole = a_day * kept * level.setting_unit_ms // DAY_MS
+    return (
+        dict.fromkeys(("rows", "files", "bytes", "bytes_a_day"))
+        | figures
+        | {
+            "title": _titles()[level.name],
+            "last": numbers.moment(figures.get("last_ms")),
+            "seconds": last.seconds if last else None,
+            "kept": _kept(kept, level),
+            "bytes_when_full": whole,
+        }
+    )
+
+
+def _titles() -> dict[str, str]:
+    return {
+        "raw": _("Raw ticks"),
+        "minute": _("Minutes"),
+        "hour": _("Hours"),
+        "day": _("Days"),
+    }
+
+
+def _kept(kept: int, level: Level) -> str:
+    if not kept:
+        return _("for good")
+    if level.setting_unit_ms == DAY_MS:
+        return ngettext("%(n)d day", "%(n)d days", kept) % {"n": kept}
+    return ngettext("%(n)d hour", "%(n)d hours", kept) % {"n": kept}
+
+
+def _run(run: PipelineRun) -> dict[str, Any]:
+    kinds = {
+        "minute": _("Minutes of an hour"),
+        "hour": _("Minutes and hour"),
+        "day": _("Day"),
+        "merge_raw": _("Merge files of raw ticks"),
+        "merge_minute": _("Merge files of minutes"),
+        "merge_hour": _("Merge files of hours"),
+        "merge_day": _("Merge files of days"),
+    }
+    states = {
+        RunState.WAITING: _("waiting"),
+        RunState.RUNNING: _("running"),
+        RunState.DONE: _("done"),
+        RunState.FAILED: _("failed"),
+    }
+    return {
+        "kind": kinds.get(run.kind, run.kind),
+        "start": numbers.moment(run.start_ms),
+        "state": run.state,
+        "state_title": states[RunState(run.state)],
+        "attempt": run.attempt,
+        "started_ms": int(run.started_at.timestamp() * 1000),
+        "seconds": run.seconds,
+        "rows": run.rows,
+        "bytes": run.bytes,
+        "error": sentence(loads(run.error)) if run.error else "",
+    }
+
+
+def _backfill(state: PipelineState | None) -> dict[str, Any] | None:
+    if state is None or state.backfill_next_ms is None:
+        return None
+    from_ms, to_ms = state.backfill_from_ms or 0, state.backfill_to_ms or 0
+    done = (state.backfill_next_ms - from_ms) / max(to_ms - from_ms, 1)
+    return {
+        "percent": int(100 * done),
+        "first": numbers.moment(from_ms),
+        "end": numbers.moment(to_ms),
+    }

@@ -1,0 +1,42 @@
+"""Whether the data pipeline keeps up, of all clusters together, from the stored states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from monitoring.history.levels import HOUR_MS
+from monitoring.pipeline.models import PipelineState
+
+LATE_HOURS = 3  # an hour that ended so long ago should have been computed
+_FREE_SHARE_MIN, _FREE_BYTES_MIN = 0.03, 2**30
+_SEEN_MS = HOUR_MS  # an older state says nothing of now
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """`since_ms`: the end of the oldest hour that waits."""
+
+    hours: int = 0
+    since_ms: int | None = None
+    is_growing: bool = False
+    is_disk_full: bool = False
+
+
+def current(now_ms: int) -> Backlog:
+    """The backlog of all clusters. A back-fill is none."""
+    states = list(PipelineState.objects.filter(seen_ms__gte=now_ms - _SEEN_MS))
+    ends = [row.oldest_waiting_ms + HOUR_MS for row in states if row.oldest_waiting_ms is not None]
+    oldest_ms = min(ends, default=None)
+    return Backlog(
+        hours=sum(row.waiting_hours for row in states),
+        since_ms=oldest_ms,
+        is_growing=oldest_ms is not None and now_ms - oldest_ms >= LATE_HOURS * HOUR_MS,
+        is_disk_full=any(_is_full(row.disk_free_bytes, row.disk_total_bytes) for row in states),
+    )
+
+
+def _is_full(free: int | None, total: int | None) -> bool:
+    """Almost: a write fails soon."""
+    if free is None or not total:
+        return False
+    return free < _FREE_BYTES_MIN and free < _FREE_SHARE_MIN * total

@@ -1,0 +1,98 @@
+"""The page of the data pipeline."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.utils import timezone
+
+from console.audit.models import AuditEntry
+from console.ui import numbers
+from monitoring.clock import now_ms
+from monitoring.history import writer
+from monitoring.history.levels import DAY_MS, HOUR_MS
+from monitoring.history.root import current
+from monitoring.models import Cluster, PipelineRun, PipelineState
+from monitoring.pipeline.models import RunState
+from monitoring.reasons import Reason, dumps
+from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
+
+URL = "/c/local/pipeline"
+
+
+@pytest.fixture
+def cluster(sampled, tmp_path, settings):
+    settings.HISTORY_URL = f"file://{tmp_path}/history"
+    return Cluster.objects.get(slug="local")
+
+
+def write_tick(at_ms):
+    writer._encoders.clear()
+    tick = make_tick(at_ms // INTERVAL_MS, partitions=[{"topic": "a", "partition": 0}])
+    writer.append(current(), "local", [tick])
+
+
+def days(at_ms):
+    day = datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()
+    return {"first": day, "last": day}
+
+
+def state(cluster):
+    return PipelineState.objects.get(cluster=cluster)
+
+
+def test_it_shows_levels_and_what_failed_and_why(cluster, client_of, operator):
+    figures = {"last_ms": 0, "rows": 12_345, "files": 3, "bytes": 4096, "bytes_a_day": 1024}
+    PipelineState.objects.create(
+        cluster=cluster, seen_ms=now_ms(), levels={"minute": figures}, waiting_hours=2
+    )
+    PipelineRun.objects.create(
+        cluster=cluster, kind="hour", start_ms=HOUR_MS, state=RunState.FAILED, attempt=2,
+        started_at=timezone.now(), error=dumps(Reason("disk_full", why="No space left")),
+    )  # fmt: skip
+    page = client_of(operator).get(URL).content.decode()
+    assert numbers.count(12_345) in page
+    assert "2 hours wait to be computed" in page
+    assert "No space is left for the history: No space left." in page
+    assert "Start the back-fill" not in page
+
+
+def test_before_the_first_look_figures_are_unknown(cluster, client_of, admin):
+    page = client_of(admin).get(URL).content.decode()
+    assert "Not looked at yet" in page
+    assert "—" in page
+
+
+def test_an_admin_starts_and_stops_a_back_fill_and_both_are_audited(cluster, client_of, admin):
+    at_ms = now_ms()
+    write_tick(at_ms)
+    client = client_of(admin)
+    assert client.post(URL, days(at_ms)).status_code == 302
+    from_ms = at_ms - at_ms % DAY_MS
+    assert state(cluster).backfill_next_ms == from_ms
+    assert state(cluster).backfill_to_ms == from_ms + DAY_MS
+    again = client.post(URL, days(at_ms))
+    assert again.status_code == 422
+    assert "A back-fill runs already" in again.content.decode()
+    assert "Back-fill from" in client.get(URL).content.decode()
+    client.post(f"{URL}/stop")
+    assert state(cluster).backfill_next_ms is None
+    verbs = AuditEntry.objects.order_by("pk").values_list("verb", flat=True)
+    assert [verb for verb in verbs if verb.startswith("pipeline")] == [
+        "pipeline.backfill", "pipeline.stop"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"first": "2020-01-01", "last": "2020-01-02"}, "No raw ticks of these days"),
+        ({"first": "2020-01-02", "last": "2020-01-01"}, "The last day is before the first one."),
+        ({"first": "2999-01-02", "last": "2999-01-03"}, "This lies in the future"),
+        ({"first": "", "last": "x"}, "This field is required."),
+    ],
+)
+def test_a_back_fill_that_cannot_be_says_why(cluster, client_of, admin, asked, told):
+    response = client_of(admin).post(URL, asked)
+    assert response.status_code == 422
+    assert told in response.content.decode()
+    assert not PipelineState.objects.filter(backfill_next_ms__isnull=False).exists()
