@@ -7,12 +7,15 @@ ends. Beat's next round (five minutes) goes on then. A key in Redis keeps one me
 
 from __future__ import annotations
 
+import logging
+
 from celery import current_app, shared_task
 
 from monitoring import redis_client
 from monitoring.clusters import Cluster
 from monitoring.reports.models import Report, State
 
+log = logging.getLogger(__name__)
 EXPIRES_S = 290  # beat sends every 300 s
 
 
@@ -44,7 +47,10 @@ def refresh() -> None:
     from monitoring.pipeline import service
 
     for cluster in Cluster.objects.all():
-        service.refresh(cluster)
+        try:
+            service.refresh(cluster)
+        except (OSError, ValueError) as error:
+            log.error("history of %s: %s", cluster.slug, error)
     service.drop_old_runs()
 
 

@@ -1,0 +1,100 @@
+"""A worker or Spark that is killed in the middle of an hour: the levels end as if nothing was.
+
+`bench/pipeline_kills.py` does it at many random moments.
+"""
+
+import dataclasses
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from monitoring.history import writer
+from monitoring.history.root import cluster_folder, current
+from monitoring.pipeline.workspace import JOBS
+from monitoring.spark.config import from_settings
+from tests.monitoring.pipeline.made_history import rows_of_levels, ticks, write
+from tests.support.ports import free_port
+from tests.support.spark import SparkServer
+
+pytestmark = pytest.mark.spark
+REPOSITORY = Path(__file__).resolve().parents[3]
+_DEADLINE_S = 300
+
+
+@pytest.fixture
+def own_spark():
+    """A Spark of the test's own, which may be killed."""
+    server = SparkServer(dataclasses.replace(from_settings(), port=free_port()))
+    server.start()
+    try:
+        server.wait_until_ready()
+        yield server
+    finally:
+        server.stop()
+
+
+def worker(settings, port):
+    """A process that does all jobs that wait."""
+    environ = os.environ | {
+        "DJANGO_SETTINGS_MODULE": "console.settings",
+        "HISTORY_URL": settings.HISTORY_URL,
+        "SPARK_CONNECT_PORT": str(port),
+    }
+    command = [sys.executable, "-m", "tests.monitoring.pipeline.do_all"]
+    return subprocess.Popen(command, cwd=REPOSITORY, env=environ, stderr=subprocess.DEVNULL)
+
+
+def wait_for_tables(root, running, count):
+    """Until the job that runs has begun to write so many tables, or has ended."""
+    deadline = time.monotonic() + _DEADLINE_S
+    while running.poll() is None:
+        jobs = root.entries(cluster_folder("local"), JOBS)
+        newest = max(jobs, key=lambda entry: entry.mtime, default=None)
+        if newest and len(root.entries(cluster_folder("local"), JOBS, newest.base_name)) >= count:
+            return
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def kill_family(process):
+    """kill -9 of the process and of what it started."""
+    found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True)
+    for number in [*map(int, found.stdout.split()), process.pid]:
+        os.kill(number, signal.SIGKILL)
+    process.wait()
+
+
+def test_what_is_killed_counts_nothing_twice_and_loses_nothing(root, settings, own_spark):
+    chance = random.Random(7)
+    write(root, ticks(7, hours=1))
+    port = own_spark.config.port
+    seen = []
+    for count in sorted(chance.sample(range(1, 17), 3)):
+        running = worker(settings, port)
+        wait_for_tables(root, running, count)
+        running.kill()
+        running.wait()
+        seen.append(rows_of_levels(root))
+    running = worker(settings, port)
+    wait_for_tables(root, running, 3)
+    kill_family(own_spark.process)
+    running.wait(_DEADLINE_S)
+    seen.append(rows_of_levels(root))
+    own_spark.start()
+    own_spark.wait_until_ready()
+    assert worker(settings, port).wait(_DEADLINE_S) == 0
+    found = rows_of_levels(root)
+
+    settings.HISTORY_URL += "-undisturbed"
+    writer._encoders.clear()
+    write(current(), ticks(7, hours=1))
+    assert worker(settings, port).wait(_DEADLINE_S) == 0
+    assert found == rows_of_levels(current())
+    for rows in seen:  # readable at each moment: rows of the result, or none yet
+        assert all(set(rows[name]) <= set(found[name]) for name in found)
