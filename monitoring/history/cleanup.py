@@ -1,29 +1,43 @@
 """Deletes what the history does not need any more.
 
 Files that no manifest lists are deleted after a grace time, so that readers with an older manifest
-can finish.
+can finish. It counts from the newest manifest, which may have replaced them: they can be old then.
 """
 
 from datetime import UTC, datetime
 
+import pyarrow.fs as pafs
+
 from monitoring.history import manifest
 from monitoring.history.levels import LEVELS
-from monitoring.history.root import Root
+from monitoring.history.root import Place, Root
 
 _GRACE_MS = 15 * 60_000
 
 
 def delete_unlisted(root: Root, slug: str, now_ms: int) -> int:
     """Delete files that no manifest lists and that are older than the grace time; how many."""
-    deleted = 0
-    for level in LEVELS:
-        for place in manifest.places(root, slug, level):
-            named = {file.name for file in manifest.load(root, place).files}
-            for entry in root.entries(*place.folder):
-                modified = entry.mtime or datetime.now(UTC)
-                age_ms = now_ms - modified.timestamp() * 1000
-                unnamed = entry.base_name not in named and not manifest.numbers([entry.base_name])
-                if unnamed and age_ms > _GRACE_MS:
-                    root.delete_file(*place.folder, entry.base_name)
-                    deleted += 1
+    places = [place for level in LEVELS for place in manifest.places(root, slug, level)]
+    return sum(_delete_unlisted(root, place, now_ms) for place in places)
+
+
+def _delete_unlisted(root: Root, place: Place, now_ms: int) -> int:
+    named = {file.name for file in manifest.load(root, place).files}
+    deleted = newest_manifest_ms = 0
+    entries = root.entries(*place.folder)
+    for entry in entries:
+        if manifest.numbers([entry.base_name]):
+            newest_manifest_ms = max(newest_manifest_ms, _modified_ms(entry))
+            named.add(entry.base_name)
+    for entry in entries:
+        if entry.base_name in named:
+            continue
+        if now_ms - max(newest_manifest_ms, _modified_ms(entry)) > _GRACE_MS:
+            root.delete_file(*place.folder, entry.base_name)
+            deleted += 1
     return deleted
+
+
+def _modified_ms(entry: pafs.FileInfo) -> int:
+    modified = entry.mtime or datetime.now(UTC)
+    return int(modified.timestamp() * 1000)

@@ -25,3 +25,16 @@ def test_files_that_no_manifest_lists_are_deleted_after_the_grace_time(root):
     names = {path.name for path in folder.iterdir() if path.suffix == ".parquet"}
     assert names == {file.name for file in kept}
     assert manifest.load(root, place) == Manifest(3, tuple(kept))
+
+
+def test_the_grace_time_of_replaced_files_begins_when_they_are_replaced(root):
+    tick = make_tick(10, partitions=[{"topic": "a", "partition": 0}])
+    writer.append(root, "local", [tick])
+    [place] = manifest.places(root, "local", RAW)
+    folder = Path(root.path(*place.folder))
+    for path in folder.iterdir():
+        os.utime(path, (1000, 1000))
+    manifest.replace(root, place, manifest.load(root, place), [])
+    replaced_ms = int(max(path.stat().st_mtime for path in folder.iterdir()) * 1000)
+    assert cleanup.delete_unlisted(root, "local", replaced_ms + 60_000) == 0
+    assert cleanup.delete_unlisted(root, "local", replaced_ms + 20 * 60_000) > 0
