@@ -8,7 +8,7 @@ none has it, the bucket is left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,17 +25,19 @@ class Part:
     to_ms: int
 
 
-def cover(
-    from_ms: int, to_ms: int, buckets: Mapping[Level, np.ndarray], coarsest: Level
-) -> list[Part]:
-    """The parts of a range, oldest first. `buckets`: the times in the ticks table of each level."""
-    allowed = [level for level in LEVELS[: LEVELS.index(coarsest) + 1] if level in buckets]
+TimesOf = Callable[[Level, int, int], np.ndarray]
+"""The times in the ticks table of a level within `[from_ms, to_ms)`."""
+
+
+def cover(from_ms: int, to_ms: int, times_of: TimesOf, coarsest: Level) -> list[Part]:
+    """The parts of a range, oldest first. A finer level is only asked for what coarser ones lack:
+    its ticks are in many more files."""
     parts: list[Part] = []
     rest = [(from_ms, to_ms)] if from_ms < to_ms else []
-    for level in reversed(allowed):
+    for level in reversed(LEVELS[: LEVELS.index(coarsest) + 1]):
         left = []
         for start_ms, end_ms in rest:
-            found = list(_ranges(level, buckets[level], start_ms, end_ms))
+            found = list(_ranges(level, times_of(level, start_ms, end_ms), start_ms, end_ms))
             parts += found
             left += _between(found, start_ms, end_ms)
         rest = left

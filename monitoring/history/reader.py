@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from monitoring.history import manifest
 from monitoring.history.cover import Part, cover
-from monitoring.history.levels import LEVELS, RAW, Level
+from monitoring.history.levels import RAW, Level
 from monitoring.history.manifest import HistoryFile
 from monitoring.history.root import Place, Root
 from monitoring.history.stored_rows import read_file
@@ -60,12 +60,12 @@ def ticks(root: Root, slug: str, level: Level, from_ms: int, to_ms: int) -> pa.T
 
 def parts(root: Root, slug: str, from_ms: int, to_ms: int, coarsest: Level) -> list[Part]:
     """Which level is read for which part of the range (cover.py)."""
-    buckets = {}
-    for level in LEVELS[: LEVELS.index(coarsest) + 1]:
-        found = ticks(root, slug, level, from_ms, to_ms)
-        times: np.ndarray = found["at_ms"].to_numpy()
-        buckets[level] = times
-    return cover(from_ms, to_ms, buckets, coarsest)
+
+    def times_of(level: Level, start_ms: int, end_ms: int) -> np.ndarray:
+        times: np.ndarray = ticks(root, slug, level, start_ms, end_ms)["at_ms"].to_numpy()
+        return times
+
+    return cover(from_ms, to_ms, times_of, coarsest)
 
 
 def _files(

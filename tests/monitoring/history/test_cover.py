@@ -18,12 +18,22 @@ def hour_of(number, step_ms):
     return times(START + number * HOUR_MS, START + (number + 1) * HOUR_MS, step_ms)
 
 
+def in_order(buckets):
+    """The times of each level, as `cover` asks for them."""
+
+    def of(level, from_ms, to_ms):
+        found = buckets.get(level, np.empty(0, np.int64))
+        return found[(found >= from_ms) & (found < to_ms)]
+
+    return of
+
+
 def test_finished_hours_are_read_from_the_coarse_level_and_the_newest_from_ticks():
     buckets = {
         RAW: times(START, START + 3 * HOUR_MS, 5000),
         MINUTE: times(START, START + 2 * HOUR_MS, MINUTE_MS),
     }
-    found = cover(START, START + 3 * HOUR_MS, buckets, MINUTE)
+    found = cover(START, START + 3 * HOUR_MS, in_order(buckets), MINUTE)
     assert found == [
         Part(MINUTE, START, START + 2 * HOUR_MS),
         Part(RAW, START + 2 * HOUR_MS, START + 3 * HOUR_MS),
@@ -38,7 +48,7 @@ def test_the_ends_of_a_range_are_read_from_finer_levels():
     }
     from_ms, to_ms = START + 30 * MINUTE_MS + 10_000, START + 5 * HOUR_MS + MINUTE_MS
     assert [(part.level.name, part.to_ms - part.from_ms) for part in cover(
-        from_ms, to_ms, buckets, HOUR
+        from_ms, to_ms, in_order(buckets), HOUR
     )] == [
         ("raw", 50_000), ("minute", 29 * MINUTE_MS), ("hour", 4 * HOUR_MS), ("minute", MINUTE_MS),
     ]  # fmt: skip
@@ -46,8 +56,10 @@ def test_the_ends_of_a_range_are_read_from_finer_levels():
 
 def test_a_level_coarser_than_allowed_is_not_used():
     buckets = {DAY: times(START, START + 5 * DAY_MS, DAY_MS), HOUR: times(START, START, HOUR_MS)}
-    assert cover(START, START + DAY_MS, buckets, HOUR) == []
-    assert cover(START, START + DAY_MS, buckets, DAY) == [Part(DAY, START, START + DAY_MS)]
+    assert cover(START, START + DAY_MS, in_order(buckets), HOUR) == []
+    assert cover(START, START + DAY_MS, in_order(buckets), DAY) == [
+        Part(DAY, START, START + DAY_MS)
+    ]
 
 
 def test_hours_that_nothing_has_are_left_out():
@@ -55,11 +67,24 @@ def test_hours_that_nothing_has_are_left_out():
         times(START, START + HOUR_MS, MINUTE_MS),
         times(START + 3 * HOUR_MS, START + 4 * HOUR_MS, MINUTE_MS),
     ])  # fmt: skip
-    found = cover(START, START + 9 * HOUR_MS, {MINUTE: some}, MINUTE)
+    found = cover(START, START + 9 * HOUR_MS, in_order({MINUTE: some}), MINUTE)
     assert found == [
         Part(MINUTE, START, START + HOUR_MS),
         Part(MINUTE, START + 3 * HOUR_MS, START + 4 * HOUR_MS),
     ]
+
+
+def test_a_finer_level_is_only_asked_for_what_the_coarser_ones_lack():
+    asked = []
+    days = in_order({HOUR: times(START, START + 2 * DAY_MS, HOUR_MS)})
+
+    def times_of(level, from_ms, to_ms):
+        asked.append((level, from_ms, to_ms))
+        return days(level, from_ms, to_ms)
+
+    cover(START, START + 2 * DAY_MS + 1000, times_of, HOUR)
+    last = (START + 2 * DAY_MS, START + 2 * DAY_MS + 1000)
+    assert asked == [(HOUR, START, last[1]), (MINUTE, *last), (RAW, *last)]
 
 
 hours = st.sets(st.integers(0, 71), max_size=40)
@@ -77,7 +102,7 @@ def test_no_time_is_read_twice_and_none_that_a_level_has_is_missing(having, a, b
         ]).astype(np.int64)
         for level, some in zip(steps, having, strict=True)
     }  # fmt: skip
-    parts = cover(from_ms, to_ms, buckets, coarsest)
+    parts = cover(from_ms, to_ms, in_order(buckets), coarsest)
     assert all(part.from_ms < part.to_ms for part in parts)
     assert all(a.to_ms <= b.from_ms for a, b in pairwise(parts))
     for minute in range(from_ms, to_ms, MINUTE_MS):
