@@ -13,12 +13,17 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-# For the small tables of one cluster, on few cores.
+# A task reads a file or two of a flush: its hash table then fits into the processor's caches and,
+# with those of all cores, into the server's memory.
 _SETTINGS = {
+    # An amount beyond 63 bits must not fail the figures of all others.
     "spark.sql.ansi.enabled": "false",
+    "spark.sql.adaptive.enabled": "true",  # joins small partitions of a shuffle
     "spark.sql.shuffle.partitions": "8",
-    "spark.sql.files.maxPartitionBytes": str(8 << 20),
+    "spark.sql.files.maxPartitionBytes": str(4 << 20),
     "spark.sql.files.openCostInBytes": str(64 << 10),
+    # The small hash map in front of the large one is too small for the keys of a cluster.
+    "spark.sql.codegen.aggregate.map.twolevel.enabled": "false",
 }
 
 

@@ -71,7 +71,8 @@ def _by_coarse(buckets: Sequence[Bucket], bucket_ms: int) -> dict[int, list[Buck
 def _relation(
     spark: SparkSession, names: Sequence[str], rows: Sequence[tuple[int, ...]]
 ) -> DataFrame:
-    if not rows:
-        return spark.createDataFrame([], ", ".join(f"{name} bigint" for name in names))
+    if not rows:  # of an empty Arrow table Connect knows no schema
+        empty = spark.createDataFrame([], ", ".join(f"{name} bigint" for name in names))
+        return F.broadcast(empty)
     arrays = [pa.array(column, pa.int64()) for column in zip(*rows, strict=True)]
     return F.broadcast(spark.createDataFrame(pa.table(arrays, names=list(names))))

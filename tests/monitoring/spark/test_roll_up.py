@@ -1,0 +1,142 @@
+"""Roll-ups by Spark against plain Python, which looks at every sample (../history/reference.py)."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from monitoring.history.changes import TickEncoder
+from monitoring.history.levels import DAY_MS, HOUR_MS
+from monitoring.history.tables import TABLES, TICKS, Table, schema_of
+from monitoring.spark.jobs.roll_up import RollUp, merge, roll_up
+from monitoring.spark.transforms.buckets import Bucket
+from tests.monitoring.history import random_cluster
+from tests.monitoring.history.reference import Step, level_rows
+from tests.monitoring.history.reference_samples import steps_of
+
+pytestmark = pytest.mark.spark
+
+# A sample each 5 minutes instead of each 5 s, so the first level has 15 minutes instead of one.
+QUARTER_MS = 15 * 60_000
+START_MS = 1_760_000_000_000 // DAY_MS * DAY_MS
+TICKS_COUNT = 12 * 20  # from 15:00 to 11:00 of the next day; no samples from 23:00 to 01:05
+
+
+@pytest.fixture(scope="module")
+def ticks() -> list[dict]:
+    return random_cluster.ticks(7, START_MS + 15 * HOUR_MS, TICKS_COUNT)
+
+
+@pytest.fixture(scope="module")
+def steps(ticks: list[dict]) -> list[Step]:
+    return steps_of(ticks)
+
+
+@pytest.fixture(scope="module")
+def raw_files(ticks: list[dict], tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """The raw rows in files of a few ticks."""
+    folder, encoder = tmp_path_factory.mktemp("raw"), TickEncoder()
+    found: dict = {name: [] for name in (*TABLES, TICKS)}
+    for first in range(0, len(ticks), 40):
+        parts: dict = {name: [] for name in found}
+        for tick in ticks[first : first + 40]:
+            for name, rows in encoder.encode(random_cluster.to_tick(tick)).items():
+                parts[name].append(rows)
+        for name, tables in parts.items():
+            if tables:
+                path = folder / f"{name}-{first}.parquet"
+                pq.write_table(pa.concat_tables(tables).unify_dictionaries(), path)
+                found[name].append(str(path))
+    return found
+
+
+def only_file(folder: Path) -> Path:
+    [file] = folder.glob("*.parquet")
+    return file
+
+
+def buckets_of(steps: list[Step], bucket_ms: int) -> list[Bucket]:
+    found: dict[int, list[Step]] = {}
+    for step in steps:
+        found.setdefault(step.at_ms // bucket_ms * bucket_ms, []).append(step)
+    return [
+        Bucket(at_ms, len(inside), sum(step.step_ms or 0 for step in inside))
+        for at_ms, inside in found.items()
+    ]
+
+
+def rows_of(path: Path, table: Table) -> dict[tuple, dict]:
+    """The rows by time and key; checks order and types."""
+    stored = pq.read_table(path)
+    plain = [
+        (field.name, field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
+        for field in table.level_schema
+    ]
+    assert [(field.name, field.type) for field in stored.schema] == plain
+    rows = stored.to_pylist()
+    order = [(*(row[key] for key in table.keys), row["at_ms"]) for row in rows]
+    assert order == sorted(order)
+    assert len(set(order)) == len(order)
+    figures = [name for name, _ in plain if name != "at_ms" and name not in table.keys]
+    return {
+        (row["at_ms"], *(row[key] for key in table.keys)): {name: row[name] for name in figures}
+        for row in rows
+    }
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_figure_of_every_level_agrees_with_plain_python(
+    spark: SparkSession,
+    steps: list[Step],
+    raw_files: dict[str, list[str]],
+    tmp_path: Path,
+    name: str,
+) -> None:
+    table, second_day = TABLES[name], START_MS + DAY_MS
+    end_ms = second_day + DAY_MS
+
+    def run(folder: str, files: list, finer_ms: int, bucket_ms: int, range_ms: tuple, kept: int):
+        buckets = [b for b in buckets_of(steps, finer_ms) if range_ms[0] <= b.at_ms < range_ms[1]]
+        output = str(tmp_path / folder)
+        roll_up(spark, RollUp(name, finer_ms == 1, [str(file) for file in files], buckets,
+                              bucket_ms, *range_ms, kept, output))  # fmt: skip
+        return only_file(tmp_path / folder)
+
+    whole = START_MS, end_ms
+    quarters = run("quarters", raw_files[name], 1, QUARTER_MS, whole, end_ms)
+    assert rows_of(quarters, table) == level_rows(table, steps, QUARTER_MS, HOUR_MS)
+
+    # The hours of a day after the first one that has samples have no rows that only repeat.
+    hours = []
+    for start_ms in (START_MS, second_day):
+        range_ms = start_ms, start_ms + DAY_MS
+        first_ms = min(b.at_ms for b in buckets_of(steps, HOUR_MS) if b.at_ms >= start_ms)
+        hours.append(
+            run(f"{start_ms}", [quarters], QUARTER_MS, HOUR_MS, range_ms, first_ms + HOUR_MS)
+        )
+    found = {key: row for file in hours for key, row in rows_of(file, table).items()}
+    assert found == level_rows(table, steps, HOUR_MS, DAY_MS)
+
+    days = run("days", hours, HOUR_MS, DAY_MS, whole, end_ms)
+    assert rows_of(days, table) == level_rows(table, steps, DAY_MS, DAY_MS)
+
+
+@pytest.mark.parametrize("name", ["partitions", TICKS])
+def test_merged_files_have_the_same_rows_in_order(
+    spark: SparkSession, raw_files: dict[str, list[str]], tmp_path: Path, name: str
+) -> None:
+    merge(spark, name, True, raw_files[name], str(tmp_path / "merged"))
+    keys = [*TABLES[name].keys, "at_ms"] if name in TABLES else ["at_ms"]
+    merged = pq.read_table(only_file(tmp_path / "merged"))
+    parts = [pq.read_table(file).cast(merged.schema) for file in raw_files[name]]
+    expected = pa.concat_tables(parts).sort_by([(key, "ascending") for key in keys])
+    assert merged.to_pylist() == expected.to_pylist()
+    assert merged.schema.names == schema_of(name, is_raw=True).names
+
+
+def test_a_roll_up_of_no_files_is_a_file_without_rows(spark: SparkSession, tmp_path: Path) -> None:
+    output = str(tmp_path / "empty")
+    roll_up(spark, RollUp("topics", True, [], [], HOUR_MS, 0, DAY_MS, DAY_MS, output))
+    assert pq.read_table(only_file(tmp_path / "empty")).num_rows == 0
