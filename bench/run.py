@@ -12,6 +12,7 @@ bench/rows.py. librdkafka is driven by ctypes (bench/rdkafka.py); "ready-made" l
 frames and count the answers' bytes without copying them (bench/raw.py).
 
 The row `pages` is of the console: its pages with a large cluster (bench/pages.py).
+The row `roll-up` is of the history: Spark beside DuckDB (bench/roll_up.py).
 
     make bench ARGS="--rows produce,fetch --rounds 1 --seconds 3"     a quick look
     make bench ARGS="--rows pages --beside ../older"                  pages, beside another checkout
@@ -26,7 +27,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench import pages
+from bench import pages, roll_up
 from bench.measured import Measured
 from bench.report import Found, Report
 from bench.rows import ROWS, Contender, Row
@@ -48,7 +49,7 @@ WINDOW = 2
 FIRST_MINUTE = 12
 """Kafka's windows, and its first minute, in measurements of `--seconds`; brokerd has nothing to
 compile, its windows are half as long."""
-KEYS = (*(row.key for row in ROWS), pages.KEY)
+KEYS = (*(row.key for row in ROWS), pages.KEY, roll_up.KEY)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,6 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 1
         if rows:
             print("\n" + _brokers(Path(name), rows, options).text)
+        if roll_up.KEY in keys:
+            print("\n" + roll_up.measure(Path(name), RESULTS).text)
         if pages.KEY in keys:
             size = pages.Size(options.topics, options.rounds, FIRST_MINUTE * options.seconds)
             print("\n" + pages.measure(Path(name), options.beside, size, RESULTS).text)
