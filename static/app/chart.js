@@ -8,7 +8,8 @@
 //         low?, high?, is_earlier?}], gaps?: [{from_ms, to_ms, text}], from_ms?, to_ms?, step_ms?}
 // (console/charts/services.py). Times are drawn in UTC, as everywhere on these pages. A null breaks
 // the line. Colours follow the theme and change with it; charts that htmx brings are drawn when they
-// arrive. A chart with a URL is loaded again as ticks arrive, not more often than it would change.
+// arrive. To draw other data: node.dispatchEvent(new CustomEvent("chart:data", {detail: spec})).
+// A chart with a URL is loaded again as ticks arrive, not more often than it would change.
 const PALETTES = {
   light: ["#3b52c4", "#d9480f", "#2b8a3e", "#9c36b5", "#c2255c", "#0c8599", "#946200", "#495057"],
   dark: ["#97a8ff", "#ff9a5c", "#69db7c", "#da94f0", "#ff8fb1", "#4fd0e0", "#f2c14e", "#b8c2cc"],
@@ -158,6 +159,7 @@ function draw(node, spec) {
 
 function mount(node) {
   if (drawn.has(node) || loads.has(node)) return;
+  node.addEventListener("chart:data", (event) => draw(node, event.detail));
   if (node.dataset.src) return void load(node);
   const data = document.getElementById(node.dataset.chart);
   if (data) draw(node, JSON.parse(data.textContent));

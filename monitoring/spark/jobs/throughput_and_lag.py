@@ -8,9 +8,9 @@ names of the summary.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,6 +55,11 @@ _GROUP_SERIES = pa.schema(
         ("lag_max", _RATE),
     ]
 )
+# The columns that the report needs; the bits of counters are those of their places.
+_TOPICS = replace(
+    TOPICS, facts={"partitions": pa.int32()}, gauges=(), counters=("records", "bytes_in")
+)
+_GROUPS = replace(GROUPS, facts={"ahead": pa.int32()}, gauges=("lag", "behind"), counters=())
 _WHOLE_MS = 1 << 52  # longer than any range: all of it is one bucket
 
 
@@ -108,20 +113,18 @@ def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) 
     buckets = request.buckets
     sampled = _sampled(buckets)
     on_stage(1)
-    of_topics = _Rolled(spark, request, TOPICS, bucket_ms)
-    topics = _first_rows(
-        summaries.topics(of_topics.whole, of_topics.in_buckets), "messages", "topic"
-    )
-    on_stage(2)
-    topic_series = _topic_series(of_topics, topics)
+    with _rolled(spark, request, _TOPICS, bucket_ms) as rolled:
+        found = summaries.topics(rolled.whole, rolled.in_buckets)
+        topics = _first_rows(found, "messages", "topic")
+        on_stage(2)
+        topic_series = _topic_series(rolled, topics)
     on_stage(3)
-    of_groups = _Rolled(spark, request, GROUPS, bucket_ms)
-    step_ms = sampled["interval_ms"] or 0
-    groups = _first_rows(
-        summaries.groups(of_groups.whole, of_groups.in_buckets, step_ms), "lag_max", "group"
-    )
-    on_stage(4)
-    group_series = _group_series(of_groups, groups)
+    with _rolled(spark, request, _GROUPS, bucket_ms) as rolled:
+        step_ms = sampled["interval_ms"] or 0
+        found = summaries.groups(rolled.whole, rolled.in_buckets, step_ms)
+        groups = _first_rows(found, "lag_max", "group")
+        on_stage(4)
+        group_series = _group_series(rolled, groups)
     figures = {**sampled, "bucket_ms": bucket_ms, **headline(topics, groups)}
     tables = {
         "topics": topics.slice(0, SUMMARY_ROWS_MAX),
@@ -132,30 +135,47 @@ def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) 
     return Outcome(tables=tables, figures=figures)
 
 
+@dataclass(frozen=True, slots=True)
 class _Rolled:
     """A table of the history, rolled up to the buckets of the report and to the whole range."""
 
-    def __init__(self, spark: SparkSession, request: Request, table: Table, bucket_ms: int) -> None:
-        self.table, self.bucket_ms, self.buckets = table, bucket_ms, request.buckets
-        rows, buckets = _rows(spark, request, table)
-        self.in_buckets: DataFrame = roll_up(rows, table, buckets, bucket_ms)
-        self.whole: DataFrame = roll_up(rows, table, buckets, _WHOLE_MS)
+    buckets: Sequence[Bucket]
+    bucket_ms: int
+    in_buckets: DataFrame
+    whole: DataFrame
 
     def dense_buckets(self) -> dense.Buckets:
         """The buckets of the report."""
-        found: dict[int, list[int]] = defaultdict(lambda: [0, 0])
-        for bucket in self.buckets:
-            of_bucket = found[bucket_start(bucket.at_ms, self.bucket_ms)]
-            of_bucket[0] += bucket.samples
-            of_bucket[1] += bucket.rated_ms
-        at_ms = np.array(sorted(found), dtype=np.int64)
-        sums = np.array([found[at] for at in at_ms.tolist()], dtype=np.int64).reshape(-1, 2)
-        return dense.Buckets(at_ms, np.full(len(at_ms), self.bucket_ms), sums[:, 0], sums[:, 1])
+        columns = zip(*((b.at_ms, b.samples, b.rated_ms) for b in self.buckets), strict=True)
+        at_ms, samples, rated_ms = (np.array(column, dtype=np.int64) for column in columns)
+        return dense.Buckets(at_ms, np.full(len(at_ms), self.bucket_ms), samples, rated_ms)
 
     def rows_of(self, name: str, names: Sequence[str]) -> dict[str, pa.Table]:
         """The rows of some names, in the order of time."""
         found = self.in_buckets.where(F.col(name).isin(list(names))).toArrow().sort_by("at_ms")
         return {key: found.filter(pc.field(name) == key) for key in names}
+
+
+@contextmanager
+def _rolled(
+    spark: SparkSession, request: Request, table: Table, bucket_ms: int
+) -> Iterator[_Rolled]:
+    """Cached in Spark until the end: several queries need it."""
+    rows, buckets = _rows(spark, request, table)
+    in_buckets = roll_up(rows, table, buckets, bucket_ms).persist()
+    sums: dict[int, Bucket] = {}
+    for bucket in request.buckets:
+        at_ms = bucket_start(bucket.at_ms, bucket_ms)
+        before = sums.get(at_ms, Bucket(at_ms, 0, 0))
+        sums[at_ms] = Bucket(
+            at_ms, before.samples + bucket.samples, before.rated_ms + bucket.rated_ms
+        )
+    of_report = [sums[at_ms] for at_ms in sorted(sums)]
+    try:
+        whole = roll_up(in_buckets, table, of_report, _WHOLE_MS)
+        yield _Rolled(of_report, bucket_ms, in_buckets, whole)
+    finally:
+        in_buckets.unpersist()
 
 
 def _rows(spark: SparkSession, request: Request, table: Table) -> tuple[DataFrame, list[Bucket]]:
@@ -186,7 +206,7 @@ def _visible(spark: SparkSession, request: Request, table: Table, part: Part) ->
     rows = within(
         read(spark, table.name, part.files[table.name], is_raw=part.is_raw), request.scope
     )
-    if table is not GROUPS or request.scope == EVERYTHING:
+    if table is not _GROUPS or request.scope == EVERYTHING:
         return rows
     for other in request.parts:
         of_topics = read(
@@ -220,11 +240,13 @@ def _first_rows(rows: DataFrame, by: str, name: str) -> pa.Table:
 def _topic_series(rolled: _Rolled, topics: pa.Table) -> pa.Table:
     """topic, bucket_ms (start), messages_per_minute, bytes_per_minute of the first topics."""
     names = topics["topic"].slice(0, SERIES_NAMES_MAX).to_pylist()
+    if not names:
+        return _TOPIC_SERIES.empty_table()
     buckets = rolled.dense_buckets()
     tables = []
     for name, rows in sorted(rolled.rows_of("topic", names).items()):
         columns = {
-            f"{shown}_per_minute": _nullable(dense.rate(rows, TOPICS, counter, buckets).mean * 60)
+            f"{shown}_per_minute": _nullable(dense.rate(rows, _TOPICS, counter, buckets).mean * 60)
             for shown, counter in (("messages", "records"), ("bytes", "bytes_in"))
         }
         tables.append(_series_table("topic", name, buckets, columns))
@@ -234,6 +256,8 @@ def _topic_series(rolled: _Rolled, topics: pa.Table) -> pa.Table:
 def _group_series(rolled: _Rolled, groups: pa.Table) -> pa.Table:
     """group, bucket_ms (start), lag_min, lag_mean, lag_max of the first groups."""
     names = groups["group"].slice(0, SERIES_NAMES_MAX).to_pylist()
+    if not names:
+        return _GROUP_SERIES.empty_table()
     buckets = rolled.dense_buckets()
     tables = []
     for name, rows in sorted(rolled.rows_of("group", names).items()):
