@@ -35,8 +35,8 @@ def public_scope(cluster: Cluster) -> Scope:
     return Scope(hidden_topics=hidden_on(cluster))
 
 
-def hand_over(cluster: Cluster) -> None:
-    """What an entry that is about to go holds, the other entries of the same cluster hold still."""
+def mark_other_entries(cluster: Cluster) -> None:
+    """Before an entry is removed: mark the other entries of the same cluster instead."""
     if cluster.holds_own_topics and cluster.kafka_cluster_id:
         same = Cluster.objects.filter(kafka_cluster_id=cluster.kafka_cluster_id)
         same.exclude(pk=cluster.pk).update(holds_own_topics=True)

@@ -77,7 +77,7 @@ def remove(principal: Principal, cluster: Cluster) -> None:
     with transaction.atomic():
         before |= {"roles": take_back(cluster.slug)}
         move_masking_rules(cluster)
-        own_topics.hand_over(cluster)
+        own_topics.mark_other_entries(cluster)
         cluster.delete()
         audit.record_by(principal, "cluster.remove", cluster.slug, str(before["name"]), before)
     delete_cluster_data(cluster.slug)

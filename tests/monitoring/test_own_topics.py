@@ -3,7 +3,13 @@
 import pytest
 
 from monitoring.models import Cluster
-from monitoring.own_topics import NAMES, hand_over, hidden_by_cluster, hidden_on, public_scope
+from monitoring.own_topics import (
+    NAMES,
+    hidden_by_cluster,
+    hidden_on,
+    mark_other_entries,
+    public_scope,
+)
 from monitoring.scope import EVERYTHING, Scope
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +57,6 @@ def test_another_entry_of_the_cluster_holds_them_when_one_goes():
     local = entry("local", "a", holds=True)
     entry("again", "a")
     entry("other", "b")
-    hand_over(local)
+    mark_other_entries(local)
     local.delete()
     assert hidden() == {"again": True, "other": False}

@@ -67,9 +67,7 @@ def test_an_aerie_folder_that_others_can_access_is_made_private_with_a_message(
     assert mode(data) == mode(data / "spark") == 0o700
     assert mode(database) == mode(data / "spark" / "server.properties") == 0o600
     assert mode(elsewhere) == 0o644
-    assert printed == [
-        f"{data} was open to other users (mode 0755); it is closed to them now (0700)"
-    ]
+    assert printed == [f"{data} was open to other users (mode 0755); it is private now (0700)"]
     make_folder(data, printed.append)
     assert len(printed) == 1
 

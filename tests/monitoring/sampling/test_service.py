@@ -190,5 +190,5 @@ def test_a_cluster_of_too_many_partitions_is_a_gap_that_says_so(redis_server, mo
         tick = sample_cluster(SamplingTarget.of(row), 1000, INTERVAL_MS)
     assert tick.status == "gap"
     assert tick.reason == (
-        "the cluster's answer was refused: more than 1 partitions; Aerie does not read so many"
+        "the cluster's answer was refused: more than 1 partitions; Aerie reads no more"
     )

@@ -77,7 +77,7 @@ def test_a_group_is_answered_for_once():
 
 def test_an_answer_of_the_smallest_groups_is_refused_before_they_are_read():
     many = _groups(1 + limits.ANSWER_ITEMS_MAX, b"\x01\x01\x00\x00\x00")
-    with pytest.raises(OverLimit, match="more than 500000 things in one answer"):
+    with pytest.raises(OverLimit, match="more than 500000 items in one answer"):
         commits.decode(many, ["g"])
 
 
@@ -86,11 +86,11 @@ def test_partitions_that_are_read_one_by_one_and_tagged_fields_are_counted(monke
     rows = [(partition, 5, "", 0) for partition in range(9)]
     [group] = commits.decode(commits_answer({"g": {"a": rows}}), ["g"])
     assert len(group.topics[0].partitions) == 9
-    with pytest.raises(OverLimit, match="more than 5 things"):
+    with pytest.raises(OverLimit, match="more than 5 items"):
         commits.decode(commits_answer({"g": {"a": [*rows, (9, 5, "some", 0)]}}), ["g"])
     tags = b"".join(bytes((tag, 0)) for tag in range(5))
     assert len(commits.decode(_groups(1, b"\x02g\x01\x00\x00\x04" + tags[:8]), ["g"])) == 1
-    with pytest.raises(OverLimit, match="more than 5 things"):
+    with pytest.raises(OverLimit, match="more than 5 items"):
         commits.decode(_groups(1, b"\x02g\x01\x00\x00\x05" + tags), ["g"])
 
 

@@ -66,7 +66,7 @@ def test_a_partition_of_number_20_million_costs_nothing_and_is_reported():
     with memory_below(32 * MIB):
         told = read(cluster({"a": {20_000_000: ONE}}))
     assert told.metadata.row_count == 1
-    assert told.refused.messages()[0] == "topic a: partition 20000000, though it has 1"
+    assert told.refused.messages()[0] == "topic a: partition 20000000, but it has 1 partitions"
 
 
 def test_an_answer_that_is_too_large_costs_its_own_part_alone_and_is_reported(monkeypatch):
@@ -78,7 +78,7 @@ def test_an_answer_that_is_too_large_costs_its_own_part_alone_and_is_reported(mo
     assert told.coordinators == []
     assert not told.groups_complete
     assert told.answered == {1}
-    assert "an answer of 8196 bytes is not believable" in told.refused.messages()[0]
+    assert "an answer with an invalid size of 8196 bytes" in told.refused.messages()[0]
 
 
 class Torn(bytes):
@@ -104,7 +104,7 @@ def test_all_answers_together_are_bounded(monkeypatch):
     answers[log_dirs.API_KEY] = lambda _: bytes(2000)
     told = read(answers)
     assert told.size_bytes.tolist() == [-1]
-    assert "more than 1000 bytes in one reading" in told.refused.messages()[0]
+    assert "have more than 1000 bytes" in told.refused.messages()[0]
 
 
 def test_a_cluster_of_too_many_partitions_is_refused_with_the_reason(monkeypatch):

@@ -70,4 +70,4 @@ def test_sizes_that_cannot_be_true_tell_nothing_of_that_broker(directories):
     assert reads.size_bytes.tolist() == [-1, 200, -1]
     assert reads.replicas_size_bytes.tolist() == [100, 200, -1]
     assert reads.broker_size_bytes == {2: 300}
-    assert reads.refused.messages() == ["broker 1: sizes of its replicas that cannot be true"]
+    assert reads.refused.messages() == ["broker 1: invalid sizes of its replicas"]

@@ -38,8 +38,8 @@ def test_a_partition_beyond_its_topics_count_is_refused_and_reported():
     known = metadata.decode(metadata_answer({"a": {0: one, 20_000_000: one}, "b": {-1: one}}))
     assert [row[:3] for row in rows(known)] == [("a", 0, 1), ("a", 1, -1), ("b", 0, -1)]
     assert known.refused.messages() == [
-        "topic a: partition 20000000, though it has 2",
-        "topic b: partition -1, though it has 1",
+        "topic a: partition 20000000, but it has 2 partitions",
+        "topic b: partition -1, but it has 1 partitions",
     ]
 
 
@@ -104,7 +104,7 @@ def test_topics_without_a_name_or_with_an_endless_one_are_left_out_and_reported(
 
 def test_a_partition_that_more_brokers_hold_than_a_cluster_has_is_refused(monkeypatch):
     monkeypatch.setattr(limits, "BROKERS_MAX", 2)
-    with pytest.raises(OverLimit, match="more than 2 brokers that hold one partition"):
+    with pytest.raises(OverLimit, match="more than 2 replicas of one partition"):
         metadata.decode(metadata_answer({"a": {0: (1, (1, 2, 3), ())}}))
 
 
