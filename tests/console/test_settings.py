@@ -65,7 +65,7 @@ def test_what_does_not_suit_this_machine_is_named_together(tmp_path: Path) -> No
     )
     assert answer.returncode == 1
     assert "AERIE_DATA=/proc/aerie cannot be created or written to" in answer.stderr
-    assert f"HISTORY_URL=file://{tmp_path}/file/history cannot be made" in answer.stderr
+    assert f"HISTORY_URL=file://{tmp_path}/file/history cannot be created" in answer.stderr
     assert "Traceback" not in answer.stderr
 
 

@@ -238,8 +238,8 @@ def test_external_services_are_neither_looked_for_nor_started(
         embedded_zookeeper=False,
         embedded_spark=False,
     )
-    assert services.replaced == {"zookeeper", "redis", "spark"}
-    prepared = prepare(services, os.environ, ALL - services.replaced)
+    assert services.external == {"zookeeper", "redis", "spark"}
+    prepared = prepare(services, os.environ, ALL - services.external)
     assert prepared.redis_url == "redis://elsewhere:6379/0"
     assert [port.setting for port in services.ports({"web"})] == ["AERIE_PORT"]
 

@@ -41,12 +41,12 @@ def test_every_commit_is_read_whatever_its_metadata(told):
     }
 
 
-def test_a_groups_error_is_kept():
+def test_an_error_of_a_group_is_returned():
     [group] = commits.decode(commits_answer({"g": {}}, error=14), ["g"])
     assert (group.error, group.topics) == (14, ())
 
 
-def test_many_groups_are_asked_for_in_one_request():
+def test_one_request_reads_many_groups():
     sent = commits.request([f"g-{n}" for n in range(300)], 5)
     head = 4 + 2 + 2 + 4 + 2 + len("aerie") + 1
     asked = messages.decode_request(commits.API_KEY, commits.VERSION, sent[head:])
@@ -55,7 +55,7 @@ def test_many_groups_are_asked_for_in_one_request():
 
 
 @given(st.integers(5, 60))
-def test_a_torn_answer_is_an_error(length):
+def test_a_truncated_answer_raises_an_error(length):
     answer = commits_answer({"group": {"topic": [(0, 5, "", 0), (1, 6, "some", 0)]}})
     if length >= len(answer):
         return
@@ -64,12 +64,12 @@ def test_a_torn_answer_is_an_error(length):
 
 
 @pytest.mark.parametrize("asked", [[], ["h"], ["h", "i"]])
-def test_a_group_that_was_not_asked_for_is_refused(asked):
+def test_a_group_that_was_not_requested_is_refused(asked):
     with pytest.raises(OverLimit, match="group g was not requested"):
         commits.decode(commits_answer({"g": {}}), asked)
 
 
-def test_a_group_is_answered_for_once():
+def test_a_group_that_occurs_twice_is_refused():
     twice = _groups(2, b"\x02g\x01\x00\x00\x00")
     with pytest.raises(OverLimit, match="group g was not requested"):
         commits.decode(twice, ["g", "h"])
