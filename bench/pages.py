@@ -146,8 +146,8 @@ def _heading(size: Size, labels: Sequence[str]) -> Heading:
         f"{size.topics:,} topics, {int(cluster.partition_counts.sum()):,} partitions,"
         f" {len(cluster.groups):,} groups, sampled every 5 s. Medians of {{rounds}} rounds in turn:"
         f" one user opens each page {VISITS_EACH} times within {{seconds:g}} s; then {USERS} users"
-        f" click every 2 s for {{seconds:g}} s beside {BROWSERS} browsers that stand open. CPU and"
-        " memory are the web process's.",
+        f" click every 2 s for {{seconds:g}} s while {BROWSERS} browsers have live pages open."
+        " CPU and memory are the web process's.",
         f"| Page | {labels[0]} | beside it | p95 ÷ its | goal | p50 ÷ its | goal |",
         "-pages",
     )

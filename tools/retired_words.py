@@ -59,6 +59,12 @@ RETIRED = {
     "rights.Rights": "Rights",
     "Plan it anew": "Plan again",
     "To take it back": "Undo",
+    "of_name": "rows_named",
+    "hand_over": "mark_other_entries",
+    "has_unconfirmed": "is_delivering",
+    "is_of_absent_topic": "is_topic_absent",
+    "take_coordinator": "add_coordinator",
+    "keep_only": "close_others",
 }
 _ANY = "|".join(re.escape(name) for name in sorted(RETIRED, key=len, reverse=True))
 _WORD = re.compile(rf"(?<![\w./])(?:{_ANY})(?!\w)")
