@@ -72,7 +72,7 @@ _replaced = {
     )
     if not is_embedded
 }
-_env.problems += ports.clashes(
+_env.problems += ports.conflicts(
     port for name, listed in _ports.items() if name not in _replaced for port in listed
 )
 if os.path.exists(AERIE_DATA) and not os.path.isdir(AERIE_DATA):
@@ -316,7 +316,7 @@ LOGGING = {
             "style": "{",
         }
     },
-    "filters": {"expected": {"()": "console.logs.WithoutTracebackOfTheExpected"}},
+    "filters": {"expected": {"()": "console.logs.ExpectedErrorFilter"}},
     "handlers": {
         "stdout": {
             "filters": ["expected"],

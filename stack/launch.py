@@ -38,7 +38,7 @@ def up(config: StackConfig, without: Collection[str], services: Iterable[Service
     names = [name for name in commands if name not in config.external.union(without)]
     with data_folder_lock.acquire(config.data):
         end_leftovers(config.data)
-        _refuse_if(ports.taken(config.ports(set(names))))
+        _refuse_if(ports.unavailable(config.ports(set(names))))
         _refuse_if(wait_for(services, print_line))
         _refuse_if(_lost_key_problem())
         prepared = prepare(config, os.environ, set(names))

@@ -7,8 +7,8 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 
+from console.accounts.error_texts import resource_not_found, right_missing
 from console.accounts.principal import Principal
-from console.accounts.refusals import resource_not_found, right_missing
 from console.accounts.requests import UserRequest
 from console.accounts.rights import rights_of
 

@@ -23,25 +23,25 @@ _LENGTH_COMPARED_MAX = 300  # comparing takes quadratic time; a name has at most
 
 def is_like_name(password: str, username: str) -> bool:
     """Whether the password is the name, contains little else, or is similar to it."""
-    told, name = _seen(password)[:_LENGTH_COMPARED_MAX], _seen(username)
+    typed, name = _normalized(password)[:_LENGTH_COMPARED_MAX], _normalized(username)
     if not name:
         return False
-    if told == name or _letters(told) == _letters(name) != "":
+    if typed == name or _letters(typed) == _letters(name) != "":
         return True
-    if _is_name_with_little_else(told, name):
+    if _is_name_with_little_else(typed, name):
         return True
-    return SequenceMatcher(a=told, b=name).quick_ratio() >= SIMILARITY_MAX
+    return SequenceMatcher(a=typed, b=name).quick_ratio() >= SIMILARITY_MAX
 
 
-def _is_name_with_little_else(told: str, name: str) -> bool:
+def _is_name_with_little_else(typed: str, name: str) -> bool:
     parts = [part for part in re.split(r"[\W\d_]+", name) if len(part) >= _PART_LENGTH_MIN]
     words = {_plain(part) for part in (name, name.partition("@")[0], *parts)} - {""}
     patterns = [r"[\W_]*".join(word) for word in sorted(words, key=len, reverse=True)]
     if not patterns:
         return False
-    rest, is_named = list(told), False
-    for found in re.finditer("|".join(patterns), told.translate(_STANDS_FOR)):
-        rest[found.start() : found.end()] = " " * (found.end() - found.start())
+    rest, is_named = list(typed), False
+    for match in re.finditer("|".join(patterns), typed.translate(_STANDS_FOR)):
+        rest[match.start() : match.end()] = " " * (match.end() - match.start())
         is_named = True
     return is_named and sum(map(str.isalnum, rest)) < OTHER_CHARACTERS_MIN
 
@@ -50,7 +50,7 @@ def _plain(text: str) -> str:
     return "".join(filter(str.isalnum, text)).translate(_STANDS_FOR)
 
 
-def _seen(text: str) -> str:
+def _normalized(text: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 

@@ -69,7 +69,7 @@ class Rights:
         least = VERBS[verb]
         if resource is not None and not self.shows(verb, resource):
             return False
-        if resource is not None and is_closed(verb, resource):
+        if resource is not None and only_admins_read(verb, resource):
             least = ADMIN
             if self.scope != EVERYTHING:  # those records contain all names of topics and groups
                 return False
@@ -96,7 +96,7 @@ class Rights:
         return self.may("topic.create")
 
 
-def is_closed(verb: str, resource: str) -> bool:
+def only_admins_read(verb: str, resource: str) -> bool:
     """Whether only admins may read this topic's records; all users see its figures."""
     return verb.partition(".")[0] == "record" and resource.startswith(ADMIN_ONLY_RECORDS)
 

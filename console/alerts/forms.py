@@ -132,11 +132,11 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         if (url or secret) and missing_key_problem():
             text = _("The key that seals secrets is missing: whoever runs Aerie must put it back.")
             raise ValidationError(text)
-        kept_url, kept_secret = self._kept_webhook()
-        if secret and not url and not kept_url and "url" not in self.errors:
-            self.add_error("url", _("Type the URL, too: there is none that could be opened."))
-        is_kept = kept_secret and not secret
-        if url and is_kept and origins([url]) - origins([kept_url]):
+        stored_url, stored_secret = self._stored_webhook()
+        if secret and not url and not stored_url and "url" not in self.errors:
+            self.add_error("url", _("Type the URL, too: there is none that could be decrypted."))
+        is_kept = stored_secret and not secret
+        if url and is_kept and origins([url]) - origins([stored_url]):
             text = _(
                 "Type the secret again: it would go to an address it was not meant for. Or tick "
                 "“Remove the webhook” to leave it behind."
@@ -148,17 +148,17 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         """A webhook that was not changed stays as it is, even if its key is missing."""
         data = self.cleaned_data
         if data["url"] or data["secret"] or data.get("no_webhook"):
-            url, secret = self._kept_webhook()
+            url, secret = self._stored_webhook()
             self.instance.set_webhook(data["url"] or url, data["secret"] or secret)
         saved: AlertRule = super().save(commit)
         return saved
 
-    def _kept_webhook(self) -> tuple[str, str]:
+    def _stored_webhook(self) -> tuple[str, str]:
         """The current URL and secret; empty if they are to be removed or cannot be decrypted."""
         if self.cleaned_data.get("no_webhook"):
             return "", ""
         try:
-            opened: tuple[str, str] = self.instance.decrypt_webhook()
+            decrypted: tuple[str, str] = self.instance.decrypt_webhook()
         except SecretUnreadable:
             return "", ""
-        return opened
+        return decrypted

@@ -65,26 +65,26 @@ def find_rule(cluster: Cluster, rights: Rights, number: int) -> AlertRule | None
     return next((rule for rule in visible_rules(cluster, rights) if rule.pk == number), None)
 
 
-def open_alerts(cluster: Cluster, rights: Rights, shown: Snapshot | None) -> list[OpenAlert]:
+def open_alerts(cluster: Cluster, rights: Rights, snapshot: Snapshot | None) -> list[OpenAlert]:
     """The firing alerts, newest first, with the lag in the latest sample."""
-    found = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING).select_related("rule")
-    visible = [alert for alert in found if is_visible(alert, rights)]
-    groups = shown.groups_named({alert.group for alert in visible}) if shown else {}
+    firing = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING).select_related("rule")
+    visible = [alert for alert in firing if is_visible(alert, rights)]
+    groups = snapshot.groups_named({alert.group for alert in visible}) if snapshot else {}
 
     def row(alert: Alert) -> GroupRow | GroupOnTopicRow | None:
-        if shown and alert.topic:
-            return shown.group_on_topic(alert.group, alert.topic)
+        if snapshot and alert.topic:
+            return snapshot.group_on_topic(alert.group, alert.topic)
         return groups.get(alert.group)
 
     return [OpenAlert(alert, row(alert)) for alert in visible]
 
 
-def matching_now(rule: AlertRule, shown: Snapshot | None) -> int | None:
+def matching_now(rule: AlertRule, snapshot: Snapshot | None) -> int | None:
     """The number of groups in the latest sample that match the rule's pattern."""
-    if shown is None:
+    if snapshot is None:
         return None
-    wanted = rules.Rule(rule.pk or 0, rule.group_pattern, "", rule.lag_max, 0)
-    return sum(rules.matches(wanted, rules.Subject(name)) for name in shown.group_names)
+    pattern_rule = rules.Rule(rule.pk or 0, rule.group_pattern, "", rule.lag_max, 0)
+    return sum(rules.matches(pattern_rule, rules.Subject(name)) for name in snapshot.group_names)
 
 
 def audit_fields(rule: AlertRule) -> dict[str, Any]:

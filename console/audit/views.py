@@ -36,7 +36,7 @@ def columns() -> list[Column]:
 @requires("audit.view")
 def index(request: UserRequest) -> HttpResponse:
     table = QuerySetTable(request.GET, columns(), "-at", id="audit")
-    table.show(services.visible_to(request.principal), SEARCHED).each(_row)
+    table.show(services.visible_to(request.principal), SEARCHED).map_rows(_row)
     return render(request, "audit/index.html", {"table": table})
 
 

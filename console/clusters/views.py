@@ -39,12 +39,12 @@ def _form(request: UserRequest, cluster: Cluster) -> HttpResponse:
     before = services.audit_fields(cluster)
     posted = request.POST if request.method == "POST" else None
     form = ClusterForm(posted, instance=cluster)
-    tested: services.Tested | None = None
+    test_result: services.ConnectionResult | None = None
     status = 200
     if request.method == "POST" and not form.is_valid():
         status = 422
     elif request.method == "POST" and "test" in request.POST:
-        tested = services.test_connection(request.principal, form.save(commit=False))
+        test_result = services.test_connection(request.principal, form.save(commit=False))
     elif request.method == "POST":
         others = services.save(request.principal, form, before)
         messages.success(request, _("The cluster “%(name)s” was saved.") % {"name": cluster.name})
@@ -55,7 +55,12 @@ def _form(request: UserRequest, cluster: Cluster) -> HttpResponse:
                 "for both; roles, alert rules and history are kept apart."
             ) % params)  # fmt: skip
         return redirect("clusters")
-    context = {"form": form, "cluster": cluster, "tested": tested, "is_new": cluster.pk is None}
+    context = {
+        "form": form,
+        "cluster": cluster,
+        "test_result": test_result,
+        "is_new": cluster.pk is None,
+    }
     return render(request, "clusters/form.html", context, status=status)
 
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.access import requires
-from console.accounts.refusals import group_not_found
+from console.accounts.error_texts import group_not_found
 from console.accounts.requests import ClusterRequest
 from console.groups import history
 from console.live import snapshot_cache
@@ -29,13 +29,13 @@ def detail(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
     part = LivePart(request, "group", group)
     if part.context is None and snapshot_cache.snapshot(cluster, request.rights) is not None:
         raise Http404(group_not_found(group))
-    known = history.RANGES_MS
-    asked = request.GET.get("range", "")
-    chosen = asked if asked in known else history.DEFAULT_RANGE
+    ranges = history.RANGES_MS
+    requested = request.GET.get("range", "")
+    chosen = requested if requested in ranges else history.DEFAULT_RANGE
     extra = {
         "name": group,
         "range": chosen,
-        "ranges": list(known),
+        "ranges": list(ranges),
         "chart": _chart(request, group, chosen),
         "may_alert": request.rights.may("alert.edit"),
     }
@@ -46,18 +46,18 @@ def detail(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
 @requires("group.view")
 def lag(request: ClusterRequest, cluster: str) -> HttpResponse:
     """The data of the chart for an open page: points after `since`, or all."""
-    asked = request.GET.get("range", "")
-    if asked not in history.RANGES_MS:
+    requested = request.GET.get("range", "")
+    if requested not in history.RANGES_MS:
         return JsonResponse(
             {"error": "range is one of " + ", ".join(history.RANGES_MS)}, status=400
         )
     group, since = request.GET.get("group", ""), request.GET.get("since", "")
     if since.isascii() and since.isdigit() and len(since) <= MS_DIGITS:
-        slug, range_ms = request.cluster.slug, history.RANGES_MS[asked]
+        slug, range_ms = request.cluster.slug, history.RANGES_MS[requested]
         newer = history.newer_points(slug, group, request.rights, range_ms, now_ms(), int(since))
         if newer is not None:
             return JsonResponse(newer)
-    chart = _chart(request, group, asked)
+    chart = _chart(request, group, requested)
     return JsonResponse(chart, status=503 if "error" in chart else 200)
 
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from console.audit.middleware import responses_by_status
 from console.live import health_banner, snapshot_cache
-from console.live.sample_status import ClusterProblems, Status
+from console.live.sample_status import ClusterProblems, SampleStatus
 from console.ui import numbers
 from monitoring import health
 from monitoring.models import Cluster
@@ -38,13 +38,13 @@ def readyz(request: HttpRequest) -> HttpResponse:
     is_ready = all(part.is_ready for part in found)
     if states["database"] == "ok":
         for slug in Cluster.objects.values_list("slug", flat=True):
-            status = snapshot_cache.status(slug)
+            status = snapshot_cache.sample_status(slug)
             states[f"cluster {slug}"] = _sampled(status)
             is_ready = is_ready and status.state not in ("stale", "unreadable")
     return JsonResponse(states, status=200 if is_ready else 503)
 
 
-def _sampled(status: Status) -> str:
+def _sampled(status: SampleStatus) -> str:
     """The state of a cluster's samples, without addresses and names."""
     since = _(" since %(at)s") % {"at": numbers.moment(status.since_ms)} if status.since_ms else ""
     texts = {
@@ -90,7 +90,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     ]
     lines += ["# TYPE aerie_sample_timestamp_seconds gauge", "# TYPE aerie_sample_up gauge"]
     for slug in Cluster.objects.values_list("slug", flat=True):
-        status = snapshot_cache.status(slug)
+        status = snapshot_cache.sample_status(slug)
         lines.append(f'aerie_sample_up{{cluster="{slug}"}} {int(status.is_live)}')
         if status.at_ms is not None:
             at = status.at_ms / 1000

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 
 def _page(request: HttpRequest, status: int, title: str, text: str) -> HttpResponse:
     if not hasattr(request, "user"):  # refused before authentication: no menu
-        plain = f"{title}. {text}\n"
-        return HttpResponse(plain, status=status, content_type="text/plain; charset=utf-8")
+        body = f"{title}. {text}\n"
+        return HttpResponse(body, status=status, content_type="text/plain; charset=utf-8")
     context = {"status": status, "title": title, "text": text}
     return render(request, "ui/error.html", context, status=status)
 
@@ -33,8 +33,8 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    said: Any = exception.args[0] if exception and exception.args else ""
-    text = said if isinstance(said, str) else ""
+    argument: Any = exception.args[0] if exception and exception.args else ""
+    text = argument if isinstance(argument, str) else ""
     default = _("It does not exist, or you may not see it.")
     return _page(request, 404, _("Nothing here"), text or default)
 

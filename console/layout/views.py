@@ -20,7 +20,7 @@ def home(request: HttpRequest) -> HttpResponse:
             return redirect("dashboard", cluster.slug)
     if may(request.user, "cluster.edit"):
         return redirect("clusters")
-    return render(request, "ui/nothing_here.html", status=403)
+    return render(request, "ui/no_access.html", status=403)
 
 
 class SampleForm(forms.Form):

@@ -83,8 +83,8 @@ def banner(part: Part) -> HealthBanner:
     if part.name.startswith("worker "):
         queue = part.name.removeprefix("worker ")
         title = _("The worker of the queue “%(queue)s” has stopped") % {"queue": queue}
-        return HealthBanner(title, part.since_ms, f"{_consequence(queue)} {_look(part.name)}")
-    told = {
+        return HealthBanner(title, part.since_ms, f"{_consequence(queue)} {_log_hint(part.name)}")
+    texts = {
         ("redis", "full"): (
             _("Redis is full"),
             _(
@@ -111,18 +111,18 @@ def banner(part: Part) -> HealthBanner:
         ),
         ("deliveries", "stuck"): (
             _stuck(part.count),
-            _("Alerts fire and resolve on these pages, but nobody else is told."),
+            _("Alerts fire and resolve on these pages, but no webhook gets a message."),
         ),
     }
-    title, text = told[part.name, part.why]
-    return HealthBanner(title, part.since_ms, f"{text} {_look(part.name)}")
+    title, text = texts[part.name, part.why]
+    return HealthBanner(title, part.since_ms, f"{text} {_log_hint(part.name)}")
 
 
 def _consequence(queue: str) -> str:
     return {
         "sampling": _("No cluster is sampled: figures are those of the last sample."),
         "actions": _("Changes that were confirmed wait, and are void after 15 minutes."),
-        "deliveries": _("Alerts fire and resolve on these pages, but no webhook is told."),
+        "deliveries": _("Alerts fire and resolve on these pages, but no webhook gets a message."),
         "history": _(
             "Charts and reports end where it stopped; samples older than 15 minutes that it has "
             "not written by then are lost."
@@ -131,7 +131,7 @@ def _consequence(queue: str) -> str:
     }[queue]
 
 
-def _look(name: str) -> str:
+def _log_hint(name: str) -> str:
     queue = QUEUES.get(name.removeprefix("worker ")) if name != "spark" else None
     process = queue.process_name if queue is not None else name
     return _("Its log is %(file)s.") % {"file": f"logs/{process}.log"}

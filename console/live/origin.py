@@ -29,8 +29,8 @@ class SameOrigin:
         self._application = application
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        asked = self._application if is_own_page(scope) else WebsocketDenier()
-        await asked(scope, receive, send)
+        application = self._application if is_own_page(scope) else WebsocketDenier()
+        await application(scope, receive, send)
 
 
 def is_own_page(scope: Any) -> bool:

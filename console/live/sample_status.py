@@ -56,7 +56,7 @@ class ClusterProblems:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class SampleStatus:
     """How the samples of a cluster stand.
 
     state: ok | partial (live, but a part of the cluster is away: `problems`) | gap (sampling
@@ -83,11 +83,11 @@ class Status:
 
 def status_of(
     slug: str, head: Tick | None, snapshot: Snapshot | None, scope: Scope = EVERYTHING
-) -> Status:
+) -> SampleStatus:
     """The status of the newest tick, gap or not, and the snapshot of the newest ok tick, for a
     scope."""
     at_ms = snapshot.at_ms if snapshot else None
-    status = Status(
+    status = SampleStatus(
         slug=slug,
         at_ms=at_ms,
         age_ms=now_ms() - at_ms if at_ms is not None else None,
@@ -99,15 +99,15 @@ def status_of(
     if is_late(head):
         return replace(status, state="stale", since_ms=head.at_ms)
     if not head.ok or snapshot is None:
-        reason = sentence(_within(head.reason, scope))
+        reason = sentence(_redacted(head.reason, scope))
         return replace(status, state="gap", reason=reason, since_ms=at_ms)
     problems = _problems(snapshot)
     if not problems:
-        return replace(status, state="ok", reason=translated(_within(head.reason, scope)))
+        return replace(status, state="ok", reason=translated(_redacted(head.reason, scope)))
     return replace(
         status,
         state="partial",
-        reason=translated(_within(head.reason, scope)),
+        reason=translated(_redacted(head.reason, scope)),
         since_ms=problems.since_ms,
         problems=problems,
     )
@@ -130,21 +130,21 @@ def _problems(snapshot: Snapshot) -> ClusterProblems:
 def _refused(snapshot: Snapshot) -> tuple[str, ...]:
     """Each once; of what may name a topic or group outside the scope, only that there is such."""
     scope = snapshot.scope
-    told = [
-        translated(_within(reason, scope)) if isinstance(reason, Reason) or scope == EVERYTHING
-        else _elsewhere()  # text of an older Aerie: nobody knows what it names
+    texts = [
+        translated(_redacted(reason, scope)) if isinstance(reason, Reason) or scope == EVERYTHING
+        else _only_admins_see()  # text of an older Aerie: nobody knows what it names
         for reason in snapshot.tick.refused
     ]  # fmt: skip
-    return tuple(dict.fromkeys(told))
+    return tuple(dict.fromkeys(texts))
 
 
-def _within(reason: str, scope: Scope) -> str:
+def _redacted(reason: str, scope: Scope) -> str:
     """The reason; where it names something outside the scope, that others see what it is."""
     shows = {"topic": scope.shows_topic, "group": scope.shows_group}
-    return reason if all(shows[kind](name) for kind, name in _names(reason)) else _elsewhere()
+    return reason if all(shows[kind](name) for kind, name in _names(reason)) else _only_admins_see()
 
 
-def _elsewhere() -> str:
+def _only_admins_see() -> str:
     return _("An admin sees what it is.")
 
 

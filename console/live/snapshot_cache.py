@@ -1,9 +1,9 @@
 """Caches the newest snapshot of each cluster in this web process.
 
-Pages call `snapshot(slug, rights)`, `status(slug, rights)` and `history(slug, rights)`. They never
-query a broker. Redis is queried at most every CHECK_SECONDS per cluster, and only for newer ticks.
-A gap or an unavailable Redis changes the status; the figures stay those of the last ok tick, with
-their age.
+Pages call `snapshot(slug, rights)`, `sample_status(slug, rights)` and `history(slug, rights)`.
+They never query a broker. Redis is queried at most every CHECK_SECONDS per cluster, and only for
+newer ticks. A gap or an unavailable Redis changes the status; the figures stay those of the last ok
+tick, with their age.
 
 The data of a cluster is an immutable value (`_State`) that is replaced as a whole. One thread at a
 time reads and computes the next one, outside of requests; until it is ready, requests get the
@@ -25,7 +25,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from console.accounts.rights import Rights
-from console.live.sample_status import Status, is_late, status_of
+from console.live.sample_status import SampleStatus, is_late, status_of
 from monitoring import memory
 from monitoring.clock import now_ms
 from monitoring.own_topics import NAMES
@@ -150,7 +150,7 @@ def history(slug: str, rights: Rights) -> list[Totals | None]:
     return list(known.state.points.get(scope, ()))
 
 
-def status(slug: str, rights: Rights | None = None) -> Status:
+def sample_status(slug: str, rights: Rights | None = None) -> SampleStatus:
     """The current status of the samples; cheap. Without rights, nothing hidden is included."""
     scope = _scope(rights)
     state = _look(slug, scope).state

@@ -53,21 +53,19 @@ class BrowseForm(forms.Form):
         return partition
 
     def clean(self) -> None:
-        asked = self.cleaned_data
-        offset, before = asked.get("offset"), asked.get("before")
+        data = self.cleaned_data
+        offset, before = data.get("offset"), data.get("before")
         if offset is not None and before is not None:
             self.add_error("offset", _("Read from an offset upwards or before one, not both."))
-        if (offset, before) != (None, None) and "partition" in asked and asked["partition"] is None:
+        if (offset, before) != (None, None) and "partition" in data and data["partition"] is None:
             if len(self._partitions) == 1:
-                asked["partition"] = self._partitions[0]
+                data["partition"] = self._partitions[0]
             else:
                 self.add_error("partition", _("An offset belongs to one partition: choose it."))
 
     def query(self, topic: str) -> Query:
-        asked = self.cleaned_data
-        return Query(
-            topic, asked["partition"], asked["offset"], asked["limit"], before=asked["before"]
-        )
+        data = self.cleaned_data
+        return Query(topic, data["partition"], data["offset"], data["limit"], before=data["before"])
 
 
 class MaskingRuleForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -93,13 +91,13 @@ class MaskingRuleForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def clean_topic_pattern(self) -> str:
         pattern: str = self.cleaned_data["topic_pattern"].strip()
-        if wrong := wrong_character(pattern):
+        if invalid := wrong_character(pattern):
             raise forms.ValidationError(
                 _(
                     "Character %(position)d, “%(character)s”, stands in no topic's name. Letters, "
                     "digits, “.”, “_” and “-” do; * stands for anything, ? for one character."
                 ),
-                params={"position": wrong[0], "character": wrong[1]},
+                params={"position": invalid[0], "character": invalid[1]},
             )
         if pattern.count("*") + pattern.count("?") > WILDCARDS_MAX:
             raise forms.ValidationError(

@@ -12,8 +12,8 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from console.accounts.error_texts import topic_not_found
 from console.accounts.principal import Principal
-from console.accounts.refusals import topic_not_found
 from console.audit import services as audit
 from console.messages.decode import Decoded, decode
 from console.messages.masking import MASK, MASK_BYTES, mask, rounded_size
@@ -113,9 +113,9 @@ def _read(principal: Principal, cluster: Cluster, query: Query) -> tuple[RecordP
         page = gateway.browse.read(
             query.topic, query.partition, query.offset, query.limit, before=query.before
         )
-    targets, lifted = _targets(principal, cluster, query.topic)
-    if lifted and page.rows:
-        details = {"uncovered": ", ".join(lifted)} | _offsets(page.rows)
+    targets, unmasked = _targets(principal, cluster, query.topic)
+    if unmasked and page.rows:
+        details = {"uncovered": ", ".join(unmasked)} | _offsets(page.rows)
         audit.record_by(principal, "record.unmask", cluster.slug, query.topic, {}, details)
     return page, targets
 
@@ -162,12 +162,12 @@ def rules_within(cluster: Cluster, scope: Scope) -> list[MaskingRule]:
     return [rule for rule in rules_for(cluster) if scope.shows_topics_of(rule.topic_pattern)]
 
 
-def move_masking_rules(cluster: Cluster) -> None:
+def copy_masking_rules(cluster: Cluster) -> None:
     """Copy the rules to another entry with the same cluster id, before this entry is removed."""
-    for heir in identity.others(cluster)[:1]:
+    for other in identity.others(cluster)[:1]:
         for rule in MaskingRule.objects.filter(cluster=cluster):
             MaskingRule.objects.get_or_create(
-                cluster=heir, topic_pattern=rule.topic_pattern, target=rule.target
+                cluster=other, topic_pattern=rule.topic_pattern, target=rule.target
             )
 
 
@@ -177,12 +177,12 @@ def _targets(principal: Principal, cluster: Cluster, topic: str) -> tuple[list[s
     The right to see masked data is checked on the cluster of the rule.
     """
     masked: set[str] = set()
-    lifted: set[str] = set()
+    unmasked: set[str] = set()
     for rule in rules_for(cluster):
         if rule.masks(topic):
-            is_lifted = principal.may("record.unmask", rule.cluster, topic)
-            (lifted if is_lifted else masked).add(rule.target)
-    return sorted(masked), sorted(lifted - masked)
+            is_unmasked = principal.may("record.unmask", rule.cluster, topic)
+            (unmasked if is_unmasked else masked).add(rule.target)
+    return sorted(masked), sorted(unmasked - masked)
 
 
 def _offsets(rows: Iterable[RecordRow]) -> dict[str, str]:
@@ -203,7 +203,7 @@ def _masked_record(record: RecordRow, targets: list[str]) -> ShownRecord:
         # Without a size: it would be the size of the mask.
         if data == MASK_BYTES:
             return MASKED
-        return replace(decode(data), size_bytes=rounded_size(len(whole)), is_coarse=True)
+        return replace(decode(data), size_bytes=rounded_size(len(whole)), is_size_rounded=True)
 
     masked = mask(record, targets)
     headers = zip(record.headers, masked.headers, strict=True)

@@ -14,7 +14,7 @@ PARTITIONS_PAGE_SIZE = 200
 
 
 def topics(
-    cluster: Cluster, rights: Rights, argument: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, resource: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """All topics; internal ones (`__…`) only if `internal` is 1."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)

@@ -38,11 +38,11 @@ def notices(
     same: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for each in unread:
         row = rows.get(each.partition)
-        blamed = _down(row, brokers) if each.why == browse.NO_LEADER else _leader(row)
-        same[each.why, each.detail, blamed].append(each.partition)
+        suspects = _down(row, brokers) if each.why == browse.NO_LEADER else _leader(row)
+        same[each.why, each.detail, suspects].append(each.partition)
     return [
-        _notice(why, partitions, blamed, brokers, detail)
-        for (why, detail, blamed), partitions in same.items()
+        _notice(why, partitions, suspects, brokers, detail)
+        for (why, detail, suspects), partitions in same.items()
     ]
 
 
@@ -65,7 +65,7 @@ def _down(row: PartitionRow | None, brokers: Mapping[int, Mapping[str, Any]]) ->
 def _notice(
     why: str,
     partitions: Sequence[int],
-    blamed: Sequence[int],
+    suspects: Sequence[int],
     brokers: Mapping[int, Mapping[str, Any]],
     detail: str,
 ) -> UnreadNotice:
@@ -74,7 +74,9 @@ def _notice(
         title = ngettext(
             "Partition %(list)s has no leader.", "Partitions %(list)s have no leader.", n
         )
-        return UnreadNotice(" ".join([title % which, *_absences(blamed, brokers)]), _remedy(blamed))
+        return UnreadNotice(
+            " ".join([title % which, *_down_sentences(suspects, brokers)]), _advice(suspects)
+        )
     if why == browse.TOO_MUCH:
         title = ngettext(
             "Of partition %(list)s a part was read.",
@@ -92,19 +94,19 @@ def _notice(
     if why == browse.FAILED:
         return UnreadNotice(title % which, sentence(detail))
     lines = [title % which]
-    if blamed and brokers.get(blamed[0], {}).get("up"):
+    if suspects and brokers.get(suspects[0], {}).get("up"):
         text = _(
             "Its leader, broker %(id)d, sent no records in time: it is busy, or one of its "
             "batches is too large to be unpacked here."
         )
-        lines.append(text % {"id": blamed[0]})
-    elif blamed:
-        lines.append(_("Its leader, broker %(id)d, does not answer.") % {"id": blamed[0]})
+        lines.append(text % {"id": suspects[0]})
+    elif suspects:
+        lines.append(_("Its leader, broker %(id)d, does not answer.") % {"id": suspects[0]})
     text = _("Try it again in a moment; if it stays so, look at the broker's page and its log.")
     return UnreadNotice(" ".join(lines), text)
 
 
-def _absences(down: Sequence[int], brokers: Mapping[int, Mapping[str, Any]]) -> list[str]:
+def _down_sentences(down: Sequence[int], brokers: Mapping[int, Mapping[str, Any]]) -> list[str]:
     """A sentence for each broker that is down, as far as known since when."""
     lines = []
     for id in down:
@@ -114,7 +116,7 @@ def _absences(down: Sequence[int], brokers: Mapping[int, Mapping[str, Any]]) -> 
     return lines
 
 
-def _remedy(down: Sequence[int]) -> str:
+def _advice(down: Sequence[int]) -> str:
     if not down:
         return _("The cluster chooses one as soon as a broker with all its records is there.")
     return ngettext(

@@ -24,8 +24,8 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
 @requires("topic.view", resource="topic")
 def overview(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     part = LivePart(request, "topic", topic)
-    around = topic_context(request, topic, "overview")
-    return render_live(request, "topics/overview.html", part, **around)
+    shared_context = topic_context(request, topic, "overview")
+    return render_live(request, "topics/overview.html", part, **shared_context)
 
 
 @require_safe
@@ -48,5 +48,5 @@ def config(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
 @requires("topic.view", resource="topic")
 def consumers(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     part = LivePart(request, "readers", topic)
-    around = topic_context(request, topic, "consumers")
-    return render_live(request, "topics/consumers.html", part, **around)
+    shared_context = topic_context(request, topic, "consumers")
+    return render_live(request, "topics/consumers.html", part, **shared_context)

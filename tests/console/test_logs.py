@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.db import OperationalError
 
-from console.logs import WithoutTracebackOfTheExpected
+from console.logs import ExpectedErrorFilter
 from monitoring.redis_client import StoreDown
 
 ROOT = Path(__file__).parent.parent.parent
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture
 def filtered(caplog: pytest.LogCaptureFixture):
-    with caplog.at_level("WARNING"), caplog.filtering(WithoutTracebackOfTheExpected()):
+    with caplog.at_level("WARNING"), caplog.filtering(ExpectedErrorFilter()):
         yield caplog
 
 
@@ -63,7 +63,7 @@ def record_of(error: Exception, text: str) -> logging.LogRecord:
         raise error
     except Exception:
         record = logging.LogRecord("a", logging.ERROR, "", 1, text, None, sys.exc_info())
-    WithoutTracebackOfTheExpected().filter(record)
+    ExpectedErrorFilter().filter(record)
     return record
 
 

@@ -9,7 +9,7 @@ from django.urls import NoReverseMatch, reverse
 
 from console.accounts.rights import Rights
 from console.live import fragments
-from console.live.registry import Show
+from console.live.registry import FragmentKey
 from console.ui.links import NAME_LENGTH_SHOWN
 from monitoring.models import Alert, AlertRule
 from tests.console.conftest import BROKERS, GROUPS, PARTITIONS, sample_next
@@ -128,5 +128,5 @@ def test_a_topic_that_is_not_there_any_more_is_no_link(sampled, client_of, viewe
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: repr(name)[:24])
 def test_what_is_pushed_to_pages_does_not_break(name, sampled):
     rights = Rights("local", "admin")
-    assert "live-dashboard" in fragments.render(sampled[0], rights, Show("dashboard"))
-    assert "live-group" in fragments.render(sampled[0], rights, Show("group", name))
+    assert "live-dashboard" in fragments.render(sampled[0], rights, FragmentKey("dashboard"))
+    assert "live-group" in fragments.render(sampled[0], rights, FragmentKey("group", name))

@@ -1,18 +1,18 @@
 import os
 import socket
 
-from console.ports import Port, clashes, taken
+from console.ports import Port, conflicts, taken
 
 
 def test_two_purposes_on_one_port_are_both_named() -> None:
     console = Port(8000, "the console", "AERIE_PORT")
-    [problem] = clashes([console, Port(8000, "Redis", "REDIS_PORT")])
+    [problem] = conflicts([console, Port(8000, "Redis", "REDIS_PORT")])
     assert "AERIE_PORT" in problem
     assert "REDIS_PORT" in problem
 
 
 def test_different_ports_do_not_clash() -> None:
-    assert clashes([Port(8000, "the console", "A"), Port(8001, "Redis", "B")]) == []
+    assert conflicts([Port(8000, "the console", "A"), Port(8001, "Redis", "B")]) == []
 
 
 def test_a_port_in_use_is_named_with_its_setting_and_its_user() -> None:

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ActionType, Params, Progress
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
-from console.topics.changes import fact_diff, topic
+from console.topics.changes import fact_diff, shared
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
@@ -17,7 +17,7 @@ from monitoring.scope import Scope
 class CreateTopic(ActionType):
     name = "topic.create"
     verb = "topic.create"
-    target = topic.TOPIC
+    target = shared.TOPIC_TARGET
     form_page = "topic-create"
     creates = True
 
@@ -47,7 +47,7 @@ class CreateTopic(ActionType):
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         name, partitions, replication = params["name"], params["partitions"], params["replication"]
-        if topic.refusal(name):
+        if shared.change_refusal(name):
             raise PlanRefused(
                 _("Names that begin with “__” belong to the cluster itself: take another one.")
             )
@@ -95,7 +95,7 @@ class CreateTopic(ActionType):
         )
 
     def steps(self, params: Params) -> list[Step]:
-        return [Step("create", _("Creating")), topic.waiting_for_leaders()]
+        return [Step("create", _("Creating")), shared.waiting_for_leaders()]
 
     def undo(self, plan: Plan) -> Proposal | None:
         return Proposal("topic.delete", plan.resource, {"name": plan.resource})
@@ -105,7 +105,7 @@ class CreateTopic(ActionType):
         gateway.admin.create_topic(
             params["name"], params["partitions"], params["replication"], params["configs"]
         )
-        topic.wait_for_leaders(gateway, params["name"], params["partitions"], progress)
+        shared.wait_for_leaders(gateway, params["name"], params["partitions"], progress)
 
     def _objection(self, gateway: Gateway, params: Params) -> str:
         try:

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, Params, Progress
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Step
-from console.topics.changes import fact_diff, topic
+from console.topics.changes import fact_diff, shared
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError, NotFound
 from monitoring.gateway.gateway import Gateway
@@ -16,7 +16,7 @@ from monitoring.reasons import Reason
 class DeleteTopic(ActionType):
     name = "topic.delete"
     verb = "topic.delete"
-    target = topic.TOPIC
+    target = shared.TOPIC_TARGET
     form_page = "topic-delete"
     deletes = True
 
@@ -24,15 +24,15 @@ class DeleteTopic(ActionType):
         return _("Delete “%(name)s”") % {"name": resource}
 
     def read(self, gateway: Gateway, params: Params) -> Facts:
-        return topic.read_existing(gateway, params)
+        return shared.read_existing(gateway, params)
 
     def describe(self, then: Facts, now: Facts) -> list[str]:
         return fact_diff.of_existing_topic(then, now)
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         name = params["name"]
-        if topic.refusal(name):
-            raise PlanRefused(topic.refusal(name))
+        if shared.change_refusal(name):
+            raise PlanRefused(shared.change_refusal(name))
         row = snapshot.topic(name) if snapshot else None
         changes = [
             Change(_("Topic"), name, _("deleted")),
@@ -52,7 +52,7 @@ class DeleteTopic(ActionType):
         return Draft(
             title=_("Delete the topic “%(name)s”") % {"name": name},
             changes=changes,
-            affected=topic.groups_reading(name, snapshot),
+            affected=shared.groups_reading(name, snapshot),
             warnings=warnings,
             typed_name=name,
             before={
@@ -80,5 +80,5 @@ class DeleteTopic(ActionType):
                 return False
             return False
 
-        if not topic.wait_until(is_gone):
+        if not shared.wait_until(is_gone):
             raise GatewayError(Reason("topic_not_gone"))

@@ -46,7 +46,7 @@ def _banner(values: dict[str, Any]) -> dict[str, Any]:
 COMPONENTS = (
     Component("card", "title", ("title", "id", "css"), ("note", "tools", "foot")),
     Component("stats", "", ("id", "css"), ("facts",)),
-    Component("stat_box", "title", ("title", "tone", "spark"), ("note",)),
+    Component("stat_box", "title", ("title", "tone"), ("note",)),
     Component("data_table", "table", ("table", "css"), ("head", "empty")),
     Component(
         "banner", "title", ("title", "tone", "kind", "icon", "since_ms"), ("actions",), _banner

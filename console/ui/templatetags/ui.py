@@ -76,7 +76,7 @@ register.filter("seconds", numbers.duration)
 
 
 @register.filter
-def known(value: Any) -> Any:
+def or_dash(value: Any) -> Any:
     """The value, or "—" when it is None or empty."""
     return numbers.UNKNOWN if value in (None, "") else value
 
@@ -186,10 +186,10 @@ def _figure(text: str, tooltip: str, css: str = "") -> SafeString:
 def stat(title: str, value: Any, **options: Any) -> dict[str, Any]:
     """One figure with its name; the name's tooltip has source and time.
 
-    Options: id, unit, note, href, tone, at_ms, source, spark (a list of numbers).
+    Options: id, unit, note, href, tone, at_ms, source, sparkline (a list of numbers).
     """
-    spark = options.get("spark")
-    drawn = sparkline.draw(spark, title) if spark is not None else None
+    points = options.get("sparkline")
+    drawn = sparkline.draw(points, title) if points is not None else None
     figure: Any = value
     is_text = isinstance(value, str) and not isinstance(value, SafeString)
     if is_text and (split := _UNIT.fullmatch(value)):
@@ -205,7 +205,7 @@ def stat(title: str, value: Any, **options: Any) -> dict[str, Any]:
     if numbers.UNKNOWN in str(value):  # an unknown figure has no source and no age
         notes = [_("not known")]
     text = " · ".join(str(part) for part in notes if part)
-    return {**options, "title": title, "figure": figure, "tooltip": text, "spark": drawn}
+    return {**options, "title": title, "figure": figure, "tooltip": text, "sparkline": drawn}
 
 
 @register.inclusion_tag("ui/fact.html")

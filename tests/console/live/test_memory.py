@@ -26,7 +26,7 @@ def test_a_cluster_that_is_not_used_is_forgotten(redis_server, monkeypatch):
     sample()
     shown = weakref.ref(snapshot_cache.snapshot("local", ADMIN))
     monkeypatch.setattr(snapshot_cache, "IDLE_SECONDS", -1.0)
-    snapshot_cache.status("staging")
+    snapshot_cache.sample_status("staging")
     assert shown() is None
 
 

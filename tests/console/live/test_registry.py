@@ -5,16 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.live import registry
-from console.live.registry import Show
+from console.live.registry import FragmentKey
 
 
 @pytest.mark.parametrize(
     ("show", "text"),
     [
-        (Show("dashboard"), "dashboard"),
-        (Show("topics", "", (("q", "a b"), ("sort", "-rate"))), "topics?q=a+b&sort=-rate"),
-        (Show("group", "team a/b?c=:d"), "group:team%20a%2Fb%3Fc%3D%3Ad"),
-        (Show("topic", "orders", (("page", "2"),)), "topic:orders?page=2"),
+        (FragmentKey("dashboard"), "dashboard"),
+        (FragmentKey("topics", "", (("q", "a b"), ("sort", "-rate"))), "topics?q=a+b&sort=-rate"),
+        (FragmentKey("group", "team a/b?c=:d"), "group:team%20a%2Fb%3Fc%3D%3Ad"),
+        (FragmentKey("topic", "orders", (("page", "2"),)), "topic:orders?page=2"),
     ],
 )
 def test_it_is_written_and_read_back(show, text):
@@ -29,8 +29,8 @@ def test_only_the_parameters_count_that_the_fragment_reads_in_one_order():
 
 
 def test_a_page_and_its_socket_cut_a_long_value_alike():
-    asked = registry.show("topics", query={"q": "ü" * 5000})
-    assert registry.parse(str(asked)) == asked
+    key = registry.fragment_key("topics", query={"q": "ü" * 5000})
+    assert registry.parse(str(key)) == key
 
 
 @pytest.mark.parametrize("text", ["", "unknown", "../x", "group:" + "g" * 5000, ":", "?q=1"])

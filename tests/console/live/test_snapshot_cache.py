@@ -17,7 +17,7 @@ VIEWER, ADMIN = Rights("local", "viewer", PUBLIC), Rights("local", "admin")
 
 
 def test_before_the_first_tick_nothing_is_known(redis_server):
-    assert snapshot_cache.status("local").state == "none"
+    assert snapshot_cache.sample_status("local").state == "none"
     assert snapshot_cache.snapshot("local", VIEWER) is None
 
 
@@ -26,13 +26,13 @@ def test_a_tick_is_shown_to_each_by_their_rights(redis_server):
     names = {row.name for row in snapshot_cache.snapshot("local", VIEWER).topics}
     assert names == {"orders", "__consumer_offsets"}
     assert "console.audit" in {row.name for row in snapshot_cache.snapshot("local", ADMIN).topics}
-    assert snapshot_cache.status("local").state == "ok"
+    assert snapshot_cache.sample_status("local").state == "ok"
 
 
 def test_a_gap_keeps_the_last_good_figures_and_says_why(redis_server):
     number = sample(number=tick_now() - 1)
     sample(number=number + 1, status="gap", reason="No broker answers.", partitions=[], groups=[])
-    status = snapshot_cache.status("local")
+    status = snapshot_cache.sample_status("local")
     assert (status.state, status.reason) == ("gap", "No broker answers.")
     assert status.at_ms == number * 5000 + 40
     assert snapshot_cache.snapshot("local", VIEWER).topic("orders") is not None
@@ -48,7 +48,7 @@ def test_the_last_good_tick_is_found_behind_many_gaps(redis_server):
 
 def test_ticks_that_stop_coming_are_stale(redis_server):
     sample(number=tick_now() - 20)
-    assert snapshot_cache.status("local").state == "stale"
+    assert snapshot_cache.sample_status("local").state == "stale"
 
 
 def test_without_redis_the_figures_stay_and_the_status_says_so(redis_server):
@@ -56,11 +56,11 @@ def test_without_redis_the_figures_stay_and_the_status_says_so(redis_server):
     assert snapshot_cache.snapshot("local", VIEWER) is not None
     redis_server.kill()
     snapshot_cache.refresh("local", at_once=True)
-    assert snapshot_cache.status("local").state == "unreadable"
+    assert snapshot_cache.sample_status("local").state == "unreadable"
     assert snapshot_cache.snapshot("local", VIEWER).topic("orders") is not None
     redis_server.start()
     snapshot_cache.refresh("local", at_once=True)
-    assert snapshot_cache.status("local").state in ("ok", "none")
+    assert snapshot_cache.sample_status("local").state in ("ok", "none")
 
 
 def test_a_tick_is_read_once_for_all(redis_server):
@@ -117,7 +117,7 @@ def test_looking_again_where_nothing_is_new_reads_no_tick(redis_server, monkeypa
     snapshot_cache.snapshot("local", VIEWER)
     monkeypatch.setattr(tick_stream, "decode", lambda fields: pytest.fail("read as a whole"))
     snapshot_cache.refresh("local", at_once=True)
-    assert snapshot_cache.status("local").state == "ok"
+    assert snapshot_cache.sample_status("local").state == "ok"
 
 
 def test_what_was_missed_for_long_is_read_as_far_as_it_is_drawn(redis_server, monkeypatch):
@@ -156,14 +156,14 @@ def test_a_part_that_is_away_is_reported_with_the_moment_it_went(redis_server):
         brokers=[*BROKERS, gone],
         since={"leaderless": 50, "zookeeper": 60},
     )
-    status = snapshot_cache.status("local", ADMIN)
+    status = snapshot_cache.sample_status("local", ADMIN)
     assert (status.state, status.since_ms) == ("partial", 30)
     told = status.problems
     assert (told.leaderless, told.partitions, told.leaderless_since_ms) == (2, 3, 50)
     assert [broker.id for broker in told.brokers_down] == [2]
     assert told.zookeeper_since_ms == 60
     assert (
-        snapshot_cache.status("local", VIEWER).problems.leaderless == 1
+        snapshot_cache.sample_status("local", VIEWER).problems.leaderless == 1
     )  # the hidden topic is not told
 
 
@@ -171,12 +171,12 @@ def test_what_a_cluster_told_and_cannot_be_true_is_reported_to_who_sees_every_to
     redis_server, db
 ):
     sample(refused=["topic secret: partition 7, though it has <1>"])
-    status = snapshot_cache.status("local", ADMIN)
+    status = snapshot_cache.sample_status("local", ADMIN)
     assert status.state == "partial"
-    banner = fragments.status(Cluster(slug="local"), ADMIN)
+    banner = fragments.status_html(Cluster(slug="local"), ADMIN)
     assert "cannot be true and is not shown" in banner
     assert "topic secret: partition 7, though it has &lt;1&gt;" in banner
-    hidden = fragments.status(Cluster(slug="local"), VIEWER)
+    hidden = fragments.status_html(Cluster(slug="local"), VIEWER)
     assert "cannot be true and is not shown" in hidden
     assert "secret" not in hidden
 
@@ -184,8 +184,8 @@ def test_what_a_cluster_told_and_cannot_be_true_is_reported_to_who_sees_every_to
 def test_partitions_whose_leader_is_silent_are_not_said_to_work(redis_server, db):
     sample(brokers=[BROKERS[0] | {"up": False, "down_since_ms": 30}])
     led = sum(row["leader"] == BROKERS[0]["id"] for row in PARTITIONS)
-    assert snapshot_cache.status("local", ADMIN).problems.led_by_brokers_down == led
-    banner = fragments.status(Cluster(slug="local"), ADMIN)
+    assert snapshot_cache.sample_status("local", ADMIN).problems.led_by_brokers_down == led
+    banner = fragments.status_html(Cluster(slug="local"), ADMIN)
     assert f"{led} partitions whose leader does not answer" in banner
     assert "Every partition has a leader" not in banner
 
@@ -202,7 +202,7 @@ def test_a_partial_sum_is_a_gap_in_the_drawing_and_no_dip(redis_server):
 def test_a_sample_that_is_two_intervals_late_is_stale(redis_server):
     at = tick_now() - 3
     sample(number=at)
-    status = snapshot_cache.status("local")
+    status = snapshot_cache.sample_status("local")
     assert (status.state, status.since_ms) == ("stale", at * 5000 + 40)
 
 
@@ -210,13 +210,13 @@ def test_redis_that_is_away_is_reported_since_when_until_it_is_back(redis_server
     sample()
     redis_server.kill()
     snapshot_cache.refresh("local", at_once=True)
-    since_ms = snapshot_cache.status("local").since_ms
+    since_ms = snapshot_cache.sample_status("local").since_ms
     assert since_ms is not None
     snapshot_cache.refresh("local", at_once=True)
-    assert snapshot_cache.status("local").since_ms == since_ms
+    assert snapshot_cache.sample_status("local").since_ms == since_ms
     redis_server.start()
     snapshot_cache.refresh("local", at_once=True)
-    assert snapshot_cache.status("local").state == "ok"
+    assert snapshot_cache.sample_status("local").state == "ok"
 
 
 def test_who_comes_while_a_newer_tick_is_computed_gets_the_last_one_at_once(
@@ -240,7 +240,7 @@ def test_who_comes_while_a_newer_tick_is_computed_gets_the_last_one_at_once(
         assert begun.wait(30)  # in a thread that nobody waits for
         assert first.tick.tick == number
         assert snapshot_cache.snapshot("local", ADMIN).tick.tick == number
-        assert snapshot_cache.status("local", ADMIN).tick == number
+        assert snapshot_cache.sample_status("local", ADMIN).tick == number
     finally:
         may_end.set()
     _until(lambda: snapshot_cache.snapshot("local", VIEWER).tick.tick == number + 1)
@@ -280,8 +280,8 @@ def test_each_scope_has_figures_points_and_status_of_its_own(redis_server):
     shown = snapshot_cache.snapshot("local", narrow)
     assert [row.name for row in shown.topics] == ["orders"]
     assert shown.groups == []  # those in the scope read a topic outside it
-    assert snapshot_cache.status("local", narrow).problems.leaderless == 2
-    assert snapshot_cache.status("local", ADMIN).problems.leaderless == 4
+    assert snapshot_cache.sample_status("local", narrow).problems.leaderless == 2
+    assert snapshot_cache.sample_status("local", ADMIN).problems.leaderless == 4
     [point] = snapshot_cache.history("local", narrow)
     assert (point.partitions, point.groups, point.lag.value) == (2, 0, None)
     [point] = snapshot_cache.history("local", ADMIN)
@@ -312,14 +312,14 @@ def test_what_was_refused_names_only_what_is_in_the_scope(redis_server):
     ]
     sample(refused=[mine, *others])
     scoped = Rights("local", "admin", Scope(("orders",), ("mine",)))
-    told = snapshot_cache.status("local", scoped).problems.refused
+    told = snapshot_cache.sample_status("local", scoped).problems.refused
     assert told == (str(mine), "An admin sees what it is.")
-    assert len(snapshot_cache.status("local", ADMIN).problems.refused) == 4
+    assert len(snapshot_cache.sample_status("local", ADMIN).problems.refused) == 4
 
 
 def test_a_gap_names_only_what_is_in_the_scope(redis_server):
     reason = Reason("answer_refused", why=Reason("group_unrequested", group="theirs"))
     sample(status="gap", reason=reason, partitions=[], groups=[])
     scoped = Rights("local", "viewer", Scope(groups=("mine",)))
-    assert snapshot_cache.status("local", scoped).reason == "An admin sees what it is."
-    assert "theirs" in snapshot_cache.status("local", ADMIN).reason
+    assert snapshot_cache.sample_status("local", scoped).reason == "An admin sees what it is."
+    assert "theirs" in snapshot_cache.sample_status("local", ADMIN).reason

@@ -47,7 +47,7 @@ def test_json_within_json_keeps_its_shape():
 
 def test_deep_json_with_much_in_it_is_cut_where_a_page_ends():
     shown = decode(b"[" * 500 + b"1," * 200_000 + b"1" + b"]" * 500)
-    assert (shown.kind, shown.is_cut) == ("json", True)
+    assert (shown.kind, shown.is_truncated) == ("json", True)
 
 
 def test_half_a_surrogate_pair_in_json_can_be_put_on_a_page():
@@ -64,9 +64,9 @@ def test_a_binary_number_is_shown_in_hex_though_it_is_valid_utf8():
 
 def test_what_is_long_is_cut_and_says_so_with_its_true_size():
     shown = decode(b"x" * (SHOWN_CHARS_MAX + 1))
-    assert (len(shown.text), shown.is_cut) == (SHOWN_CHARS_MAX, True)
+    assert (len(shown.text), shown.is_truncated) == (SHOWN_CHARS_MAX, True)
     assert shown.size_bytes == SHOWN_CHARS_MAX + 1
-    assert decode(b"\xff" * (HEX_BYTES_MAX + 1)).is_cut
+    assert decode(b"\xff" * (HEX_BYTES_MAX + 1)).is_truncated
 
 
 @given(st.binary(max_size=200))

@@ -7,12 +7,12 @@ from confluent_kafka import Producer
 from django.core.exceptions import PermissionDenied
 
 from console.accounts.principal import Principal
-from console.accounts.rights import is_closed
+from console.accounts.rights import only_admins_read
 from console.accounts.services import grant
 from console.audit.models import AuditEntry
 from console.messages.masking import MASK_BYTES
 from console.messages.models import MaskingRule
-from console.messages.services import MASKED, Query, move_masking_rules, read, read_whole
+from console.messages.services import MASKED, Query, copy_masking_rules, read, read_whole
 from monitoring import identity
 from monitoring.gateway.browse import LIMIT_MAX
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
@@ -131,7 +131,7 @@ def test_sizes_of_a_topic_with_a_rule_are_rounded_for_those_who_are_shown_less(
     assert told == [(8, 16), (8, 32)]
     whole = read(by(admin), local, Query(topic, 0, 1)).records
     assert [record.value.size_bytes for record in whole] == [15, 29]
-    assert not whole[0].value.is_coarse
+    assert not whole[0].value.is_size_rounded
 
 
 def test_who_was_shown_what_a_rule_covers_is_audited(local, topic, admin, viewer):
@@ -177,7 +177,7 @@ def test_rules_stay_with_a_cluster_when_one_of_its_entries_goes(local, topic, li
     cover(local, "key")
     cover(second, "key")
     cover(local, "headers.token")
-    move_masking_rules(local)
+    copy_masking_rules(local)
     local.delete()
     [shown] = read(by(viewer), second, Query(topic, 0)).records
     assert (shown.key, shown.headers[0][1]) == (MASKED, MASKED)
@@ -201,7 +201,7 @@ def test_a_topic_outside_the_scope_is_not_there_and_no_broker_is_queried(cluster
 
 
 def test_the_topic_of_the_brokers_events_is_the_one_that_is_closed():
-    assert is_closed("record.read", BROKERD_EVENTS)
+    assert only_admins_read("record.read", BROKERD_EVENTS)
 
 
 def test_someone_without_a_role_reads_nothing(local, topic, outsider):

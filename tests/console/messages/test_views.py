@@ -328,7 +328,7 @@ def test_rules_of_the_same_cluster_are_shown_and_lead_to_where_they_were_made(
 
 
 def test_a_rounded_size_says_that_it_is_one(sampled, client_of, viewer, monkeypatch):
-    value = replace(decode(b"x" * 1000), size_bytes=1024, is_coarse=True)
+    value = replace(decode(b"x" * 1000), size_bytes=1024, is_size_rounded=True)
     record = ShownRecord(1, 41, None, decode(None), value, ())
     monkeypatch.setattr(services, "read", lambda *_: ReadResult([record]))
     page = client_of(viewer).get(BROWSE).content.decode()

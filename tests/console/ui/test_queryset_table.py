@@ -70,7 +70,7 @@ def test_only_the_rows_of_the_page_are_read(users):
 
 
 def test_what_is_made_of_each_row_stands_in_its_place(users):
-    table = shown({}, page_size=2).each(lambda row: row.username.upper())
+    table = shown({}, page_size=2).map_rows(lambda row: row.username.upper())
     assert (table.rows, table.total) == (["A", "AB"], 4)
 
 

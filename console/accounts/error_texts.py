@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext as _
 
-from console.accounts.rights import GROUP, RESOURCES, TOPIC, Rights, is_closed
+from console.accounts.rights import GROUP, RESOURCES, TOPIC, Rights, only_admins_read
 from monitoring.topic_names import is_topic_name
 
 
@@ -31,7 +31,7 @@ def group_not_found(name: str) -> str:
 def right_missing(rights: Rights, verb: str, name: str | None) -> str:
     """For a missing right."""
     refused = {"role": rights.role or _("none"), "verb": verb, "name": name}
-    if name is not None and is_closed(verb, name):
+    if name is not None and only_admins_read(verb, name):
         return (
             _(
                 "Your role (%(role)s) does not include reading the records of “%(name)s”: they "

@@ -17,7 +17,7 @@ from monitoring.scope import ANY
 
 WAIT_SECONDS = 20.0
 _LEADERS = "leaders"
-TOPIC = Target(
+TOPIC_TARGET = Target(
     view_verb="topic.view",
     page="topic",
     page_link=gettext_lazy("To the topic"),
@@ -27,7 +27,7 @@ TOPIC = Target(
 )
 
 
-def refusal(name: str) -> str:
+def change_refusal(name: str) -> str:
     """Why a topic cannot be changed at all; empty if it can."""
     if name.startswith("__"):
         return _(
