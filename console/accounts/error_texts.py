@@ -13,19 +13,19 @@ def resource_not_found(verb: str, name: str) -> str:
         return topic_not_found(name)
     if kind == GROUP:
         return group_not_found(name)
-    return _("There is no such thing here.")
+    return _("It does not exist, or you may not see it.")
 
 
 def topic_not_found(name: str) -> str:
     """For a topic."""
     if not is_topic_name(name):  # not a valid name; do not repeat it
-        return _("There is no such topic here.")
-    return _("There is no topic “%(name)s” here.") % {"name": name}
+        return _("There is no such topic.")
+    return _("There is no topic “%(name)s”.") % {"name": name}
 
 
 def group_not_found(name: str) -> str:
     """For a group."""
-    return _("The last sample knows no group “%(name)s”.") % {"name": name}
+    return _("The last sample has no group “%(name)s”.") % {"name": name}
 
 
 def right_missing(rights: Rights, verb: str, name: str | None) -> str:
@@ -35,7 +35,7 @@ def right_missing(rights: Rights, verb: str, name: str | None) -> str:
         return (
             _(
                 "Your role (%(role)s) does not include reading the records of “%(name)s”: they "
-                "name what only admins may see."
+                "contain names that only admins may see."
             )
             % refused
         )

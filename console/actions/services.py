@@ -101,7 +101,9 @@ def propose_undo(plan: Plan, principal: Principal, cluster: Cluster) -> Plan:
     """Plans what takes back `plan`. Raises PlanRefused or GatewayError, as `propose` does."""
     proposal = undo_of(plan, principal, cluster)
     if proposal is None:
-        raise PlanRefused(_("There is nothing that takes this back, or you may not do it."))
+        raise PlanRefused(
+            _("This change cannot be undone, or you do not have the right to undo it.")
+        )
     return propose(principal, cluster, proposal.kind, proposal.resource, proposal.params)
 
 
@@ -144,9 +146,9 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
     """
     user = principal.user
     if plan.created_by_id != user.pk:
-        raise PlanRefused(_("This plan was made by someone else. Make one of your own."))
+        raise PlanRefused(_("This is another user's plan. Plan the change yourself."))
     if plan.state != models.DRAFT:
-        raise PlanApplied(_("This plan was applied already."))
+        raise PlanApplied(_("This plan was already confirmed."))
     _check_allowed(user, _cluster(plan), plan.kind, plan.resource)
     confirmed: dict[str, Any] = {
         "confirmed_by": user.get_username(),
@@ -158,10 +160,10 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
         raise PlanRefused(late)
     wanted = plan.draft["typed_name"]
     if wanted and typed.strip() != wanted:
-        raise PlanRefused(_("Type “%(name)s” exactly, to confirm.") % {"name": wanted})
+        raise PlanRefused(_("To confirm, type “%(name)s” exactly.") % {"name": wanted})
     with transaction.atomic():
         if not plan.move(models.DRAFT, models.QUEUED, stage=texts.QUEUED, **confirmed):
-            raise PlanApplied(_("This plan was applied already."))
+            raise PlanApplied(_("This plan was already confirmed."))
         transaction.on_commit(lambda: _send(plan))
 
 

@@ -28,8 +28,8 @@ def alerts(
         Column("lag", _("Lag when it fired"), "lag", numeric=True),
         Column("peak", _("Peak"), "lag_peak", numeric=True),
         Column("fired", _("Fired"), "fired_at_ms", numeric=True),
-        Column("lasted", _("Lasted"), "lasted_ms", numeric=True),
-        Column("why", _("Resolved because")),
+        Column("lasted", _("Duration"), "lasted_ms", numeric=True),
+        Column("why", _("Reason")),
     ]
     table = QuerySetTable(query, columns, "-fired", id="past")
     table.show(
@@ -63,7 +63,7 @@ def rules(
         Column("name", _("Rule"), lambda rule: rule.name),
         Column("groups", _("Groups"), lambda rule: rule.group_pattern),
         Column("topics", _("Topics"), lambda rule: rule.topic_pattern),
-        Column("lag", _("Lag over"), lambda rule: rule.lag_max, numeric=True),
+        Column("lag", _("Lag limit"), lambda rule: rule.lag_max, numeric=True),
         Column("for", _("For"), lambda rule: rule.for_seconds, numeric=True),
         Column("webhook", _("Webhook"), lambda rule: rule.webhook_host),
         Column("state", _("State"), lambda rule: rule.enabled),
@@ -98,7 +98,7 @@ def deliveries(
         Column("event", _("Message"), "event"),
         Column("rule", _("Rule"), "rule__name"),
         Column("attempts", _("Attempts"), "attempts", numeric=True),
-        Column("answer", _("Last answer"), "status_code"),
+        Column("answer", _("Last response"), "status_code"),
         Column("created", _("Created"), "created_at", numeric=True),
     ]
     table = QuerySetTable(query, columns, "-created", id="deliveries")

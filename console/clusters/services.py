@@ -113,11 +113,11 @@ def test_connection(principal: Principal, cluster: Cluster) -> ConnectionResult:
         )
     except Unsupported:
         return ConnectionResult(
-            False, _("Something answers, but not a Kafka broker of a known version"), ""
+            False, _("The server that answers is not a supported Kafka broker"), ""
         )
     except Refused:
         return ConnectionResult(
-            False, _("The broker refuses"), _("It may demand TLS or a sign-in.")
+            False, _("The broker refused the request"), _("It may require TLS or authentication.")
         )
     except GatewayError:
         return ConnectionResult(

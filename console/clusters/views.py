@@ -51,8 +51,8 @@ def _form(request: UserRequest, cluster: Cluster) -> HttpResponse:
         for other in others:
             params = {"name": cluster.name, "other": other.name}
             messages.warning(request, _(
-                "“%(name)s” leads to the same cluster as “%(other)s”. Masking rules of either hold "
-                "for both; roles, alert rules and history are kept apart."
+                "“%(name)s” and “%(other)s” are the same Kafka cluster. Masking rules apply to "
+                "both; roles, alert rules and history are separate."
             ) % params)  # fmt: skip
         return redirect("clusters")
     context = {
@@ -73,7 +73,7 @@ def remove(request: UserRequest, slug: str) -> HttpResponse:
         messages.error(request, _("Type the cluster's short name to remove it."))
         return redirect("cluster-edit", slug)
     services.remove(request.principal, cluster)
-    messages.success(request, _("“%(name)s” is no longer watched.") % {"name": cluster.name})
+    messages.success(request, _("“%(name)s” was removed.") % {"name": cluster.name})
     return redirect("clusters")
 
 
@@ -81,7 +81,7 @@ def _editable(request: UserRequest, slug: str) -> Cluster:
     """The cluster; a role for it alone decides also where a role for all gives more."""
     found = Cluster.objects.filter(slug=slug).first()
     if found is None:
-        raise Http404(_("There is no such cluster here."))
+        raise Http404(_("There is no such cluster."))
     if not request.principal.may("cluster.edit", found):
         raise PermissionDenied(_("Your role on this cluster does not include “cluster.edit”."))
     return found

@@ -50,7 +50,7 @@ def _sampled(status: SampleStatus) -> str:
     texts = {
         "ok": "ok",
         "none": _("has not been sampled yet"),
-        "stale": _("no sample comes") + since,
+        "stale": _("no new samples") + since,
         "unreadable": _("samples cannot be read") + since,
         "gap": _("the cluster does not answer") + since,
     }
@@ -70,7 +70,7 @@ def _problems(problems: ClusterProblems) -> list[str]:
         text = ngettext("%(n)d group has no coordinator", "%(n)d groups have no coordinator", n)
         texts.append(text % {"n": n})
     if problems.refused:
-        texts.append(_("some of what it tells cannot be true and is left out"))
+        texts.append(_("some of its values are invalid and are ignored"))
     return texts
 
 

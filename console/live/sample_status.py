@@ -145,7 +145,7 @@ def _redacted(reason: str, scope: Scope) -> str:
 
 
 def _only_admins_see() -> str:
-    return _("An admin sees what it is.")
+    return _("An admin can see the details.")
 
 
 def _names(value: Any) -> Iterator[tuple[str, str]]:

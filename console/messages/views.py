@@ -89,7 +89,7 @@ def masking(request: ClusterRequest, cluster: str) -> HttpResponse:
     )
     if form.is_valid():
         services.add_rule(request.principal, form.save(commit=False))
-        notices.success(request, _("Records of %(topics)s are masked now.") % {
+        notices.success(request, _("The masking rule for %(topics)s was added.") % {
             "topics": rule.topic_pattern
         })  # fmt: skip
         return redirect("masking", cluster=cluster)
@@ -101,6 +101,6 @@ def masking(request: ClusterRequest, cluster: str) -> HttpResponse:
 @requires("masking.edit")
 def remove_masking(request: ClusterRequest, cluster: str, rule_id: int) -> HttpResponse:
     if not services.remove_rule(request.principal, request.cluster, rule_id):
-        raise Http404(_("There is no such masking rule here. It may be removed already."))
-    notices.success(request, _("The rule is gone: those records are shown in full again."))
+        raise Http404(_("There is no such masking rule. It may have been removed."))
+    notices.success(request, _("The masking rule was removed."))
     return redirect("masking", cluster=cluster)

@@ -89,7 +89,7 @@ def read_segment(
             raise
         text = _("This segment has no batch at position %(n)d.") % {"n": number}
         if prefix:
-            text = _("This segment has no batch there any more.")
+            text = _("This segment no longer has a batch at this position.")
         raise OffsetOutOfRange(text) from error
     next_start: int | str | None = _next_start(kind, number, found)
     if masked:

@@ -65,7 +65,7 @@ def _refusal_reason(request: ClusterRequest, topic: str) -> str:
 
 
 def _read_only() -> str:
-    return _("This cluster is read-only in this console. An admin can lift that under Clusters.")
+    return _("This cluster is read-only in this console. An admin can change that under Clusters.")
 
 
 def _refused(request: ClusterRequest, title: str, reason: str, topic: str = "") -> HttpResponse:
@@ -87,7 +87,7 @@ def _propose(
     except PlanRefused as error:
         return _failed(request, form, kind, topic, str(error), 422)
     except GatewayError as error:
-        text = _("The cluster could not be asked: %(why)s") % {"why": sentence(error.message)}
+        text = _("The cluster could not be read: %(why)s") % {"why": sentence(error.message)}
         return _failed(request, form, kind, topic, text, 503 if error.retriable else 422)
     return redirect("plan", request.cluster.slug, plan.pk)
 

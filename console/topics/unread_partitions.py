@@ -79,13 +79,13 @@ def _notice(
         )
     if why == browse.TOO_MUCH:
         title = ngettext(
-            "Of partition %(list)s a part was read.",
-            "Of partitions %(list)s a part was read.",
+            "Partition %(list)s was only partly read.",
+            "Partitions %(list)s were only partly read.",
             n,
         )
         text = _(
-            "What a page may read, in size and time, was used up before it was full. Choose one "
-            "partition and read on with “Older” or “Newer”, or ask for fewer records."
+            "The limit of size or time for one page was reached. Choose one partition and "
+            "continue with “Older” or “Newer”, or read fewer records."
         )
         return UnreadNotice(title % which, text)
     title = ngettext(
@@ -96,13 +96,13 @@ def _notice(
     lines = [title % which]
     if suspects and brokers.get(suspects[0], {}).get("up"):
         text = _(
-            "Its leader, broker %(id)d, sent no records in time: it is busy, or one of its "
-            "batches is too large to be unpacked here."
+            "Its leader, broker %(id)d, sent no records in time: it is busy, or a batch is "
+            "too large to be decompressed here."
         )
         lines.append(text % {"id": suspects[0]})
     elif suspects:
         lines.append(_("Its leader, broker %(id)d, does not answer.") % {"id": suspects[0]})
-    text = _("Try it again in a moment; if it stays so, look at the broker's page and its log.")
+    text = _("Try again in a moment. If the problem remains, check the broker's log.")
     return UnreadNotice(" ".join(lines), text)
 
 
@@ -118,11 +118,10 @@ def _down_sentences(down: Sequence[int], brokers: Mapping[int, Mapping[str, Any]
 
 def _advice(down: Sequence[int]) -> str:
     if not down:
-        return _("The cluster chooses one as soon as a broker with all its records is there.")
+        return _("The cluster elects a leader as soon as a broker with an in-sync replica is up.")
     return ngettext(
-        "The records are on that broker's disk and can be read again when it is back: start it.",
-        "The records are on those brokers' disks and can be read again when they are back: "
-        "start them.",
+        "Start the broker: the records can be read again when it is back.",
+        "Start the brokers: the records can be read again when they are back.",
         len(down),
     )
 

@@ -167,7 +167,7 @@ def test_what_is_outside_appears_in_no_answer(scoped, world, client_of):
 def test_what_is_outside_answers_as_what_is_not_there(scoped, world, client_of):
     inside, outside = world(scoped)
     client, told = client_of(scoped), {}
-    never = {"orders": "nothing_", "billing": "nobody"}  # as long as the names outside
+    never = {"orders": "nothing_", "billing": "not assigned"}  # as long as the names outside
     missing = {"alert": "9999", "masking": "9999"} | dict.fromkeys(("report", "plan"), str(PLAN))
     about, lost = urls(OUTSIDE, outside), urls(never, missing)
     for url, other in zip(about, lost, strict=True):
@@ -179,7 +179,9 @@ def test_what_is_outside_answers_as_what_is_not_there(scoped, world, client_of):
             if not same or found.headers["Content-Type"] != expected.headers["Content-Type"]:
                 told[url, method.__name__] = (found.status_code, expected.status_code)
             if "error" in text_of(found) and found.status_code == 404:
-                text = text_of(found).replace("salaries", "nothing_").replace("payers", "nobody")
+                text = (
+                    text_of(found).replace("salaries", "nothing_").replace("payers", "not assigned")
+                )
                 for mine, theirs in zip(outside.values(), missing.values(), strict=False):
                     text = text.replace(mine, theirs)
                 if len(text) != len(text_of(expected)):
@@ -192,7 +194,7 @@ def test_the_chart_of_a_group_outside_is_that_of_no_group(scoped, world, client_
     url = reverse("group-lag", args=["local"])
     answers = [
         client_of(scoped).get(url, {"group": group, "range": "15m"}).content
-        for group in ("payers", "nobody")
+        for group in ("payers", "not assigned")
     ]
     assert answers[0] == answers[1]
 

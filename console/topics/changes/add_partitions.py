@@ -40,7 +40,10 @@ class AddPartitions(ActionType):
             affected=shared.groups_reading(name, snapshot),
             warnings=[
                 _("Records with the same key may go to another partition from now on."),
-                _("Consumer groups rebalance when they notice, within some minutes."),
+                _(
+                    "Consumer groups rebalance when their clients refresh their "
+                    "metadata, within minutes."
+                ),
             ],
             before={"partitions": facts["partitions"]},
             after={"partitions": total},

@@ -49,10 +49,10 @@ class CreateTopic(ActionType):
         name, partitions, replication = params["name"], params["partitions"], params["replication"]
         if shared.change_refusal(name):
             raise PlanRefused(
-                _("Names that begin with “__” belong to the cluster itself: take another one.")
+                _("Names that begin with “__” are reserved for internal topics: choose another.")
             )
         if facts["exists"]:
-            raise PlanRefused(_("There is a topic “%(name)s” already.") % {"name": name})
+            raise PlanRefused(_("The topic “%(name)s” already exists.") % {"name": name})
         if facts["alike"] and not facts["alike"][0]:
             raise PlanRefused(
                 _("“%(name)s” collides with another topic: they differ only in “.” and “_”.")
@@ -65,11 +65,11 @@ class CreateTopic(ActionType):
             )
         if replication > facts["brokers"]:
             raise PlanRefused(
-                _("Replication factor %(n)d needs as many brokers; %(up)d are there.")
+                _("Replication factor %(n)d needs %(n)d brokers; only %(up)d are up.")
                 % {"n": replication, "up": facts["brokers"]}
             )
         if facts["objection"]:
-            raise PlanRefused(_("The cluster refuses it: %(why)s") % {"why": facts["objection"]})
+            raise PlanRefused(_("The brokers refuse it: %(why)s") % {"why": facts["objection"]})
         changes = [
             Change(_("Topic"), "", name),
             Change(_("Partitions"), "", str(partitions)),
@@ -78,9 +78,13 @@ class CreateTopic(ActionType):
         ]
         warnings = []
         if replication == 1:
-            warnings.append(_("One copy only: a broker that is down takes its partitions with it."))
+            warnings.append(
+                _("With one replica, the partitions of a broker that is down are offline.")
+            )
         if "." in name and "_" in name:
-            warnings.append(_("“.” and “_” in one name invite collisions; better use only one."))
+            warnings.append(
+                _("The name contains both “.” and “_”, which can collide in metric names.")
+            )
         return Draft(
             title=_("Create the topic “%(name)s”") % {"name": name},
             changes=changes,

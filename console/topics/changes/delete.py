@@ -40,12 +40,12 @@ class DeleteTopic(ActionType):
             Change(_("Offsets"), numbers.count(row.offsets if row else None), "0"),
             Change(_("Size"), numbers.size(row.size_bytes if row else None), "0"),
         ]
-        warnings = [_("All records of the topic are lost. There is no undo.")]
+        warnings = [_("All records of the topic are deleted. This cannot be undone.")]
         if row is not None and row.messages_rate:
             warnings.append(
                 _(
-                    "Someone is writing to it now (%(rate)s); with auto-create it may come "
-                    "back empty."
+                    "Producers are writing to it now (%(rate)s). With automatic topic creation "
+                    "it may be created again, empty."
                 )
                 % {"rate": numbers.rate(row.messages_rate)}
             )
@@ -64,7 +64,7 @@ class DeleteTopic(ActionType):
         )
 
     def steps(self, params: Params) -> list[Step]:
-        return [Step("delete", _("Deleting")), Step("gone", _("Waiting until it is gone"))]
+        return [Step("delete", _("Deleting")), Step("gone", _("Waiting for the deletion"))]
 
     def apply(self, gateway: Gateway, params: Params, progress: Progress) -> None:
         progress("delete")

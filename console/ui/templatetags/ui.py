@@ -35,8 +35,8 @@ def ahead(lag: Any) -> SafeString:
     return format_html(
         '<span class="ahead" title="{}">{}</span>',
         _(
-            "committed beyond the end, and counted as 0: the topic was deleted and created again "
-            "or its log was cut"
+            "committed beyond the end offset, counted as 0: the topic was created again, or its "
+            "log was truncated"
         ),
         text % {"n": lag.ahead, "by": numbers.count(lag.ahead_by)},
     )
@@ -157,20 +157,20 @@ def _lag(row: Any) -> SafeString:
     text = numbers.count(row.lag)
     if note == "ahead_of_end":
         tooltip = _(
-            "committed beyond the end: the topic was deleted and created again or its log was cut"
+            "committed beyond the end offset: the topic was created again, or its log was truncated"
         )
         return _figure(text, tooltip, "text-danger")
     if unknown and row.lag is not None:
         tooltip = ngettext(
-            "the end of %(n)d of %(of)d partitions is not known",
-            "the ends of %(n)d of %(of)d partitions are not known",
+            "the end offset of %(n)d of %(of)d partitions is unknown",
+            "the end offsets of %(n)d of %(of)d partitions are unknown",
             unknown,
         ) % {"n": unknown, "of": row.partitions}
         return _figure(f"≥ {text}", tooltip, "at-least")
     if uncommitted:
         tooltip = ngettext(
-            "%(n)d partition has no commit and is not in it",
-            "%(n)d partitions have no commit and are not in it",
+            "%(n)d partition has no commit and is not counted",
+            "%(n)d partitions have no commit and are not counted",
             uncommitted,
         ) % {"n": uncommitted}
         return _figure(text, tooltip)

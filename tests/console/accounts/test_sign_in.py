@@ -19,7 +19,7 @@ def test_the_right_password_opens_and_is_audited(client, viewer, clusters, redis
 
 def test_a_wrong_password_says_nothing_of_which_part_was_wrong(client, viewer, redis_server):
     known = sign_in(client, "wrong")
-    unknown = sign_in(client, "wrong", username="nobody")
+    unknown = sign_in(client, "wrong", username="not assigned")
     assert known.status_code == unknown.status_code == 422
     assert b"correct username and password" in known.content
 
@@ -28,7 +28,7 @@ def test_a_refused_sign_in_is_audited_with_the_name_that_was_tried(client, viewe
     sign_in(client, "wrong", username="no\x00body")
     entry = AuditEntry.objects.get()
     assert (entry.verb, entry.outcome, entry.resource) == (
-        "account.sign-in", "refused", "nobody",
+        "account.sign-in", "refused", "not assigned",
     )  # fmt: skip
     assert entry.remote_addr == "127.0.0.1"
 

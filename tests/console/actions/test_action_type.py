@@ -30,5 +30,5 @@ def test_a_plan_that_ended_leads_to_its_topic_where_there_is_one(
     kind: str, is_done: bool, to_the_topic: bool
 ) -> None:
     url, text = registry.find(kind).next_link("local", "orders", is_done)
-    assert text == ("To the topic" if to_the_topic else "To the topics")
+    assert text == ("Go to the topic" if to_the_topic else "Go to the topics")
     assert ("orders" in url) == to_the_topic

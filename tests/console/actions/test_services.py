@@ -13,7 +13,7 @@ from console.actions.draft import PlanApplied, PlanRefused
 from console.actions.models import Plan
 from console.actions.tasks import apply_plan
 from console.audit.models import AuditEntry
-from console.topics.changes import topic as topic_changes
+from console.topics.changes import shared as topic_changes
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import for_cluster
 from monitoring.reasons import loads
@@ -21,7 +21,7 @@ from tests.console.conftest import a_user, sample
 from tests.support.waiting import wait_until
 
 
-def a_name() -> str:
+def new_topic_name() -> str:
     return f"t-{uuid.uuid4().hex[:10]}"
 
 
@@ -65,7 +65,7 @@ pytestmark = pytest.mark.usefixtures("_queued")
 
 
 def test_who_confirmed_and_from_where_is_audited(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, "10.7.7.7"), "")
     operator.delete()
@@ -77,7 +77,7 @@ def test_who_confirmed_and_from_where_is_audited(cluster, operator):
 
 
 def test_a_plan_that_was_confirmed_too_late_says_by_whom(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     plan.created_at -= timedelta(minutes=16)
     plan.save()
@@ -87,7 +87,7 @@ def test_a_plan_that_was_confirmed_too_late_says_by_whom(cluster, operator):
 
 
 def test_what_changed_since_the_review_stops_it_and_is_reported(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     make(cluster, name, 2)
     plan = propose(operator, cluster, "topic.add-partitions", name, total=5)
     with for_cluster(cluster) as gateway:
@@ -103,7 +103,7 @@ def test_what_changed_since_the_review_stops_it_and_is_reported(cluster, operato
 def test_a_topic_that_was_deleted_and_created_again_is_not_changed_by_an_old_plan(
     cluster, admin, kind
 ):
-    name = a_name()
+    name = new_topic_name()
     make(cluster, name)
     plan = propose(admin, cluster, kind, name, total=5)
     again = False
@@ -124,7 +124,7 @@ def test_a_topic_that_was_deleted_and_created_again_is_not_changed_by_an_old_pla
 def test_a_plan_for_one_cluster_is_not_applied_to_another_at_the_same_addresses(
     cluster, operator, fake_cluster
 ):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     assert plan.facts["cluster_id"]
     fake_cluster.id = "another-cluster"
@@ -135,7 +135,7 @@ def test_a_plan_for_one_cluster_is_not_applied_to_another_at_the_same_addresses(
 
 
 def test_a_topic_that_was_deleted_meanwhile_fails_the_plan(cluster, admin):
-    name = a_name()
+    name = new_topic_name()
     make(cluster, name)
     plan = propose(admin, cluster, "topic.delete", name)
     with for_cluster(cluster) as gateway:
@@ -145,7 +145,7 @@ def test_a_topic_that_was_deleted_meanwhile_fails_the_plan(cluster, admin):
 
 
 def test_a_plan_is_applied_once_however_often_it_is_asked(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     confirm_and_run(plan, operator)
     with pytest.raises(PlanRefused, match="already"):
@@ -156,7 +156,7 @@ def test_a_plan_is_applied_once_however_often_it_is_asked(cluster, operator):
 
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_that_get_the_same_plan_apply_it_once(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, "10.0.0.9"), "")
 
@@ -177,7 +177,7 @@ def test_two_workers_that_get_the_same_plan_apply_it_once(cluster, operator):
 
 
 def test_a_plan_that_is_too_old_is_ended_and_audited_once(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     plan.created_at -= timedelta(minutes=16)
     plan.save()
@@ -190,12 +190,12 @@ def test_a_plan_that_is_too_old_is_ended_and_audited_once(cluster, operator):
 
 
 def test_a_topic_that_somebody_else_made_since_the_review_stops_it(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     make(cluster, name)
     confirm_and_run(plan, operator)
     assert plan.state == models.REFUSED
-    assert "A topic of this name was made meanwhile." in plan.outcome
+    assert "A topic with this name was created meanwhile." in plan.outcome
     assert "[" not in plan.outcome
     assert AuditEntry.objects.get().outcome == "refused"
 
@@ -206,7 +206,7 @@ def test_the_queue_is_given_the_plan_by_the_tasks_name(
     monkeypatch.undo()
     sent = []
     monkeypatch.setattr(services.current_app, "send_task", lambda *told, **_: sent.append(told))
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     with django_capture_on_commit_callbacks(execute=True):
         services.confirm(plan, Principal(operator, "10.0.0.9"), "")
@@ -214,14 +214,14 @@ def test_the_queue_is_given_the_plan_by_the_tasks_name(
 
 
 def test_a_plan_belongs_to_who_made_it(cluster, operator, admin):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     with pytest.raises(PlanRefused, match="someone else"):
         services.confirm(plan, Principal(admin, "10.0.0.9"), "")
 
 
 def test_a_right_that_was_lost_before_the_worker_came_stops_it(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, "10.0.0.9"), "")
     operator.role_grants.all().delete()
@@ -248,7 +248,7 @@ def test_an_operator_may_not_touch_the_consoles_own_topics(cluster, operator):
 
 
 def test_a_read_only_cluster_refuses_plans_and_applying(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     cluster.read_only = True
     cluster.save()
@@ -261,7 +261,7 @@ def test_a_read_only_cluster_refuses_plans_and_applying(cluster, operator):
 
 
 def test_more_copies_than_brokers_are_not_even_planned(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     with pytest.raises(PlanRefused, match="2 are there"):
         propose(operator, cluster, "topic.create", name, **creation(name, replication=3))
 
@@ -297,11 +297,11 @@ def test_groups_outside_the_scope_may_read_what_is_deleted(cluster):
     make(cluster, "orders")
     sample()
     plan = propose(scoped, cluster, "topic.delete", "orders")
-    assert plan.draft["affected"] == ["Groups that you may not see may read it, too."]
+    assert plan.draft["affected"] == ["Groups outside your scope may also read it."]
 
 
 def test_a_topic_that_is_there_or_collides_is_not_planned(cluster, operator):
-    name = a_name().replace("-", ".")
+    name = new_topic_name().replace("-", ".")
     make(cluster, name)
     with pytest.raises(PlanRefused, match="already"):
         propose(operator, cluster, "topic.create", name, **creation(name))
@@ -314,7 +314,7 @@ def test_a_queue_that_hangs_ends_the_plan_with_a_row_in_the_audit_log(
     cluster, operator, redis_server, monkeypatch, django_capture_on_commit_callbacks
 ):
     monkeypatch.undo()
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     with redis_server.hung(), django_capture_on_commit_callbacks(execute=True):
         services.confirm(plan, Principal(operator, "10.0.0.9"), "")
@@ -330,7 +330,7 @@ def test_a_queue_that_does_not_answer_ends_the_plan_and_changes_nothing(
     cluster, operator, redis_server, monkeypatch, django_capture_on_commit_callbacks
 ):
     monkeypatch.undo()
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     redis_server.kill()
     with django_capture_on_commit_callbacks(execute=True):

@@ -11,15 +11,15 @@ from console.actions import models, registry, services, texts
 from console.actions.draft import PlanRefused, StepState
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
-from console.topics.changes import topic as topic_changes
+from console.topics.changes import shared as topic_changes
 from monitoring.gateway.errors import Refused
 from monitoring.reasons import Reason, loads
 from tests.console.actions.test_services import (
     _queued,  # noqa: F401  (a fixture)
-    a_name,
     confirm_and_run,
     creation,
     make,
+    new_topic_name,
     partitions_of,
     propose,
 )
@@ -34,7 +34,7 @@ def states(plan: Plan) -> list[StepState]:
 
 
 def test_a_plan_that_is_done_went_through_all_its_steps(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     assert states(plan) == [StepState.WAITING, StepState.WAITING]
     confirm_and_run(plan, operator)
@@ -46,7 +46,7 @@ def test_the_step_at_which_a_plan_failed_is_distinguished_from_those_that_were_d
     cluster, fake_cluster, operator, client_of, monkeypatch
 ):
     monkeypatch.setattr(topic_changes, "WAIT_SECONDS", 0.1)
-    name = a_name()
+    name = new_topic_name()
     make(cluster, name, 1)
     plan = propose(operator, cluster, "topic.add-partitions", name, total=3)
     fake_cluster.down.add(2)
@@ -58,7 +58,7 @@ def test_the_step_at_which_a_plan_failed_is_distinguished_from_those_that_were_d
 
 
 def test_a_plan_that_failed_at_its_first_step_began_no_other(cluster, fake_cluster, admin):
-    name = a_name()
+    name = new_topic_name()
     make(cluster, name)
     plan = propose(admin, cluster, "topic.delete", name)
     fake_cluster.fails["delete_topic"] = Refused("no")
@@ -67,7 +67,7 @@ def test_a_plan_that_failed_at_its_first_step_began_no_other(cluster, fake_clust
 
 
 def test_what_became_of_the_step_of_a_worker_that_fell_silent_is_not_known(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, ADDRESS), "")
     plan.move(models.QUEUED, models.APPLYING)
@@ -79,7 +79,7 @@ def test_what_became_of_the_step_of_a_worker_that_fell_silent_is_not_known(clust
 
 
 def test_a_stage_is_kept_as_a_key_and_written_in_the_readers_language(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, ADDRESS), "")
     plan.refresh_from_db()
@@ -94,7 +94,7 @@ def test_a_stage_is_kept_as_a_key_and_written_in_the_readers_language(cluster, o
 def test_a_topic_that_was_created_is_deleted_by_the_plan_that_takes_it_back(
     cluster, admin, client_of
 ):
-    name = a_name()
+    name = new_topic_name()
     done = propose(admin, cluster, "topic.create", name, **creation(name))
     assert services.undo_of(done, Principal(admin), cluster) is None, "nothing was done yet"
     confirm_and_run(done, admin)
@@ -111,7 +111,7 @@ def test_a_topic_that_was_created_is_deleted_by_the_plan_that_takes_it_back(
 
 
 def test_what_nothing_takes_back_has_no_undo(cluster, admin, client_of):
-    name = a_name()
+    name = new_topic_name()
     make(cluster, name, 1)
     for kind in ("topic.add-partitions", "topic.delete"):
         plan = propose(admin, cluster, kind, name, total=3)
@@ -125,7 +125,7 @@ def test_what_nothing_takes_back_has_no_undo(cluster, admin, client_of):
 
 
 def test_who_may_not_do_the_contrary_gets_no_undo(cluster, operator):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     confirm_and_run(plan, operator)
     assert services.undo_of(plan, Principal(operator), cluster) is None, (
@@ -138,7 +138,7 @@ def test_who_may_not_do_the_contrary_gets_no_undo(cluster, operator):
 def test_an_undo_that_the_cluster_cannot_be_asked_for_says_so(
     cluster, fake_cluster, admin, client_of
 ):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(admin, cluster, "topic.create", name, **creation(name))
     confirm_and_run(plan, admin)
     fake_cluster.down.update(fake_cluster.broker_ids)
@@ -148,7 +148,7 @@ def test_an_undo_that_the_cluster_cannot_be_asked_for_says_so(
 
 
 def test_the_audit_log_keeps_keys_and_plain_values_whatever_the_language(cluster, admin):
-    name = a_name()
+    name = new_topic_name()
     with pseudo_language(), translation.override(LANGUAGE):
         plan = propose(admin, cluster, "topic.create", name, **creation(name, partitions=3))
         assert plan.draft["changes"][1]["name"] == "⟦Partitions⟧"
@@ -161,13 +161,13 @@ def test_the_audit_log_keeps_keys_and_plain_values_whatever_the_language(cluster
 
 
 def test_why_a_plan_was_not_applied_is_read_in_the_readers_language(cluster, admin, client_of):
-    name = a_name()
+    name = new_topic_name()
     plan = propose(admin, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(admin, ADDRESS), "")
     Plan.objects.update(moved_at=timezone.now() - timedelta(minutes=16))
     services.expire_plans()
     plan_page = reverse("plan", args=["local", plan.pk])
-    why = "No worker took it within 15 minutes. Nothing was changed; plan it again."
+    why = "No worker started it within 15 minutes. Nothing was changed. Plan the change again."
     assert why in client_of(admin).get(plan_page).content.decode()
     with pseudo_language():
         asked = {"headers": {"accept-language": LANGUAGE}}

@@ -43,7 +43,7 @@ def test_a_rule_is_made_fires_live_tells_a_webhook_and_resolves_live(
     tick(committed=100)
     sign_in(page, web, operator)
     page.goto(web + reverse("alerts", args=["local"]))
-    page.get_by_role("link", name="Make the first rule").click()
+    page.get_by_role("link", name="Create a rule").click()
     page.fill("[name=name]", "billing is late")
     page.fill("[name=group_pattern]", "bill*")
     page.fill("[name=lag_max]", "50")

@@ -230,7 +230,7 @@ def test_a_rule_that_fires_is_not_deleted_while_a_webhook_waits_for_the_end(
 def test_a_rule_that_matches_nothing_says_so(client, make_rule):
     make_rule(group_pattern="nobody-*")
     html = client.get(reverse("alert-rules", args=["local"])).content.decode()
-    assert "nothing to watch" in html
+    assert "no matching group" in html
     assert "0 groups now" in html
 
 

@@ -19,8 +19,8 @@ def page(client, name="alerts", cluster="local", **query):
 
 
 def test_without_rules_the_page_says_what_to_do(client_of, operator, viewer):
-    assert "Make the first rule" in page(client_of(operator))
-    assert "Make the first rule" not in page(client_of(viewer))
+    assert "Create a rule" in page(client_of(operator))
+    assert "Create a rule" not in page(client_of(viewer))
 
 
 def test_a_firing_alert_shows_with_its_lag_of_now_and_then(
@@ -101,7 +101,7 @@ def test_a_message_that_is_tried_again_says_when_and_never_a_moment_that_has_pas
     assert "being sent" in text_of_deliveries(client_of(viewer))
     change(delivery, next_attempt_at=now - timedelta(seconds=1))
     text = text_of_deliveries(client_of(viewer))
-    assert "tried again as soon as a worker is free" in text
+    assert "next attempt when a worker is free" in text
     assert "tried again at" not in text
     change(delivery, state="failed")
     assert "tried again" not in text_of_deliveries(client_of(viewer))

@@ -122,7 +122,7 @@ def test_a_cluster_that_is_not_there_is_reported_clearly(sampled, client_of, adm
         client.post(reverse("cluster-remove", args=["nowhere"])),
     ):
         assert answer.status_code == 404
-        assert "There is no such cluster here." in answer.content.decode()
+        assert "There is no such cluster." in answer.content.decode()
 
 
 def test_a_test_of_the_connection_saves_nothing_and_says_what_is_wrong(sampled, client_of, admin):

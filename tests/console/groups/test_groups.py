@@ -89,7 +89,7 @@ def test_of_the_live_ticks_only_those_are_read_that_are_not_stored_yet(
     rights = Rights("local", "viewer")
     spec = history.lag_chart("local", "billing", rights, range_ms, now_ms)
     assert spec["series"][0]["y"] == [*range(20), None]
-    assert history.lag_chart("local", "nobody", rights, range_ms, now_ms)["series"] == []
+    assert history.lag_chart("local", "not assigned", rights, range_ms, now_ms)["series"] == []
     assert len(decoded) <= 2 * 4
 
 

@@ -76,7 +76,7 @@ def test_who_is_ignored_any_more_is_named_and_reported_on_pages(
     shown = name if name == "beat" else f"worker {name}"
     assert status == 503
     assert [part for part, text in told.items() if text != "ok"] == [shown]
-    assert told[shown].startswith("stopped: not heard of since")
+    assert told[shown].startswith("stopped: no heartbeat since")
     title = "(beat) has stopped" if name == "beat" else f"of the queue “{name}” has stopped"
     for path in ("/c/local/", "/c/local/topics", "/clusters", "/c/local/live-status"):
         page = client_of(viewer).get(path).content.decode()
@@ -92,7 +92,7 @@ def test_the_demo_traffic_is_reported_of_and_not_needed(client, stack, settings,
     assert readyz(client)[1]["demo"] == "ok"
     fall_silent(stack, "demo")
     status, told = readyz(client)
-    assert (status, told["demo"].startswith("stopped: not heard of since")) == (200, True)
+    assert (status, told["demo"].startswith("stopped: no heartbeat since")) == (200, True)
     assert "The demo traffic has stopped" in client_of(viewer).get("/c/local/").content.decode()
 
 
@@ -106,11 +106,11 @@ def test_who_was_never_heard_is_named_and_reported_once_it_should_have_been(
 ):
     stack.hdel(heartbeats.KEY, "history")
     status, told = readyz(client)
-    assert (status, told["worker history"]) == (503, "stopped: not heard of")
+    assert (status, told["worker history"]) == (503, "stopped: no heartbeat")
     assert "“history” has stopped" in client_of(viewer).get("/c/local/").content.decode()
     monkeypatch.setattr(health, "START_S", 1e12)
     status, told = readyz(client)
-    assert (status, told["worker history"]) == (503, "has not been heard of yet")
+    assert (status, told["worker history"]) == (503, "has sent no heartbeat yet")
     assert "has stopped" not in client_of(viewer).get("/c/local/").content.decode()
 
 
@@ -119,7 +119,7 @@ def test_what_is_not_run_by_choice_is_not_missed(client, stack, settings, spark)
     stack.hdel(heartbeats.KEY, "spark")
     spark(SparkState.ABSENT)
     status, told = readyz(client)
-    assert (told["worker spark"], told["spark"]) == ("is not run here", "is not run here")
+    assert (told["worker spark"], told["spark"]) == ("disabled here", "disabled here")
     assert status == 200
 
 
@@ -127,7 +127,7 @@ def test_without_redis_nobody_is_called_stopped(client, stack, redis_server, cli
     redis_server.kill()
     status, told = readyz(client)
     assert (status, told["redis"]) == (503, "does not answer")
-    assert told["worker actions"] == "not known: Redis does not work"
+    assert told["worker actions"] == "unknown: Redis does not work"
     assert told["database"] == "ok"
     assert "has stopped" not in client_of(viewer).get("/c/local/").content.decode()
 
@@ -139,17 +139,17 @@ def test_a_full_redis_is_named_and_reported(client, stack, client_of, viewer):
         page = client_of(viewer).get("/c/local/").content.decode()
     finally:
         stack.config_set("maxmemory", 0)
-    assert (status, told["redis"]) == (503, "is full and refuses to store anything")
+    assert (status, told["redis"]) == (503, "is full and refuses writes")
     assert "Redis is full" in page
 
 
 @pytest.mark.parametrize(
     ("state", "said", "on_pages"),
     [
-        (SparkState.FROZEN, "accepts connections and does not answer since", True),
-        (SparkState.REFUSED, "refuses our token since", True),
+        (SparkState.FROZEN, "accepts connections but does not answer since", True),
+        (SparkState.REFUSED, "refuses the token since", True),
         (SparkState.ABSENT, "nothing listens there", False),
-        (SparkState.UNKNOWN, "has not been asked yet", False),
+        (SparkState.UNKNOWN, "has not been checked yet", False),
     ],
 )
 def test_a_spark_that_does_not_work_is_named(
@@ -172,7 +172,7 @@ def owed(clusters):
 
 def test_a_message_that_nobody_sends_is_named_and_reported(client, stack, owed, client_of, viewer):
     status, told = readyz(client)
-    said = "1 message to webhooks is due and nobody sends it"
+    said = "1 webhook message is overdue"
     assert (status, told["deliveries"].startswith(said)) == (503, True)
     assert said in client_of(viewer).get("/c/local/alerts").content.decode()
 
@@ -199,7 +199,7 @@ def test_a_cluster_that_tells_what_cannot_be_true_is_reported_with_that(client, 
     sample("local", sample("local") + 1, refused=["topic a: partition 20000000, though it has 1"])
     status, told = readyz(client)
     assert status == 200
-    said = "sampled, but some of what it tells cannot be true and is left out"
+    said = "sampled, but some of its values are invalid and are ignored"
     assert told["cluster local"].startswith(said)
 
 
@@ -207,4 +207,4 @@ def test_samples_that_stop_coming_are_named_though_every_worker_is_received(clie
     stack.delete("aerie:staging:ticks")
     sample("staging", 1000)
     status, told = readyz(client)
-    assert (status, told["cluster staging"].startswith("no sample comes since")) == (503, True)
+    assert (status, told["cluster staging"].startswith("no new samples since")) == (503, True)

@@ -313,7 +313,7 @@ def test_what_was_refused_names_only_what_is_in_the_scope(redis_server):
     sample(refused=[mine, *others])
     scoped = Rights("local", "admin", Scope(("orders",), ("mine",)))
     told = snapshot_cache.sample_status("local", scoped).problems.refused
-    assert told == (str(mine), "An admin sees what it is.")
+    assert told == (str(mine), "An admin can see the details.")
     assert len(snapshot_cache.sample_status("local", ADMIN).problems.refused) == 4
 
 
@@ -321,5 +321,5 @@ def test_a_gap_names_only_what_is_in_the_scope(redis_server):
     reason = Reason("answer_refused", why=Reason("group_unrequested", group="theirs"))
     sample(status="gap", reason=reason, partitions=[], groups=[])
     scoped = Rights("local", "viewer", Scope(groups=("mine",)))
-    assert snapshot_cache.sample_status("local", scoped).reason == "An admin sees what it is."
+    assert snapshot_cache.sample_status("local", scoped).reason == "An admin can see the details."
     assert "theirs" in snapshot_cache.sample_status("local", ADMIN).reason

@@ -8,7 +8,7 @@ import pytest
 
 from console.messages.models import MaskingRule
 from console.segments import services
-from console.segments.services import bars
+from console.segments.services import segment_bars
 from monitoring.models import Cluster
 from tests.console.conftest import PARTITIONS, sample
 from tests.support.live_cluster import LiveCluster
@@ -157,6 +157,6 @@ def test_segments_are_drawn_to_scale_and_none_vanishes():
         {"base_offset": 0, "next_offset": 1, "active": False},
         {"base_offset": 1, "next_offset": 10_000, "active": True},
     ]
-    drawn = bars(found)
+    drawn = segment_bars(found)
     assert [bar.width for bar in drawn] == [0.3, 99.99]
-    assert bars([]) == []
+    assert segment_bars([]) == []

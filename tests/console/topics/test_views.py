@@ -91,7 +91,7 @@ def test_an_unknown_topic_is_not_there_and_says_why(sampled, client_of, viewer):
 def test_what_no_topic_is_called_is_not_repeated(sampled, client_of, viewer, name):
     answer = client_of(viewer).get(f"/c/local/topics/{name}")
     assert answer.status_code == 404
-    assert "There is no such topic here." in answer.content.decode()
+    assert "There is no such topic." in answer.content.decode()
 
 
 def test_a_topic_that_is_newer_than_the_sample_opens_all_the_same(

@@ -25,21 +25,21 @@ _AUDITED = ("role", *_PATTERNS, "password", "block", "unblock")
 
 
 class Command(BaseCommand):
-    help = "Add a person, or change the role or the password of one."
+    help = "Create an account, or change its role, scope or password."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name")
-        parser.add_argument("--role", choices=ROLES[1:], help="what they may do")
+        parser.add_argument("--role", choices=ROLES[1:], help="the role of the account")
         parser.add_argument("--cluster", default="", help="only on this cluster (its short name)")
         for kind in _PATTERNS:
             parser.add_argument(
                 f"--{kind}",
-                help=f"only these {kind}: names or beginnings with *, with commas; '*' = all",
+                help=f"only these {kind}: comma-separated names or prefixes with *; '*' = all",
             )
         parser.add_argument("--password", action="store_true", help="set a new password")
         blocking = parser.add_mutually_exclusive_group()
-        blocking.add_argument("--block", action="store_true", help="let them in no more")
-        blocking.add_argument("--unblock", action="store_true", help="let them in again")
+        blocking.add_argument("--block", action="store_true", help="refuse sign-ins")
+        blocking.add_argument("--unblock", action="store_true", help="allow sign-ins again")
 
     def handle(self, *args: Any, **options: Any) -> None:
         users = get_user_model().objects
@@ -67,7 +67,7 @@ class Command(BaseCommand):
             return ""
         existing = user.role_grants.filter(cluster=cluster).first()
         if existing is None:
-            raise CommandError("there is no role here to limit: say --role, too")
+            raise CommandError("the account has no such role to limit: add --role")
         return str(existing.role)
 
     def _password(self, user: Any) -> str:

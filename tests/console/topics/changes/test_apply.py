@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.topics.changes import topic
+from console.topics.changes import shared
 from console.topics.changes.add_partitions import AddPartitions
 from console.topics.changes.create import CreateTopic
 from console.topics.changes.delete import DeleteTopic
@@ -14,7 +14,7 @@ NEW = {"name": "orders", "partitions": 2, "replication": 1, "configs": {"retenti
 
 @pytest.fixture
 def fake(monkeypatch) -> FakeCluster:
-    monkeypatch.setattr(topic, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(shared, "WAIT_SECONDS", 0.1)
     return FakeCluster()
 
 

@@ -12,7 +12,9 @@ def test_nothing_is_reported_of_what_stayed():
 
 
 def test_what_stands_in_the_way_of_a_new_topic_is_reported():
-    assert of_new_topic(NEW, NEW | {"exists": True}) == ["A topic of this name was made meanwhile."]
+    assert of_new_topic(NEW, NEW | {"exists": True}) == [
+        "A topic with this name was created meanwhile."
+    ]
     assert of_new_topic(NEW, NEW | {"brokers": 1}) == ["1 broker is there now, 3 were."]
     assert of_new_topic(NEW, NEW | {"alike": ["a.b"]}) == ["Its name collides with “a.b” now."]
     refused = NEW | {"objection": "Too many."}
@@ -32,7 +34,7 @@ def test_partitions_and_moves_are_reported_in_words_and_not_as_lists():
 def test_a_topic_that_was_recreated_is_reported_and_nothing_else_of_it():
     then = {"topic_id": "a", "partitions": 2, "replicas": [[1], [2]]}
     assert of_existing_topic(then, {"topic_id": "b", "partitions": 3, "replicas": [[1]] * 3}) == [
-        "The topic was deleted, and this one of the same name was made since."
+        "The topic was deleted and created again."
     ]
 
 
