@@ -1,4 +1,4 @@
-"""The ports of the stack: which are needed, whether settings conflict, whether a port is in use."""
+"""The ports of the stack: which exist, whether settings conflict, whether a port is in use."""
 
 import errno
 from collections.abc import Iterable

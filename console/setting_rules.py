@@ -1,8 +1,8 @@
-"""The rules for values of settings. Pure.
+"""Validation rules for settings. Pure.
 
 Each rule takes a value and returns the error, as the rest of a sentence that begins with the
 setting (`REDIS_URL=… is not …`), or the empty string for a valid value.
-`stack/external_services.py` checks whether the named services can be reached.
+`stack/external_services.py` checks whether the services can be reached.
 """
 
 import ipaddress

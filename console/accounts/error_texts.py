@@ -17,19 +17,19 @@ def resource_not_found(verb: str, name: str) -> str:
 
 
 def topic_not_found(name: str) -> str:
-    """For a topic."""
+    """For a topic that does not exist, or that the user may not see."""
     if not is_topic_name(name):  # not a valid name; do not repeat it
         return _("There is no such topic.")
     return _("There is no topic “%(name)s”.") % {"name": name}
 
 
 def group_not_found(name: str) -> str:
-    """For a group."""
+    """For a group that is not in the last sample, or that the user may not see."""
     return _("The last sample has no group “%(name)s”.") % {"name": name}
 
 
 def right_missing(rights: Rights, verb: str, name: str | None) -> str:
-    """For a missing right."""
+    """For a user without the right `verb`."""
     refused = {"role": rights.role or _("none"), "verb": verb, "name": name}
     if name is not None and only_admins_read(verb, name):
         return (

@@ -7,9 +7,9 @@ password is checked, and the count is undone if the password was right. So paral
 get more checks than sequential ones. Refused attempts do not extend the lockout.
 
 Names are compared without case. All loopback addresses count as one address, and so do the
-addresses of an IPv6 /64. Behind a proxy the address is the one that the proxy names
-(AERIE_ALLOWED_HOSTS in docs/operating.md). Where the cache cannot be reached, signing in still
-works (the passwords are what protects) and a warning is logged.
+addresses of an IPv6 /64. Behind a proxy the address is the one in the headers of the proxy
+(AERIE_ALLOWED_HOSTS in docs/operating.md). If the cache is unavailable, attempts are not limited,
+and a warning is logged.
 """
 
 import hashlib
@@ -55,7 +55,7 @@ def _count_up(key: str, limit: int) -> bool:
     cache.add(key, 0, WAIT_SECONDS)
     try:
         count = cache.incr(key)
-    except ValueError:  # it expired in between
+    except ValueError:  # the counter expired meanwhile
         return bool(cache.add(key, 1, WAIT_SECONDS)) or _count_up(key, limit)
     if count <= limit:
         cache.touch(key, WAIT_SECONDS)

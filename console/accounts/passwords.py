@@ -1,9 +1,8 @@
 """Refuses passwords that are similar to the user name.
 
-Django's own comparison (UserAttributeSimilarityValidator), over both texts as a person sees them:
-compatible forms of letters and the case are alike, and what is no letter may stand around. Besides,
-enough must remain when every occurrence of the name and of its parts is taken away, also where
-digits and signs stand for letters. Pure.
+The comparison is that of Django's UserAttributeSimilarityValidator, but it ignores case, compatible
+forms of letters, and characters that are not letters. In addition, the password must have enough
+other characters besides the name and its parts, also if digits replace letters ("p4ul"). Pure.
 """
 
 import re
@@ -16,8 +15,8 @@ from django.utils.translation import gettext as _
 
 SIMILARITY_MAX = 0.7
 OTHER_CHARACTERS_MIN = 6  # letters and digits that must remain without the name
-_PART_LENGTH_MIN = 3  # shorter parts of a name occur in many words
-_STANDS_FOR = str.maketrans("4@301l5$7", "aaeoiisst")  # one to one; 1 stands for i and l
+_PART_LENGTH_MIN = 3  # shorter parts occur in many words
+_STANDS_FOR = str.maketrans("4@301l5$7", "aaeoiisst")  # 1 is i; l is also i
 _LENGTH_COMPARED_MAX = 300  # comparing takes quadratic time; a name has at most 150 characters
 
 

@@ -48,8 +48,8 @@ VERBS = {
 TOPIC, GROUP = "topic", "group"
 RESOURCES = {"topic": TOPIC, "record": TOPIC, "segment": TOPIC, "group": GROUP}
 
-# Topics whose records name what not every reader may know of: the cluster's own (groups, their
-# offsets of any topic), and the brokers' events, which tell of each partition by name.
+# Prefixes of topics whose records contain names of any topic or group: internal topics, and the
+# events of brokers.
 ADMIN_ONLY_RECORDS = ("__", "brokerd.events")
 
 
@@ -109,7 +109,7 @@ class Grant(NamedTuple):
     groups: tuple[str, ...]
 
     def scope(self, hidden: frozenset[str]) -> Scope:
-        """What the grant shows of a cluster where these topics are for admins only."""
+        """The scope of the grant, on a cluster with these topics hidden from non-admins."""
         if self.role == ADMIN:
             hidden = frozenset()
         seen = frozenset(name for name in hidden if matches(self.topics, name))
@@ -128,8 +128,7 @@ def rights_of(user: AbstractBaseUser | AnonymousUser, cluster: Any = None) -> Ri
     if given is not None:
         hidden = _hidden(user).get(slug, frozenset()) if given.role != ADMIN else frozenset()
         return Rights(slug, given.role, given.scope(hidden))
-    # Outside any cluster: what is shown there belongs to all of them, so only a grant for all
-    # gives more than looking.
+    # Pages outside of clusters: a grant for one cluster gives only the viewer role there.
     return Rights(slug, VIEWER if grants and not slug else NOBODY, NOTHING)
 
 
@@ -157,7 +156,7 @@ def _grants(user: Any) -> dict[str, Grant]:
 
 
 def _patterns(stored: list[str]) -> tuple[str, ...]:
-    """Alike for all that mean the same, as far as that is cheap: scopes are keys of caches."""
+    """The patterns in a normal form, since scopes are cache keys."""
     return (ANY,) if ANY in stored else tuple(sorted(set(stored)))
 
 
@@ -175,5 +174,5 @@ def may(
     cluster: Any = None,
     resource: str | None = None,
 ) -> bool:
-    """Whether `user` may do `verb` on `cluster` to `resource`: the only such decision."""
+    """Whether `user` may do `verb` on `cluster` to `resource`."""
     return rights_of(user, cluster).may(verb, resource)

@@ -17,7 +17,7 @@ def allows(action: str, user: Any) -> bool:
     try:
         cache.add(key, 0, _WINDOW_S)
         return bool(cache.incr(key) <= PER_MINUTE_MAX)
-    except ValueError:  # the minute ended in between
+    except ValueError:  # the minute ended meanwhile
         return True
     except Exception:
         log.warning("%s is refused: the cache, which counts them, does not answer", action)

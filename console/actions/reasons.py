@@ -1,4 +1,4 @@
-"""The Reasons that plans and their rows in the audit log keep: code → English text."""
+"""The Reasons stored in plans and audit rows: code → English text."""
 
 from django.utils.translation import gettext_noop
 

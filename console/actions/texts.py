@@ -12,7 +12,7 @@ QUEUED, READING = "queued", "reading"  # before the first step
 
 
 def stage(plan: Plan) -> str:
-    """What is done just now; the text itself of a plan that was applied by an older Aerie."""
+    """The title of the current step, or of the time before the first one."""
     titles = {
         QUEUED: _("Waiting for a worker"),
         READING: _("Checking for changes since the review"),

@@ -21,7 +21,7 @@ from monitoring.gateway.errors import GatewayError
 
 @require_safe
 @requires("plan.view")
-def show(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
+def detail(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
     return _page(request, _own(request, cluster, plan))
 
 
@@ -50,13 +50,13 @@ def undo(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse
     """Propose the undo of this plan; the new plan is reviewed like any other."""
     found = _own(request, cluster, plan)
     try:
-        taking_back = services.propose_undo(found, request.principal, request.cluster)
+        undo_plan = services.propose_undo(found, request.principal, request.cluster)
     except PlanRefused as error:
         return _page(request, found, str(error), status=422)
     except GatewayError as error:
         text = _("The cluster could not be read: %(why)s") % {"why": sentence(error.message)}
         return _page(request, found, text, status=503 if error.retriable else 422)
-    return redirect("plan", cluster, taking_back.pk)
+    return redirect("plan", cluster, undo_plan.pk)
 
 
 def _own(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> Plan:

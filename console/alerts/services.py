@@ -40,13 +40,13 @@ def is_visible(alert: Alert, rights: Rights) -> bool:
 
 
 def alerts_in_scope(rights: Rights, prefix: str = "") -> Q:
-    """The same as a condition of the database; `prefix` leads from its rows to the alert."""
+    """`is_visible` as a database filter; `prefix` is the lookup from the row to the alert."""
     about_topic = shows_topic(rights.scope, f"{prefix}topic") | Q((f"{prefix}topic", ""))
     return shows_group(rights.scope, f"{prefix}group") & about_topic
 
 
 def deliveries_in_scope(rights: Rights) -> Q:
-    """The messages about such alerts, and those about none."""
+    """A filter for deliveries: about visible alerts, or about no alert (tests)."""
     return Q(alert=None) | alerts_in_scope(rights, "alert__")
 
 
@@ -61,7 +61,7 @@ def visible_rules(cluster: Cluster, rights: Rights) -> list[AlertRule]:
 
 
 def find_rule(cluster: Cluster, rights: Rights, number: int) -> AlertRule | None:
-    """The rule of this cluster that these rights may see; None = it is not there for them."""
+    """The rule of this cluster, if it is visible with these rights, else None."""
     return next((rule for rule in visible_rules(cluster, rights) if rule.pk == number), None)
 
 
@@ -88,7 +88,7 @@ def matching_now(rule: AlertRule, snapshot: Snapshot | None) -> int | None:
 
 
 def audit_fields(rule: AlertRule) -> dict[str, Any]:
-    """The fields of a rule in the audit log: of its webhook the host, and whether it changed."""
+    """The fields of a rule for the audit log; of the webhook only host and fingerprint."""
     names = ("name", "group_pattern", "topic_pattern", "lag_max", "for_seconds", "enabled")
     values = {name: getattr(rule, name) for name in names}
     fingerprint = rule.webhook_fingerprint
@@ -136,14 +136,14 @@ def delete(principal: Principal, rule: AlertRule) -> bool:
 
 
 def waits_for(delivery: AlertDelivery, now: datetime) -> str:
-    """What a message that was tried already waits for: "answer" of the webhook, the "time" to try
-    again, a "worker" when that time has come; "" = nothing.
+    """What an attempted delivery waits for: the "answer" of the webhook, the "time" of the next
+    attempt, or a free "worker" after that; "" = nothing.
     """
     if delivery.state != AlertDelivery.State.PENDING or not delivery.attempts:
         return ""
     if delivery.next_attempt_at <= now:
         return "worker"
-    # An attempt that runs is marked so by the worker that claimed it (monitoring/alerts/tasks.py).
+    # A running attempt is marked by the worker that claimed it (monitoring/alerts/tasks.py).
     is_running = delivery.queued_at is not None and delivery.queued_at == delivery.attempted_at
     return "answer" if is_running else "time"
 

@@ -48,7 +48,7 @@ def visible(principal: Principal) -> list[dict[str, Any]]:
 
 
 def audit_fields(cluster: Cluster) -> dict[str, Any]:
-    """A cluster as the audit log keeps it: no secret."""
+    """The fields of a cluster for the audit log, without secrets."""
     if cluster.pk is None:
         return {}
     names = ("name", "slug", "bootstrap_servers", "zookeeper_connect", "read_only", "admin_urls")
@@ -72,7 +72,7 @@ def save(principal: Principal, form: ClusterForm, before: dict[str, Any]) -> lis
 
 
 def remove(principal: Principal, cluster: Cluster) -> None:
-    """Forgets a cluster and all that was kept of it; the cluster itself is not touched."""
+    """Delete a cluster's entry and its data; the Kafka cluster is not changed."""
     before = audit_fields(cluster)
     with transaction.atomic():
         before |= {"roles": revoke_all_grants(cluster.slug)}

@@ -78,7 +78,7 @@ def remove(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _editable(request: UserRequest, slug: str) -> Cluster:
-    """The cluster; a role for it alone decides also where a role for all gives more."""
+    """The cluster, if the user may edit it; a role for this cluster overrides the one for all."""
     found = Cluster.objects.filter(slug=slug).first()
     if found is None:
         raise Http404(_("There is no such cluster."))

@@ -15,7 +15,7 @@ TOP = 8
 def context(
     cluster: Cluster, rights: Rights, resource: str = "", query: Mapping[str, str] | None = None
 ) -> dict[str, Any] | None:
-    """The figures of the newest ok tick; None if there is none."""
+    """The figures of the newest ok tick; None without one."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     if snapshot is None:
         return None

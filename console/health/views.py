@@ -33,18 +33,18 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
     Problems of external systems (a broker, a webhook) are listed and do not cause a 503.
     """
-    found = health.current(spark_wait_s=probe.DEADLINE_S + 1)
-    states = {part.name: health_banner.line(part) for part in found}
-    is_ready = all(part.is_ready for part in found)
+    parts = health.current(spark_wait_s=probe.DEADLINE_S + 1)
+    states = {part.name: health_banner.line(part) for part in parts}
+    is_ready = all(part.is_ready for part in parts)
     if states["database"] == "ok":
         for slug in Cluster.objects.values_list("slug", flat=True):
             status = snapshot_cache.sample_status(slug)
-            states[f"cluster {slug}"] = _sampled(status)
+            states[f"cluster {slug}"] = _sample_text(status)
             is_ready = is_ready and status.state not in ("stale", "unreadable")
     return JsonResponse(states, status=200 if is_ready else 503)
 
 
-def _sampled(status: SampleStatus) -> str:
+def _sample_text(status: SampleStatus) -> str:
     """The state of a cluster's samples, without addresses and names."""
     since = _(" since %(at)s") % {"at": numbers.moment(status.since_ms)} if status.since_ms else ""
     texts = {
@@ -56,10 +56,10 @@ def _sampled(status: SampleStatus) -> str:
     }
     if status.problems is None:
         return texts[status.state]
-    return _("sampled, but ") + ", ".join(_problems(status.problems)) + since
+    return _("sampled, but ") + ", ".join(_problem_texts(status.problems)) + since
 
 
-def _problems(problems: ClusterProblems) -> list[str]:
+def _problem_texts(problems: ClusterProblems) -> list[str]:
     texts = [_("broker %(id)d does not answer") % {"id": row.id} for row in problems.brokers_down]
     if problems.zookeeper_since_ms:
         texts.append(_("ZooKeeper does not answer"))

@@ -1,9 +1,9 @@
 """The WebSocket consumer of live pages: pushes the page's fragments on each tick.
 
 Channel messages contain only {cluster, tick}. At every tick the session and the rights are checked
-again, so that signing out or losing a role closes the socket. A browser acknowledges each message;
-until then nothing more is sent, and then only the newest tick. The parameter `seen` is the tick
-that the page has already; it is not sent again. A hidden tab closes its socket (static/app/live.js)
+again, so that signing out or losing a role closes the socket. A browser acknowledges each
+message; until then nothing is sent, and then only the newest tick. The parameter `seen` is the tick
+that the page already has; it is not sent again. A hidden tab closes its socket (static/app/live.js)
 and gets the newest tick when it opens it again.
 """
 
@@ -37,7 +37,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
     """`/ws/c/<cluster>/?show=…&seen=…`, as console/live/pages.py writes it."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Ends without a traceback if Redis is down; the page shows that and reconnects."""
+        """Close without a traceback if Redis is down; the page reconnects."""
         try:
             await super().__call__(scope, receive, send)
         except RedisError as error:
@@ -76,7 +76,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
             await self.channel_layer.group_discard(group, self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Any message of a browser is an acknowledgement."""
+        """Any message from the browser is an acknowledgement."""
         self._acknowledged = True
         self._push(self._next_version)
 
@@ -94,15 +94,15 @@ class ClusterConsumer(AsyncWebsocketConsumer):
             self._sender = asyncio.ensure_future(self._send_newest())
 
     async def _send_newest(self) -> None:
-        translation.activate(self._language)  # of this asyncio task only
+        translation.activate(self._language)  # for this asyncio task only
         try:
             # Repeat if a newer version came and the browser acknowledged while this one was sent.
             while self._acknowledged and self._next_version != self._sent_version:
                 await self._send_version()
         except OSError:
-            log.debug("the browser left while a fragment was made for it")
+            log.debug("the browser disconnected while a fragment was rendered")
         except Exception:
-            # The next tick tries again; the page itself detects that nothing arrives.
+            # The next tick tries again; the page itself detects missing ticks.
             log.exception("a live fragment of cluster %s could not be sent", self.slug)
 
     async def _send_version(self) -> None:

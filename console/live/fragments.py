@@ -44,7 +44,7 @@ def render(cluster: Cluster, rights: Rights, fragment_key: FragmentKey | None) -
 
 
 class Renderer:
-    """Caches rendered HTML, shared by all browsers that get the same.
+    """Caches rendered HTML for all browsers with the same rights and fragment.
 
     Use it on one event loop only. It keeps the HTML of the newest tick of each cluster, for
     CACHE_SECONDS.

@@ -1,4 +1,4 @@
-"""Texts for parts that have failed: lines for /readyz, banners for pages."""
+"""Texts for failed parts of the console: lines of /readyz, and banners."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,4 @@
-"""How the samples of a cluster stand, from what the snapshot cache knows of it. Pure but for the
-clock.
-"""
+"""The status of a cluster's samples. Pure except for the clock."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,7 +19,7 @@ LATE_INTERVALS, LATE_SLACK_MS = 2, 1500  # static/app/live.js waits as long
 
 @dataclass(frozen=True, slots=True)
 class ClusterProblems:
-    """What of a cluster that answers is away or untrue; made for one scope."""
+    """The problems of a cluster that answers, within one scope."""
 
     leaderless: int = 0
     leaderless_since_ms: int | None = None
@@ -57,13 +55,12 @@ class ClusterProblems:
 
 @dataclass(frozen=True, slots=True)
 class SampleStatus:
-    """How the samples of a cluster stand.
+    """The status of a cluster's samples.
 
-    state: ok | partial (live, but a part of the cluster is away: `problems`) | gap (sampling
-           fails: `reason`) | stale (no tick comes) | none (never sampled)
-           | unreadable (Redis is away)
-    at_ms: when the figures shown were sampled, None when there are none; age_ms: how long ago
-    since_ms: since when the state is not ok, as far as known
+    state: ok | partial (the cluster has `problems`) | gap (sampling fails: `reason`)
+           | stale (no new ticks) | none (never sampled) | unreadable (Redis is down)
+    at_ms: the time of the sample that is shown, or None; age_ms: its age
+    since_ms: when the problem began, or None if unknown
     """
 
     slug: str = ""
@@ -128,18 +125,18 @@ def _problems(snapshot: Snapshot) -> ClusterProblems:
 
 
 def _refused(snapshot: Snapshot) -> tuple[str, ...]:
-    """Each once; of what may name a topic or group outside the scope, only that there is such."""
+    """The reasons without duplicates and without names outside the scope."""
     scope = snapshot.scope
     texts = [
         translated(_redacted(reason, scope)) if isinstance(reason, Reason) or scope == EVERYTHING
-        else _only_admins_see()  # text of an older Aerie: nobody knows what it names
+        else _only_admins_see()  # text of an older version: it may contain any name
         for reason in snapshot.tick.refused
     ]  # fmt: skip
     return tuple(dict.fromkeys(texts))
 
 
 def _redacted(reason: str, scope: Scope) -> str:
-    """The reason; where it names something outside the scope, that others see what it is."""
+    """The reason, or another text if it names something outside the scope."""
     shows = {"topic": scope.shows_topic, "group": scope.shows_group}
     return reason if all(shows[kind](name) for kind, name in _names(reason)) else _only_admins_see()
 
@@ -149,10 +146,10 @@ def _only_admins_see() -> str:
 
 
 def _names(value: Any) -> Iterator[tuple[str, str]]:
-    """(topic or group, its name) for each that a reason names, or the reasons inside it."""
+    """("topic" or "group", name) for each name in a reason and its nested reasons."""
     if isinstance(value, list):
-        for each in value:
-            yield from _names(each)
+        for item in value:
+            yield from _names(item)
     elif isinstance(value, Reason):
         for key, param in value.params.items():
             kind = value.code.removesuffix("_name") if key == "name" else key

@@ -32,8 +32,7 @@ MASKED = Decoded("masked", MASK, 0, preview=MASK)
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which records to read: of `partition` forward from `offset`, or the newest below `before`;
-    else the newest."""
+    """Which records to read: from `offset` on, the newest before `before`, or the newest."""
 
     topic: str
     partition: int | None = None
@@ -132,7 +131,7 @@ def rules_for(cluster: Cluster) -> list[MaskingRule]:
 
 
 def add_rule(principal: Principal, rule: MaskingRule) -> None:
-    """Keeps a new rule that a form has checked."""
+    """Save and audit a new, valid rule."""
     with transaction.atomic():
         rule.save()
         fields, slug = _audit_fields(rule), rule.cluster.slug
@@ -140,7 +139,7 @@ def add_rule(principal: Principal, rule: MaskingRule) -> None:
 
 
 def remove_rule(principal: Principal, cluster: Cluster, rule_id: int) -> bool:
-    """False where this cluster has no such rule, or none that they may know of."""
+    """Remove a rule; False if this cluster has none that the user may see."""
     rule = MaskingRule.objects.filter(pk=rule_id, cluster=cluster).first()
     scope = principal.rights(cluster).scope
     if rule is None or not scope.shows_topics_of(rule.topic_pattern):
@@ -187,12 +186,12 @@ def _targets(principal: Principal, cluster: Cluster, topic: str) -> tuple[list[s
 
 def _offsets(rows: Iterable[RecordRow]) -> dict[str, str]:
     """The offsets of these records by partition, for the audit log."""
-    found: dict[int, list[int]] = {}
+    by_partition: dict[int, list[int]] = {}
     for row in rows:
-        found.setdefault(row.partition, []).append(row.offset)
+        by_partition.setdefault(row.partition, []).append(row.offset)
     return {
         f"partition {number}": f"offsets {min(at)} to {max(at)}, {len(at)} records"
-        for number, at in sorted(found.items())
+        for number, at in sorted(by_partition.items())
     }
 
 

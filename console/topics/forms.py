@@ -68,20 +68,20 @@ class CreateTopicForm(forms.Form):
         return name
 
     def clean_settings(self) -> dict[str, str]:
-        found = {}
+        configs = {}
         for line in filter(None, map(str.strip, self.cleaned_data["settings"].splitlines())):
             key, equals, value = (part.strip() for part in line.partition("="))
             if not equals or not SETTING.fullmatch(key):
                 raise ValidationError(_("“%(line)s” is not name=value."), params={"line": line})
-            if key in found:
+            if key in configs:
                 raise ValidationError(_("“%(key)s” is set twice."), params={"key": key})
-            found[key] = value
-        if len(found) > SETTINGS_MAX:
+            configs[key] = value
+        if len(configs) > SETTINGS_MAX:
             raise ValidationError(_("Enter at most %(n)d settings."), params={"n": SETTINGS_MAX})
-        return found
+        return configs
 
     def clean(self) -> None:
-        """Refuses settings that also have a field of their own."""
+        """Refuse settings that are also set by a field of the form."""
         settings = self.cleaned_data.get("settings") or {}
         for name, key in (("cleanup", "cleanup.policy"), ("retention_hours", "retention.ms")):
             if key in settings and self.cleaned_data.get(name) not in (None, ""):
@@ -98,8 +98,8 @@ class CreateTopicForm(forms.Form):
         hours = data["retention_hours"]
         if hours is not None:
             configs["retention.ms"] = str(-1 if hours < 0 else hours * 3_600_000)
-        kept = {name: data[name] for name in ("name", "partitions", "replication")}
-        return {**kept, "configs": configs}
+        plan_params = {name: data[name] for name in ("name", "partitions", "replication")}
+        return {**plan_params, "configs": configs}
 
 
 class AddPartitionsForm(forms.Form):

@@ -1,4 +1,4 @@
-"""Messages about partitions that could not be read: which ones, why, and what to do.
+"""Notices about partitions that could not be read: which, why, and what to do.
 
 Pure: input are the unread partitions (monitoring.gateway.browse) and the newest snapshot.
 """
@@ -23,7 +23,7 @@ _RANGES_MAX = 12
 
 @dataclass(frozen=True, slots=True)
 class UnreadNotice:
-    """One message about partitions that could not be read for the same reason."""
+    """One notice about partitions that could not be read for the same reason."""
 
     title: str
     text: str
@@ -32,7 +32,7 @@ class UnreadNotice:
 def notices(
     unread: Iterable[UnreadPartition], snapshot: Snapshot | None, topic: str
 ) -> list[UnreadNotice]:
-    """The messages about one read; partitions with the same reason share one."""
+    """The notices for one read; partitions with the same reason share one."""
     rows = {row.partition: row for row in snapshot.partitions(topic)} if snapshot else {}
     brokers = {broker["id"]: broker for broker in snapshot.tick.brokers} if snapshot else {}
     same: dict[tuple[Any, ...], list[int]] = defaultdict(list)
@@ -47,7 +47,7 @@ def notices(
 
 
 def no_leader(row: PartitionRow, snapshot: Snapshot) -> UnreadNotice:
-    """The message about a partition that has no leader in the newest sample."""
+    """The notice for a partition without a leader in the newest sample."""
     brokers = {broker["id"]: broker for broker in snapshot.tick.brokers}
     return _notice(browse.NO_LEADER, [row.partition], _down(row, brokers), brokers, "")
 
@@ -107,7 +107,7 @@ def _notice(
 
 
 def _down_sentences(down: Sequence[int], brokers: Mapping[int, Mapping[str, Any]]) -> list[str]:
-    """A sentence for each broker that is down, as far as known since when."""
+    """A sentence for each broker that is down, with the time if known."""
     lines = []
     for id in down:
         since_ms = brokers.get(id, {}).get("down_since_ms")

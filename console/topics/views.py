@@ -1,4 +1,4 @@
-"""The topics of a cluster: list and detail. Changes are made in console/topics/changes/."""
+"""The topics of a cluster: list and detail. Changes: console/topics/change_views.py."""
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -31,7 +31,7 @@ def overview(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
 @require_safe
 @requires("topic.view", resource="topic")
 def config(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
-    """The topic's settings, asked of the brokers now."""
+    """The topic's settings, read from the brokers."""
     context, status = topic_context(request, topic, "config"), 200
     try:
         with for_cluster(request.cluster) as gateway:

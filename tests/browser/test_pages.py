@@ -253,5 +253,5 @@ def test_a_change_to_a_cluster_that_is_down_is_answered_in_the_form(page_as):
     page.goto("/c/local/create-topic")
     page.fill("input[name=name]", "new-topic")
     page.click("button:has-text('Review the plan')")
-    expect(page.locator(".alert-danger")).to_contain_text("could not be asked")
+    expect(page.locator(".alert-danger")).to_contain_text("could not be read")
     expect(page.locator("input[name=name]")).to_have_value("new-topic")

@@ -4,14 +4,14 @@ import socket
 from console.ports import Port, conflicts, unavailable
 
 
-def test_two_purposes_on_one_port_are_both_named() -> None:
+def test_a_port_with_two_purposes_is_reported() -> None:
     console = Port(8000, "the console", "AERIE_PORT")
     [problem] = conflicts([console, Port(8000, "Redis", "REDIS_PORT")])
     assert "AERIE_PORT" in problem
     assert "REDIS_PORT" in problem
 
 
-def test_different_ports_do_not_clash() -> None:
+def test_different_ports_do_not_conflict() -> None:
     assert conflicts([Port(8000, "the console", "A"), Port(8001, "Redis", "B")]) == []
 
 

@@ -150,7 +150,7 @@ def urls(names: dict[str, str], ids: dict[str, str]) -> dict[str, str]:
     return {reverse(name, args=arguments(name, row, names, ids)): name for name, row in rows}
 
 
-def test_what_is_outside_appears_in_no_answer(scoped, world, client_of):
+def test_names_outside_the_scope_appear_in_no_response(scoped, world, client_of):
     inside, outside = world(scoped)
     client, told = client_of(scoped), {}
     words = [*ELSEWHERE, outside["report"], outside["plan"]]
@@ -164,10 +164,10 @@ def test_what_is_outside_appears_in_no_answer(scoped, world, client_of):
     assert told == {}
 
 
-def test_what_is_outside_answers_as_what_is_not_there(scoped, world, client_of):
+def test_resources_outside_the_scope_get_the_same_404_as_missing_ones(scoped, world, client_of):
     inside, outside = world(scoped)
     client, told = client_of(scoped), {}
-    never = {"orders": "nothing_", "billing": "not assigned"}  # as long as the names outside
+    never = {"orders": "nothing_", "billing": "nobody"}  # as long as the names outside
     missing = {"alert": "9999", "masking": "9999"} | dict.fromkeys(("report", "plan"), str(PLAN))
     about, lost = urls(OUTSIDE, outside), urls(never, missing)
     for url, other in zip(about, lost, strict=True):
@@ -179,9 +179,7 @@ def test_what_is_outside_answers_as_what_is_not_there(scoped, world, client_of):
             if not same or found.headers["Content-Type"] != expected.headers["Content-Type"]:
                 told[url, method.__name__] = (found.status_code, expected.status_code)
             if "error" in text_of(found) and found.status_code == 404:
-                text = (
-                    text_of(found).replace("salaries", "nothing_").replace("payers", "not assigned")
-                )
+                text = text_of(found).replace("salaries", "nothing_").replace("payers", "nobody")
                 for mine, theirs in zip(outside.values(), missing.values(), strict=False):
                     text = text.replace(mine, theirs)
                 if len(text) != len(text_of(expected)):
@@ -189,17 +187,17 @@ def test_what_is_outside_answers_as_what_is_not_there(scoped, world, client_of):
     assert told == {}
 
 
-def test_the_chart_of_a_group_outside_is_that_of_no_group(scoped, world, client_of):
+def test_the_chart_of_a_group_outside_the_scope_is_empty(scoped, world, client_of):
     world(scoped)
     url = reverse("group-lag", args=["local"])
     answers = [
         client_of(scoped).get(url, {"group": group, "range": "15m"}).content
-        for group in ("payers", "not assigned")
+        for group in ("payers", "nobody")
     ]
     assert answers[0] == answers[1]
 
 
-def test_what_is_pushed_to_pages_names_nothing_outside(scoped, world, clusters):
+def test_pushed_fragments_name_nothing_outside_the_scope(scoped, world, clusters):
     world(scoped)
     cluster, rights = clusters[0], rights_of(scoped, clusters[0])
     for name in registry._fragments:
@@ -210,7 +208,7 @@ def test_what_is_pushed_to_pages_names_nothing_outside(scoped, world, clusters):
             assert not [word for word in ELSEWHERE if word in html], name + argument
 
 
-def test_what_is_inside_is_shown(scoped, world, client_of):
+def test_resources_inside_the_scope_are_shown(scoped, world, client_of):
     inside, _outside = world(scoped)
     client = client_of(scoped)
     for name, words in (

@@ -1,4 +1,4 @@
-"""Functions that the changes to topics share."""
+"""What all changes to topics use: their target, facts, affected groups, and waiting."""
 
 import time
 from collections import Counter
@@ -30,9 +30,9 @@ TOPIC_TARGET = Target(
 def change_refusal(name: str) -> str:
     """Why a topic cannot be changed at all; empty if it can."""
     if name.startswith("__"):
-        return _(
-            "“%(name)s” is an internal topic of the cluster. It cannot be changed here."
-        ) % {"name": name}
+        return _("“%(name)s” is an internal topic of the cluster. It cannot be changed here.") % {
+            "name": name
+        }
     return ""
 
 

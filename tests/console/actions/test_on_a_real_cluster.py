@@ -67,7 +67,7 @@ def test_a_topic_is_deleted_only_with_its_name_typed(cluster, admin):
     assert AuditEntry.objects.get().before["partitions"] == 2
 
 
-def test_what_the_broker_refuses_is_reported_in_its_words(cluster, operator):
+def test_a_refusal_by_the_broker_shows_its_message(cluster, operator):
     name = new_topic_name()
     params = creation(name, configs={"no.such.setting": "1"})
     with pytest.raises(PlanRefused, match=r"no\.such\.setting"):

@@ -64,7 +64,7 @@ def confirm_and_run(plan, user, typed=""):
 pytestmark = pytest.mark.usefixtures("_queued")
 
 
-def test_who_confirmed_and_from_where_is_audited(cluster, operator):
+def test_the_user_who_confirmed_and_the_address_are_audited(cluster, operator):
     name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, "10.7.7.7"), "")
@@ -76,7 +76,7 @@ def test_who_confirmed_and_from_where_is_audited(cluster, operator):
     assert loads(entry.detail).endswith(told)
 
 
-def test_a_plan_that_was_confirmed_too_late_says_by_whom(cluster, operator):
+def test_a_plan_confirmed_too_late_records_the_user(cluster, operator):
     name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     plan.created_at -= timedelta(minutes=16)
@@ -86,7 +86,7 @@ def test_a_plan_that_was_confirmed_too_late_says_by_whom(cluster, operator):
     assert AuditEntry.objects.get().remote_addr == "10.7.7.7"
 
 
-def test_what_changed_since_the_review_stops_it_and_is_reported(cluster, operator):
+def test_a_change_since_the_review_refuses_the_plan_and_is_described(cluster, operator):
     name = new_topic_name()
     make(cluster, name, 2)
     plan = propose(operator, cluster, "topic.add-partitions", name, total=5)
@@ -94,7 +94,7 @@ def test_what_changed_since_the_review_stops_it_and_is_reported(cluster, operato
         gateway.admin.create_partitions(name, 3)
     confirm_and_run(plan, operator)
     assert plan.state == models.REFUSED
-    assert "It has 3 partitions now and had 2." in plan.outcome
+    assert "It has 3 partitions now, instead of 2." in plan.outcome
     assert partitions_of(cluster, name) == 3
     assert AuditEntry.objects.get().outcome == "refused"
 
@@ -117,7 +117,7 @@ def test_a_topic_that_was_deleted_and_created_again_is_not_changed_by_an_old_pla
         again = found["replicas"] == plan.facts["replicas"]
     confirm_and_run(plan, admin, name)
     assert plan.state == models.REFUSED
-    assert "made since. Plan it again." in plan.outcome
+    assert "created again. Plan the change again." in plan.outcome
     assert partitions_of(cluster, name) == 2
 
 
@@ -130,7 +130,7 @@ def test_a_plan_for_one_cluster_is_not_applied_to_another_at_the_same_addresses(
     fake_cluster.id = "another-cluster"
     confirm_and_run(plan, operator)
     assert plan.state == models.REFUSED
-    assert "another cluster now. Plan it again." in plan.outcome
+    assert "lead to another cluster. Plan the change again." in plan.outcome
     assert partitions_of(cluster, name) is None
 
 
@@ -144,7 +144,7 @@ def test_a_topic_that_was_deleted_meanwhile_fails_the_plan(cluster, admin):
     assert plan.outcome
 
 
-def test_a_plan_is_applied_once_however_often_it_is_asked(cluster, operator):
+def test_a_plan_is_applied_once_even_if_confirmed_twice(cluster, operator):
     name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     confirm_and_run(plan, operator)
@@ -189,7 +189,7 @@ def test_a_plan_that_is_too_old_is_ended_and_audited_once(cluster, operator):
     assert AuditEntry.objects.get().outcome == "refused"
 
 
-def test_a_topic_that_somebody_else_made_since_the_review_stops_it(cluster, operator):
+def test_a_topic_created_since_the_review_refuses_the_plan(cluster, operator):
     name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     make(cluster, name)
@@ -200,7 +200,7 @@ def test_a_topic_that_somebody_else_made_since_the_review_stops_it(cluster, oper
     assert AuditEntry.objects.get().outcome == "refused"
 
 
-def test_the_queue_is_given_the_plan_by_the_tasks_name(
+def test_the_plan_is_queued_by_task_name(
     cluster, operator, monkeypatch, django_capture_on_commit_callbacks
 ):
     monkeypatch.undo()
@@ -213,14 +213,14 @@ def test_the_queue_is_given_the_plan_by_the_tasks_name(
     assert sent == [(apply_plan.name, (str(plan.pk),))]
 
 
-def test_a_plan_belongs_to_who_made_it(cluster, operator, admin):
+def test_a_plan_belongs_to_the_user_who_made_it(cluster, operator, admin):
     name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
-    with pytest.raises(PlanRefused, match="someone else"):
+    with pytest.raises(PlanRefused, match="another user's plan"):
         services.confirm(plan, Principal(admin, "10.0.0.9"), "")
 
 
-def test_a_right_that_was_lost_before_the_worker_came_stops_it(cluster, operator):
+def test_losing_the_right_before_applying_refuses_the_plan(cluster, operator):
     name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, "10.0.0.9"), "")
@@ -235,13 +235,13 @@ def test_a_right_that_was_lost_before_the_worker_came_stops_it(cluster, operator
     ("role", "kind"),
     [("viewer", "topic.create"), ("operator", "topic.delete"), ("", "topic.create")],
 )
-def test_without_the_right_there_is_not_even_a_plan(cluster, role, kind):
+def test_without_the_right_no_plan_is_made(cluster, role, kind):
     with pytest.raises(PlanRefused, match="role"):
         propose(a_user("x", role), cluster, kind, "orders", **creation("orders"))
     assert Plan.objects.count() == 0
 
 
-def test_an_operator_may_not_touch_the_consoles_own_topics(cluster, operator):
+def test_an_operator_cannot_change_the_consoles_own_topics(cluster, operator):
     with pytest.raises(PlanRefused, match="role"):
         propose(operator, cluster, "topic.create", "console.audit", **creation("console.audit"))
     propose(operator, cluster, "topic.create", "console.orders", **creation("console.orders"))
@@ -260,13 +260,13 @@ def test_a_read_only_cluster_refuses_plans_and_applying(cluster, operator):
             attempt()
 
 
-def test_more_copies_than_brokers_are_not_even_planned(cluster, operator):
+def test_a_replication_factor_above_the_broker_count_is_refused(cluster, operator):
     name = new_topic_name()
-    with pytest.raises(PlanRefused, match="2 are there"):
+    with pytest.raises(PlanRefused, match="2 are up"):
         propose(operator, cluster, "topic.create", name, **creation(name, replication=3))
 
 
-def test_an_operator_never_learns_of_a_hidden_topic_by_a_collision(cluster, operator):
+def test_a_collision_does_not_reveal_a_hidden_topic(cluster, operator):
     refusals = set()
     for name in ("console_audit", "console.access", "console_access"):
         with pytest.raises(PlanRefused) as refused:
@@ -275,7 +275,7 @@ def test_an_operator_never_learns_of_a_hidden_topic_by_a_collision(cluster, oper
     assert refusals == {"Your role does not include this change."}
 
 
-def test_of_a_collision_outside_the_scope_only_is_reported_that_there_is_one(cluster):
+def test_a_collision_with_a_topic_outside_the_scope_does_not_name_it(cluster):
     scoped = a_user("scoped", "operator", topics=["mine.*"])
     make(cluster, "mine_secret")
     with pytest.raises(PlanRefused, match="collides with another topic") as refused:
@@ -283,7 +283,7 @@ def test_of_a_collision_outside_the_scope_only_is_reported_that_there_is_one(clu
     assert "mine_secret" not in str(refused.value)
 
 
-def test_a_plan_that_meets_a_topic_outside_the_scope_does_not_name_it(cluster):
+def test_differences_do_not_name_topics_outside_the_scope(cluster):
     scoped = a_user("scoped", "operator", topics=["mine.*"])
     plan = propose(scoped, cluster, "topic.create", "mine.new", **creation("mine.new"))
     make(cluster, "mine_new")
@@ -292,7 +292,7 @@ def test_a_plan_that_meets_a_topic_outside_the_scope_does_not_name_it(cluster):
     assert "mine_new" not in plan.outcome
 
 
-def test_groups_outside_the_scope_may_read_what_is_deleted(cluster):
+def test_the_review_mentions_groups_outside_the_scope(cluster):
     scoped = a_user("scoped", "admin", groups=["mine"])
     make(cluster, "orders")
     sample()
@@ -300,7 +300,7 @@ def test_groups_outside_the_scope_may_read_what_is_deleted(cluster):
     assert plan.draft["affected"] == ["Groups outside your scope may also read it."]
 
 
-def test_a_topic_that_is_there_or_collides_is_not_planned(cluster, operator):
+def test_an_existing_or_colliding_topic_name_is_refused(cluster, operator):
     name = new_topic_name().replace("-", ".")
     make(cluster, name)
     with pytest.raises(PlanRefused, match="already"):
@@ -310,7 +310,7 @@ def test_a_topic_that_is_there_or_collides_is_not_planned(cluster, operator):
         propose(operator, cluster, "topic.create", alike, **creation(alike))
 
 
-def test_a_queue_that_hangs_ends_the_plan_with_a_row_in_the_audit_log(
+def test_if_the_queue_hangs_the_plan_fails_and_is_audited(
     cluster, operator, redis_server, monkeypatch, django_capture_on_commit_callbacks
 ):
     monkeypatch.undo()
@@ -326,7 +326,7 @@ def test_a_queue_that_hangs_ends_the_plan_with_a_row_in_the_audit_log(
     assert loads(entry.detail).startswith(loads(plan.outcome))
 
 
-def test_a_queue_that_does_not_answer_ends_the_plan_and_changes_nothing(
+def test_if_the_queue_is_down_the_plan_fails_and_nothing_changes(
     cluster, operator, redis_server, monkeypatch, django_capture_on_commit_callbacks
 ):
     monkeypatch.undo()

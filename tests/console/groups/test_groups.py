@@ -42,14 +42,14 @@ def test_any_text_may_be_the_name_of_a_group(sampled, client_of, viewer, name):
     assert client.get(reverse("group", args=["local", name])).status_code == 200
 
 
-def test_what_was_never_committed_reads_none_and_not_zero(sampled, client_of, viewer):
+def test_missing_commits_are_shown_as_none_and_not_as_zero(sampled, client_of, viewer):
     row = GROUPS[0] | {"committed_offset": None, "lag": None}
     sample_next(groups=[row])
     page = client_of(viewer).get("/c/local/groups/billing").content.decode()
     assert "nothing committed" in page
 
 
-def test_no_page_shows_a_plain_0_where_commits_are_beyond_the_end(sampled, client_of, viewer):
+def test_no_page_shows_a_plain_0_for_commits_beyond_the_end_offset(sampled, client_of, viewer):
     ahead = GROUPS[0] | {"committed_offset": 590, "log_end_offset": 100, "lag": -490}
     sample_next(groups=[ahead])
     client = client_of(viewer)
@@ -61,7 +61,7 @@ def test_no_page_shows_a_plain_0_where_commits_are_beyond_the_end(sampled, clien
     assert page.count("1 partition ahead by 490") == 3, "the group, its member, its topic"
 
 
-def test_the_chart_takes_the_live_ticks_and_leaves_gaps(redis_server):
+def test_the_chart_contains_the_live_ticks_and_gaps(redis_server):
     first = tick_now() - 4
     for step in (0, 1, 3):
         sample(number=first + step, groups=[GROUPS[0] | {"committed_offset": 100 - step}])
@@ -89,7 +89,7 @@ def test_of_the_live_ticks_only_those_are_read_that_are_not_stored_yet(
     rights = Rights("local", "viewer")
     spec = history.lag_chart("local", "billing", rights, range_ms, now_ms)
     assert spec["series"][0]["y"] == [*range(20), None]
-    assert history.lag_chart("local", "not assigned", rights, range_ms, now_ms)["series"] == []
+    assert history.lag_chart("local", "nobody", rights, range_ms, now_ms)["series"] == []
     assert len(decoded) <= 2 * 4
 
 
@@ -191,7 +191,7 @@ def test_several_topics_have_a_line_each_and_one_for_all():
     ]
 
 
-def test_a_range_that_there_is_not_is_refused(sampled, client_of, viewer):
+def test_an_unknown_range_is_refused(sampled, client_of, viewer):
     response = client_of(viewer).get("/c/local/group-lag?range=9y&group=billing")
     assert response.status_code == 400
     assert "range is one of" in response.json()["error"]

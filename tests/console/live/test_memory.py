@@ -12,7 +12,7 @@ from tests.console.conftest import GROUPS, sample, tick_now
 ADMIN = Rights("local", "admin")
 
 
-def test_a_cluster_that_is_removed_leaves_nothing_in_the_process(redis_server, monkeypatch):
+def test_a_removed_cluster_leaves_no_snapshot_in_the_process(redis_server, monkeypatch):
     given_back = []
     monkeypatch.setattr(memory, "give_back", lambda: given_back.append(True))
     sample()
@@ -22,7 +22,7 @@ def test_a_cluster_that_is_removed_leaves_nothing_in_the_process(redis_server, m
     assert given_back
 
 
-def test_a_cluster_that_is_not_used_is_forgotten(redis_server, monkeypatch):
+def test_an_unused_cluster_is_dropped_from_the_cache(redis_server, monkeypatch):
     sample()
     shown = weakref.ref(snapshot_cache.snapshot("local", ADMIN))
     monkeypatch.setattr(snapshot_cache, "IDLE_SECONDS", -1.0)

@@ -17,7 +17,7 @@ from console.live.registry import FragmentKey
         (FragmentKey("topic", "orders", (("page", "2"),)), "topic:orders?page=2"),
     ],
 )
-def test_it_is_written_and_read_back(show, text):
+def test_a_fragment_key_is_formatted_and_parsed(show, text):
     assert str(show) == text
     assert registry.parse(text) == show
 
@@ -34,11 +34,11 @@ def test_a_page_and_its_socket_cut_a_long_value_alike():
 
 
 @pytest.mark.parametrize("text", ["", "unknown", "../x", "group:" + "g" * 5000, ":", "?q=1"])
-def test_what_there_is_not_is_nothing(text):
+def test_an_unknown_fragment_is_parsed_as_none(text):
     assert registry.parse(text) is None
 
 
 @given(st.text(max_size=80))
-def test_no_text_of_a_browser_makes_it_fail(text):
+def test_parsing_never_raises(text):
     for name in ("", "topics?", "group:"):
         registry.parse(name + text)
