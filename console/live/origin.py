@@ -3,8 +3,8 @@
 Cookies ignore ports, so a browser sends the session cookie with a WebSocket that any page of the
 same host opens. Only the header Origin identifies the page. It must equal the scheme, host and
 port of the request. If a proxy does not pass on the Host header, the host is a loopback address;
-then the Origin must be one of CSRF_TRUSTED_ORIGINS. Browsers always send the header, so a request without it
-is refused.
+then the Origin must be one of CSRF_TRUSTED_ORIGINS. Browsers always send the header, so a request
+without it is refused.
 """
 
 from typing import Any
