@@ -23,7 +23,7 @@ _PATTERN = re.compile(r"^[^\s\x00-\x1f]+$")
 
 
 class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A consumer-lag rule. `rights`: of `user`, who edits it, on its cluster."""
+    """The form of a consumer-lag rule; `rights` are those of `user` on its cluster."""
 
     url = forms.CharField(
         label=_("Webhook"),

@@ -14,7 +14,7 @@ from monitoring.models import Cluster
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    """Redirect to the first cluster that the user may see, or show what to do if there is none."""
+    """Redirect to the first cluster that the user may see, or show what to do without one."""
     for cluster in Cluster.objects.all():
         if may(request.user, "cluster.view", cluster):
             return redirect("dashboard", cluster.slug)

@@ -48,7 +48,7 @@ def test_every_page_of_a_role_opens_and_the_others_are_refused_politely(page_as,
     for path in refused:
         answer = page.goto(path)
         assert answer.status == 403
-        expect(page.locator("h1")).to_have_text("You may not do this")
+        expect(page.locator("h1")).to_have_text("Not allowed")
 
 
 def test_a_stranger_is_asked_to_sign_in_and_led_back(page_as):
