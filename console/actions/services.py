@@ -44,10 +44,9 @@ APPLY_TASK = "console.actions.apply"
 # Normally a worker starts within seconds. After this time, a user should review the plan again.
 QUEUED_MAX = timedelta(minutes=15)
 APPLYING_MAX = timedelta(minutes=3)  # no change takes this long: the worker was killed
-RETENTION = timedelta(days=90)  # the audit log keeps the actions
-CLUSTER_ID = (
-    "cluster_id"  # in the facts of every plan, so that it is not applied to another cluster
-)
+RETENTION = timedelta(days=90)  # the audit log keeps the entries longer
+# A key in the facts of every plan, so that it is not applied to another cluster.
+CLUSTER_ID = "cluster_id"
 
 log = logging.getLogger(__name__)
 
@@ -218,21 +217,21 @@ def _apply(plan: Plan) -> None:
         if fingerprint(facts) != plan.fingerprint:
             changed = " ".join(_differences(plan, action_type, cluster, facts))
             raise PlanRefused(Reason("plan_facts_changed", changed=changed))
-        action_type.apply(gateway, plan.params, lambda key: _begin(plan, action_type, key))
+        action_type.apply(gateway, plan.params, lambda key: _start_step(plan, action_type, key))
 
 
-def _begin(plan: Plan, action_type: ActionType, key: str) -> None:
-    """A step begins; the previous one is done."""
+def _start_step(plan: Plan, action_type: ActionType, key: str) -> None:
+    """Mark a step as running and the previous one as done."""
     keys = [step.key for step in action_type.steps(plan.params)]
     plan.progress = 10 + 90 * keys.index(key) // len(keys)
     plan.stage = key
-    plan.step_states = _ended(plan, StepState.DONE) | {key: StepState.RUNNING}
+    plan.step_states = _end_running_step(plan, StepState.DONE) | {key: StepState.RUNNING}
     fields_to_set = {name: getattr(plan, name) for name in ("progress", "stage", "step_states")}
     Plan.objects.filter(pk=plan.pk, state=models.APPLYING).update(**fields_to_set)
 
 
-def _ended(plan: Plan, state: StepState) -> dict[str, str]:
-    """The states of a plan's steps, with `state` for the one that runs."""
+def _end_running_step(plan: Plan, state: StepState) -> dict[str, str]:
+    """The states of a plan's steps, with `state` instead of running."""
     return {
         key: state if then == StepState.RUNNING else then for key, then in plan.step_states.items()
     }
@@ -255,7 +254,7 @@ def _finish(
     **fields: str,
 ) -> None:
     """End a plan, and its current step with `step_state`; write the audit entry."""
-    fields_to_set: dict[str, Any] = {"step_states": _ended(plan, step_state), **fields}
+    fields_to_set: dict[str, Any] = {"step_states": _end_running_step(plan, step_state), **fields}
     if state == models.DONE:
         fields_to_set["progress"] = 100
     if not plan.move(state_from, state, outcome=dumps(outcome), **fields_to_set):

@@ -50,13 +50,11 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         key_text = query.get("show", [""])[0]
         self.fragment_key = registry.parse(key_text)
         self._language = language.of_scope(self.scope)
-        self._seen = query.get("seen", [""])[0]  # the tick that the browser has
+        self._seen = query.get("seen", [""])[0]  # the version that the browser has
         self._groups = [f"tick.{self.slug}"]
         self._next_version = ""  # the version to send next
         self._sent_version = ""  # the version sent last
-        self._announced: int | None = (
-            None  # the newest tick since the socket was opened; None = none
-        )
+        self._announced: int | None = None  # the newest tick since the socket was opened
         self._acknowledged = True
         self._sender: asyncio.Task[None] | None = None
         if (key_text and self.fragment_key is None) or await self._allowed() is None:
